@@ -146,6 +146,7 @@ static Target cdna(llvm::StringRef name, llvm::StringRef architecture) {
 static Target rdna(llvm::StringRef name, llvm::StringRef architecture) {
   Target target = amd(name, architecture);
   target.waveSize = 32;
+  target.hasRowExchange = true;
   target.defaultWarps = 8;
   target.registersPerThread = 256;
   target.registersPerUnit = 96 * 1024;
@@ -213,6 +214,7 @@ static void addGfx942(ChipTable &table) {
 static void addGfx950(ChipTable &table) {
   static constexpr int64_t asyncCopyBytes[] = {4, 16};
   Target target = cdna("gfx950", "CDNA4");
+  target.hasLaneSwap = true;
   target.sharedMemoryPerBlock = target.staticSharedMemory = 160 * 1024;
   target.sharedMemoryBanks = 64;
   target.wideReadOrder = cdna4ReadOrder;
@@ -292,6 +294,7 @@ static void addGfx1250(ChipTable &table) {
   static constexpr int64_t asyncCopyBytes[] = {1, 4, 8, 16};
   Target target = amd("gfx1250", "GFX12.5");
   target.waveSize = 32;
+  target.hasRowExchange = true;
   target.defaultWarps = 8;
   target.sharedMemoryPerBlock = target.staticSharedMemory = 320 * 1024;
   target.sharedMemoryBanks = 64;

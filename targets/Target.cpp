@@ -295,6 +295,8 @@ static void writeTarget(llvm::json::OStream &json, const Target &target) {
         });
     });
     json.attribute("has_buffer_loads", target.hasBufferLoads);
+    json.attribute("has_row_exchange", target.hasRowExchange);
+    json.attribute("has_lane_swap", target.hasLaneSwap);
     json.attribute("barrier", toString(target.barrier));
     json.attribute("sinks_loads", target.sinksLoads);
     json.attributeArray("waits", [&] {

@@ -187,6 +187,11 @@ struct Target {
   llvm::ArrayRef<TransposedRead> transposedReads;
   /// Buffer loads with a hardware bounds check.
   bool hasBufferLoads = false;
+  /// v_permlanex16_b32 and the DPP control row_xmask of AMD; chips of AMD
+  /// without them have row_bcast.
+  bool hasRowExchange = false;
+  /// v_permlane16_swap_b32 and v_permlane32_swap_b32 of AMD.
+  bool hasLaneSwap = false;
   BarrierKind barrier = BarrierKind::None;
   /// Whether the code generator sinks global loads to their uses.
   bool sinksLoads = false;

@@ -8,6 +8,7 @@
 #include "smalti/layouts/LayoutAlgebra.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -26,6 +27,13 @@
 
 #define GET_TYPEDEF_CLASSES
 #include "smalti/dialects/MosaicGPU/MosaicGPUTypes.h.inc"
+
+namespace smalti::mosaic_gpu {
+
+/// The element types of vectors.
+llvm::SmallVector<mlir::Type> getElementTypes(mlir::TypeRange types);
+
+} // namespace smalti::mosaic_gpu
 
 #define GET_OP_CLASSES
 #include "smalti/dialects/MosaicGPU/MosaicGPUOps.h.inc"

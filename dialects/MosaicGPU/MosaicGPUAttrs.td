@@ -90,10 +90,9 @@ def MosaicGPU_Replicated : MosaicGPU_Attr<"Replicated", "Replicated"> {
 def MosaicGPU_TiledLayout : MosaicGPU_Attr<"TiledLayout", "TiledLayout"> {
   let summary = "Register or tensor memory layout: nested tiles over warps, lanes, registers and a vector";
   let description = [{
-    `tiling` is a list of tiles. Each tile `t` is applied to the last dimensions
-    `s` of the shape that the previous tiles produced, and replaces the sizes `s`
-    by `s / t` followed by `t`. The first tile is the base tile: the sizes of a
-    vector must be multiples of it. In the fully tiled shape:
+    `tiling` is a list of tiles. Each tile `t` is applied to the last dimensions `s` of the shape that the previous
+    tiles produced. It replaces the sizes `s` by `s / t` followed by `t`. The first tile is the base tile: the sizes of
+    a vector must be multiples of it. In the fully tiled shape:
 
     - `warp_dims` are the digits of the warp index, major to minor;
     - `lane_dims` are the digits of the lane index, major to minor;

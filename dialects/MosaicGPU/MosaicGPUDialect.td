@@ -16,6 +16,19 @@ def MosaicGPU_Dialect : Dialect {
     compatible with the dialect of the same name in JAX. Concepts that NVIDIA and
     AMD share are one op: the number of warps and the wave size are parameters.
 
+    The chips to which the ops can be lowered:
+
+    | ops | chips |
+    |---|---|
+    | `async_copy`, `async_commit_group`, `async_wait_group` | NVIDIA; gfx90a, gfx942, gfx950, gfx1250 |
+    | `async_load`, `async_store`, `async_prefetch`; mbarriers (`initialize_barrier`, `arrive`, `arrive_expect_tx`, `wait`) | NVIDIA (TMA since sm_90; before, copies by threads) |
+    | `async_store_smem`, `get_cluster_ref` | NVIDIA since sm_90, in a cluster |
+    | `wgmma` | sm_90a |
+    | `layout_cast` that moves elements between threads, `debug_print` | NVIDIA |
+    | `tcgen05_*`, `tmem_*`, `slice_tmem`, copies to and from tensor memory, `try_cluster_cancel`, `query_cluster_cancel` | none; only the simulator executes them, at block level |
+    | `multimem_load_reduce`, and copies with `gmem_peer_id` | none: memory of other devices is not supported |
+    | others | all GPUs |
+
     A module can state the version of the dialect that it was written for, with
     `mosaic_gpu.version = 2 : i32`. A newer version than 2 is an error. An op,
     attribute, property or type that this version does not define is an error

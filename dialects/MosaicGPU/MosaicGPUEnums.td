@@ -76,4 +76,21 @@ def MosaicGPU_AtomicOpType : MosaicGPU_Enum<"AtomicOpType",
   I32EnumAttrCase<"Xor", 5, "xor">
 ]>;
 
+// The following enumerations are not in JAX.
+
+def MosaicGPU_AtomicScope : MosaicGPU_Enum<"AtomicScope",
+    "threads for which an operation is atomic: block, device or system", [
+  I32EnumAttrCase<"Block", 0, "block">,
+  I32EnumAttrCase<"Device", 1, "device">,
+  I32EnumAttrCase<"System", 2, "system">
+]>;
+
+def MosaicGPU_AtomicOrdering : MosaicGPU_Enum<"AtomicOrdering",
+    "memory ordering of an atomic operation: relaxed, acquire, release or acq_rel", [
+  I32EnumAttrCase<"Relaxed", 0, "relaxed">,
+  I32EnumAttrCase<"Acquire", 1, "acquire">,
+  I32EnumAttrCase<"Release", 2, "release">,
+  I32EnumAttrCase<"AcqRel", 3, "acq_rel">
+]>;
+
 #endif // SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUENUMS

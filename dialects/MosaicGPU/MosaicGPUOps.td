@@ -6,6 +6,8 @@
 
 include "smalti/dialects/MosaicGPU/Ops/References.td"
 include "smalti/dialects/MosaicGPU/Ops/Registers.td"
+include "smalti/dialects/MosaicGPU/Ops/Reductions.td"
+include "smalti/dialects/MosaicGPU/Ops/Atomics.td"
 include "smalti/dialects/MosaicGPU/Ops/Copies.td"
 include "smalti/dialects/MosaicGPU/Ops/Mma.td"
 include "smalti/dialects/MosaicGPU/Ops/Barriers.td"

@@ -6,10 +6,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -18,6 +20,35 @@ using namespace mlir;
 using namespace smalti::triton_xla;
 
 #include "smalti/dialects/TritonXLA/TritonXLADialect.cpp.inc"
+#include "smalti/dialects/TritonXLA/TritonXLAEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "smalti/dialects/TritonXLA/TritonXLAAttrs.cpp.inc"
+
+/// `tf32`, or `algorithm` and the name of any algorithm.
+static OptionalParseResult parseAlgorithm(OpAsmParser &parser,
+                                          DotAlgorithmAttr &algorithm) {
+  MLIRContext *context = parser.getContext();
+  if (succeeded(parser.parseOptionalKeyword("tf32"))) {
+    algorithm = DotAlgorithmAttr::get(context, DotAlgorithm::TF32);
+    return ParseResult(success());
+  }
+  if (failed(parser.parseOptionalKeyword("algorithm")))
+    return std::nullopt;
+  FailureOr<DotAlgorithm> value =
+      FieldParser<DotAlgorithm, DotAlgorithm>::parse(parser);
+  if (failed(value))
+    return ParseResult(failure());
+  algorithm = DotAlgorithmAttr::get(context, *value);
+  return ParseResult(success());
+}
+
+static void printAlgorithm(OpAsmPrinter &p, Operation *,
+                           DotAlgorithmAttr algorithm) {
+  if (algorithm.getValue() != DotAlgorithm::TF32)
+    p << "algorithm ";
+  p << stringifyDotAlgorithm(algorithm.getValue());
+}
 
 #define GET_OP_CLASSES
 #include "smalti/dialects/TritonXLA/TritonXLAOps.cpp.inc"
@@ -30,10 +61,27 @@ bool smalti::triton_xla::fitsTile(ArrayRef<int64_t> shape) {
   });
 }
 
+Type smalti::triton_xla::getMaskType(Type type) {
+  Type i1 = IntegerType::get(type.getContext(), 1);
+  auto tile = dyn_cast<RankedTensorType>(type);
+  return tile ? Type(tile.clone(i1)) : i1;
+}
+
+TypedAttr smalti::triton_xla::getZeroFill(Type element) {
+  if (auto type = dyn_cast<Float8E8M0FNUType>(element))
+    return FloatAttr::get(
+        type, llvm::APFloat(type.getFloatSemantics(), llvm::APInt::getZero(8)));
+  return cast<TypedAttr>(Builder(element.getContext()).getZeroAttr(element));
+}
+
 void TritonXLADialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "smalti/dialects/TritonXLA/TritonXLAOps.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "smalti/dialects/TritonXLA/TritonXLAAttrs.cpp.inc"
       >();
 }
 
@@ -58,10 +106,29 @@ ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
                                /*allowType=*/true, /*allowAttrs=*/true))
     return failure();
   int64_t numTiles = 0;
-  if (parser.parseKeyword("tiles") || parser.parseInteger(numTiles) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+  SmallVector<int64_t> grid;
+  if (parser.parseKeyword("tiles"))
+    return failure();
+  SMLoc tilesLoc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLSquare())) {
+    if (parser.parseCommaSeparatedList(
+            [&] { return parser.parseInteger(grid.emplace_back()); }) ||
+        parser.parseRSquare())
+      return failure();
+    numTiles = 1;
+    for (int64_t size : grid)
+      if (llvm::MulOverflow(numTiles, size, numTiles))
+        return parser.emitError(tilesLoc,
+                                "the number of tiles exceeds the 64-bit range");
+  } else if (parser.parseInteger(numTiles)) {
+    return failure();
+  }
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   Builder &builder = parser.getBuilder();
+  if (grid.size() > 1)
+    result.addAttribute(getGridAttrName(result.name),
+                        builder.getDenseI64ArrayAttr(grid));
   SmallVector<Type> types;
   for (const OpAsmParser::Argument &argument : arguments)
     types.push_back(argument.type);
@@ -84,14 +151,40 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
   call_interface_impl::printFunctionSignature(
       p, getFunctionType().getInputs(), getArgAttrsAttr(), /*isVariadic=*/false,
       {}, nullptr, &getBody(), /*printEmptyResult=*/false);
-  p << " tiles " << getNumTiles();
+  p << " tiles ";
+  if (std::optional<ArrayRef<int64_t>> grid = getGrid()) {
+    p << '[';
+    llvm::interleaveComma(*grid, p);
+    p << ']';
+  } else {
+    p << getNumTiles();
+  }
   p.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {getSymNameAttrName(), getSymVisibilityAttrName(),
-                            getFunctionTypeAttrName(), getNumTilesAttrName(),
-                            getArgAttrsAttrName(), getResAttrsAttrName()});
+      (*this)->getAttrs(),
+      {getSymNameAttrName(), getSymVisibilityAttrName(),
+       getFunctionTypeAttrName(), getNumTilesAttrName(), getGridAttrName(),
+       getArgAttrsAttrName(), getResAttrsAttrName()});
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                 /*printBlockTerminators=*/true);
+}
+
+/// Verifies an argument attribute with a divisor per dimension.
+static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
+                                    StringRef name) {
+  Attribute stated = func.getArgAttr(position, name);
+  if (!stated)
+    return success();
+  auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
+  auto divisors = dyn_cast<DenseI64ArrayAttr>(stated);
+  if (memref && divisors && divisors.size() == memref.getRank() &&
+      llvm::all_of(divisors.asArrayRef(),
+                   [](int64_t divisor) { return divisor >= 1; }))
+    return success();
+  return func.emitOpError("argument #")
+         << position << " has " << name << " = " << stated
+         << "; an array<i64> with a positive divisor for each dimension of a "
+            "memref is required";
 }
 
 LogicalResult EntryFuncOp::verify() {
@@ -102,11 +195,34 @@ LogicalResult EntryFuncOp::verify() {
     return emitOpError("must not have results, but its type has ")
            << type.getNumResults()
            << "; a kernel returns results with triton_xla.insert";
-  if (type.getNumInputs() == 0 || !type.getInputs().back().isIndex())
-    return emitOpError(
-        "expected the last argument to be the tile id, of type index");
+  size_t numIds = 1;
+  if (std::optional<ArrayRef<int64_t>> grid = getGrid()) {
+    numIds = grid->size();
+    if (numIds < 2)
+      return emitOpError("grid has ")
+             << numIds << " dimensions; at least 2 are required";
+    int64_t tiles = 1;
+    for (int64_t size : *grid)
+      if (size < 1 || llvm::MulOverflow(tiles, size, tiles))
+        return emitOpError("grid [")
+               << *grid
+               << "] must have positive sizes and less than 2^63 tiles";
+    if (tiles != static_cast<int64_t>(getNumTiles()))
+      return emitOpError("grid [")
+             << *grid << "] has " << tiles << " tiles, but num_tiles is "
+             << getNumTiles();
+  }
+  if (type.getNumInputs() < numIds ||
+      !llvm::all_of(type.getInputs().take_back(numIds),
+                    [](Type id) { return id.isIndex(); })) {
+    if (numIds == 1)
+      return emitOpError(
+          "expected the last argument to be the tile id, of type index");
+    return emitOpError("expected the last ")
+           << numIds << " arguments to be the tile ids, of type index";
+  }
   for (auto [position, argument] :
-       llvm::enumerate(type.getInputs().drop_back())) {
+       llvm::enumerate(type.getInputs().drop_back(numIds))) {
     if (isa<MemRefType>(argument) || argument.isIndex() ||
         argument.isSignlessInteger() || isa<FloatType>(argument))
       continue;
@@ -117,6 +233,9 @@ LogicalResult EntryFuncOp::verify() {
                                      << argument;
   }
   for (unsigned position = 0; position < type.getNumInputs(); ++position) {
+    for (StringRef name : {kSizeDivisors, kStrideDivisors})
+      if (failed(verifyDivisors(*this, position, name)))
+        return failure();
     Attribute stated = getArgAttr(position, "llvm.align");
     if (!stated)
       continue;
@@ -133,6 +252,33 @@ LogicalResult EntryFuncOp::verify() {
   return success();
 }
 
+SmallVector<int64_t> EntryFuncOp::getNumTilesPerDim() {
+  if (std::optional<ArrayRef<int64_t>> grid = getGrid())
+    return llvm::to_vector(*grid);
+  return {static_cast<int64_t>(getNumTiles())};
+}
+
+//===----------------------------------------------------------------------===//
+// NumTilesOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult NumTilesOp::verify() {
+  auto entry = (*this)->getParentOfType<EntryFuncOp>();
+  if (!entry)
+    return emitOpError("expected to be in a 'triton_xla.entry_func'");
+  size_t rank = entry.getNumTilesPerDim().size();
+  if (getDim() >= rank)
+    return emitOpError("dim is ") << static_cast<int64_t>(getDim())
+                                  << ", but the grid has rank " << rank;
+  return success();
+}
+
+OpFoldResult NumTilesOp::fold(FoldAdaptor) {
+  auto entry = (*this)->getParentOfType<EntryFuncOp>();
+  return IntegerAttr::get(IndexType::get(getContext()),
+                          entry.getNumTilesPerDim()[getDim()]);
+}
+
 //===----------------------------------------------------------------------===//
 // ExtractOp, InsertOp
 //===----------------------------------------------------------------------===//
@@ -140,8 +286,7 @@ LogicalResult EntryFuncOp::verify() {
 TypedAttr ExtractOp::getFillOrZero() {
   if (TypedAttr fill = getFillAttr())
     return fill;
-  return cast<TypedAttr>(
-      Builder(getContext()).getZeroAttr(getTileType().getElementType()));
+  return getZeroFill(getTileType().getElementType());
 }
 
 /// The dimensions of a window of `sizes` that a tile of `tileType` drops: the
@@ -304,8 +449,7 @@ struct DropDefaultFill : OpRewritePattern<ExtractOp> {
   LogicalResult matchAndRewrite(ExtractOp op,
                                 PatternRewriter &rewriter) const override {
     if (!op.getFillAttr() ||
-        op.getFillAttr() !=
-            rewriter.getZeroAttr(op.getTileType().getElementType()))
+        op.getFillAttr() != getZeroFill(op.getTileType().getElementType()))
       return failure();
     rewriter.modifyOpInPlace(op, [&] { op.removeFillAttr(); });
     return success();
@@ -402,46 +546,4 @@ struct FoldConstantBounds : OpRewritePattern<MaskOp> {
 void MaskOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *context) {
   patterns.add<FoldConstantBounds>(context);
-}
-
-//===----------------------------------------------------------------------===//
-// DotOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult DotOp::verify() {
-  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
-                   accumulator = getAccumulator().getType();
-  if (lhs.getRank() != 2 || rhs.getRank() != 2 || accumulator.getRank() != 2)
-    return emitOpError("expected operands of rank 2, but found ")
-           << lhs << ", " << rhs << " and " << accumulator;
-  if (lhs.getElementType() != rhs.getElementType())
-    return emitOpError("lhs elements are ")
-           << lhs.getElementType() << ", but rhs elements are "
-           << rhs.getElementType();
-  Type element = lhs.getElementType();
-  bool isInteger = element.isSignlessInteger(8);
-  if (!isInteger &&
-      !isa<Float16Type, BFloat16Type, Float32Type, Float8E4M3FNType,
-           Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType>(element))
-    return emitOpError("expected lhs and rhs elements of f16, bf16, f32, "
-                       "f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but "
-                       "found ")
-           << element;
-  Type sum = accumulator.getElementType();
-  if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
-    return emitOpError("expected an accumulator of ")
-           << (isInteger ? "i32" : "f32") << ", but found " << sum;
-  if (lhs.getDimSize(1) != rhs.getDimSize(0))
-    return emitOpError("lhs has ")
-           << lhs.getDimSize(1) << " columns, but rhs has " << rhs.getDimSize(0)
-           << " rows";
-  if (accumulator.getDimSize(0) != lhs.getDimSize(0) ||
-      accumulator.getDimSize(1) != rhs.getDimSize(1))
-    return emitOpError("the matmul result is ")
-           << lhs.getDimSize(0) << "x" << rhs.getDimSize(1)
-           << ", but the accumulator is " << accumulator.getDimSize(0) << "x"
-           << accumulator.getDimSize(1);
-  if (getTf32() && !element.isF32())
-    return emitOpError("tf32 requires f32 operands, but found ") << element;
-  return success();
 }

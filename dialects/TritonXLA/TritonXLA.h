@@ -5,6 +5,7 @@
 #define SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -17,12 +18,30 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "smalti/dialects/TritonXLA/TritonXLADialect.h.inc"
+#include "smalti/dialects/TritonXLA/TritonXLAEnums.h.inc"
 
 namespace smalti::triton_xla {
+/// Argument attributes that state divisors of the sizes and of the strides (in
+/// elements) of a memref, one per dimension (array<i64>).
+inline constexpr llvm::StringLiteral kSizeDivisors = "triton_xla.size_divisors";
+inline constexpr llvm::StringLiteral kStrideDivisors =
+    "triton_xla.stride_divisors";
+
 /// Whether a tile of this static shape has less than 2^31 elements, the limit
 /// of vectors and constants and of 32-bit element numbers.
 bool fitsTile(llvm::ArrayRef<int64_t> shape);
+
+/// The type of a mask for values of this type: i1, or a tile of i1 with the
+/// same shape.
+mlir::Type getMaskType(mlir::Type type);
+
+/// The default value of elements outside of a memref: zero. f8E8M0FNU does not
+/// have a zero; its value is that of code 0, 2^-127.
+mlir::TypedAttr getZeroFill(mlir::Type element);
 } // namespace smalti::triton_xla
+
+#define GET_ATTRDEF_CLASSES
+#include "smalti/dialects/TritonXLA/TritonXLAAttrs.h.inc"
 
 #define GET_OP_CLASSES
 #include "smalti/dialects/TritonXLA/TritonXLAOps.h.inc"

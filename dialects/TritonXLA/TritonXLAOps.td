@@ -4,43 +4,12 @@
 #ifndef SMALTI_DIALECTS_TRITONXLA_TRITONXLAOPS
 #define SMALTI_DIALECTS_TRITONXLA_TRITONXLAOPS
 
-include "mlir/IR/BuiltinAttributes.td"
-include "mlir/IR/OpBase.td"
-include "mlir/IR/RegionKindInterface.td"
-include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/ControlFlowInterfaces.td"
-include "mlir/Interfaces/FunctionInterfaces.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-include "mlir/Interfaces/ViewLikeInterface.td"
-
-def TritonXLA_Dialect : Dialect {
-  let name = "triton_xla";
-  let cppNamespace = "::smalti::triton_xla";
-  let summary = "Portable tile-level kernels: tiles are tensors, memory is memref";
-  let description = [{
-    A `triton_xla` kernel is a function that runs once for every output tile. Memory
-    is memrefs, and tiles are statically shaped tensors; `extract` and `insert` copy
-    windows between them. Element-wise operations are `arith` and `math` ops on
-    tensors, and control flow is `scf`. A kernel does not mention threads, warps or
-    a chip.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
-  let hasConstantMaterializer = 1;
-}
-
-class TritonXLA_Op<string mnemonic, list<Trait> traits = []> : Op<TritonXLA_Dialect, mnemonic, traits>;
-
-/// A tile: a static shape without empty dimensions, less than 2^31 elements, no encoding.
-def TritonXLA_Tile : Type<
-    And<[StaticShapeTensorOf<[AnyFloat, AnySignlessInteger, Index]>.predicate,
-         CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding()">,
-         CPred<"::llvm::all_of(::llvm::cast<::mlir::RankedTensorType>($_self).getShape(), "
-               "[](int64_t size) { return size > 0; })">,
-         CPred<"::smalti::triton_xla::fitsTile(::llvm::cast<::mlir::RankedTensorType>($_self).getShape())">]>,
-    "tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, less than 2^31 "
-    "elements, no encoding)",
-    "::mlir::RankedTensorType">;
+include "smalti/dialects/TritonXLA/TritonXLABase.td"
+include "smalti/dialects/TritonXLA/ShapeOps.td"
+include "smalti/dialects/TritonXLA/ReductionOps.td"
+include "smalti/dialects/TritonXLA/IndexedOps.td"
+include "smalti/dialects/TritonXLA/MatmulOps.td"
+include "smalti/dialects/TritonXLA/DebugOps.td"
 
 def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     [IsolatedFromAbove, AutomaticAllocationScope, FunctionOpInterface, Symbol,
@@ -48,12 +17,19 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
   let summary = "Tile-level kernel: runs once for each of `num_tiles` tile ids";
   let description = [{
     The arguments are ranked memrefs and scalars (signless integers, `index`,
-    floats), followed by the tile id, an `index` in `[0, num_tiles)`. The function
-    does not have results. Instances with different tile ids run in any order or
+    floats), followed by the tile id, an `index` in `[0, num_tiles)`. With several
+    dimensions, as in `tiles [4, 8]`, the last arguments are one id for each of them,
+    and `num_tiles` is the number of all tiles. The function does not have results. Instances with different tile ids run in any order or
     concurrently. An instance must not read memory that another one writes, and the
     value of memory that two instances write is undefined. Memrefs may overlap only
     in elements that the kernel does not write. An argument attribute `llvm.align`
     must be a power of two.
+
+    Sizes and strides of a memref may be dynamic. The argument attributes
+    `triton_xla.size_divisors` and `triton_xla.stride_divisors` state a divisor for
+    each dimension (`array<i64: 1, 16>`). With them, accesses of dynamic memrefs can be
+    as wide as those of static ones. The behavior is undefined if an array does not
+    match them.
 
     Example:
 
@@ -71,6 +47,7 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     SymbolNameAttr:$sym_name,
     TypeAttrOf<FunctionType>:$function_type,
     ConfinedAttr<I64Attr, [IntPositive]>:$num_tiles,
+    OptionalAttr<DenseI64ArrayAttr>:$grid,
     OptionalAttr<StrAttr>:$sym_visibility,
     OptionalAttr<DictArrayAttr>:$arg_attrs,
     OptionalAttr<DictArrayAttr>:$res_attrs);
@@ -78,10 +55,19 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The id of the tile that this instance of the kernel computes.
+    /// The id of the tile that this instance of the kernel computes, in the last
+    /// dimension of the grid.
     ::mlir::BlockArgument getTileId() { return getBody().getArguments().back(); }
-    /// All arguments except the tile id.
-    ::mlir::Block::BlockArgListType getKernelArguments() { return getBody().getArguments().drop_back(); }
+    /// The ids of that tile, one for each dimension of the grid.
+    ::mlir::Block::BlockArgListType getTileIds() {
+      return getBody().getArguments().take_back(getNumTilesPerDim().size());
+    }
+    /// The number of tiles in each dimension of the grid.
+    ::llvm::SmallVector<int64_t> getNumTilesPerDim();
+    /// All arguments except the tile ids.
+    ::mlir::Block::BlockArgListType getKernelArguments() {
+      return getBody().getArguments().drop_back(getNumTilesPerDim().size());
+    }
 
     // FunctionOpInterface
     ::mlir::Region *getCallableRegion() { return &getBody(); }
@@ -107,6 +93,29 @@ def TritonXLA_ReturnOp : TritonXLA_Op<"return", [Pure, HasParent<"EntryFuncOp">,
   let assemblyFormat = "attr-dict";
 }
 
+def TritonXLA_NumTilesOp : TritonXLA_Op<"num_tiles", [Pure]> {
+  let summary = "Number of tiles in a dimension of the grid";
+  let description = [{
+    A constant of the enclosing kernel, for code that does not depend on the grid.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @last(%dst: memref<1xindex>, %row: index, %column: index) tiles [4, 8] {
+      %n = triton_xla.num_tiles dim 1
+      %t = tensor.splat %n : tensor<1xindex>
+      triton_xla.insert %t into %dst[0] [1] [1] : tensor<1xindex> into memref<1xindex>
+      triton_xla.return
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$dim);
+  let results = (outs Index:$number);
+  let assemblyFormat = "`dim` $dim attr-dict";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
     [AttrSizedOperandSegments, OffsetSizeAndStrideOpInterface,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -114,8 +123,8 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
   let description = [{
     Element `(i, j, ...)` of the tile is `source[o0 + i * s0, o1 + j * s1, ...]` with
     offsets `o` and strides `s` in elements. An index outside of the source, below
-    zero or not below the extent, reads `fill` instead (default: zero), so a window
-    may extend past the source. Offsets are static or `index` values; a negative
+    zero or not below the extent, reads `fill` instead, so a window may extend past the
+    source. The default of `fill` is zero, or code 0 of f8E8M0FNU, 2^-127. Offsets are static or `index` values; a negative
     constant must be a value. Sizes and strides are static and at least 1, and
     size times stride must be in the 64-bit range. The shape of the tile is the size
     list, or the size list without some of its dimensions of size 1. `fill` has the
@@ -257,41 +266,6 @@ def TritonXLA_MaskOp : TritonXLA_Op<"mask",
     /// One bound per dimension: an `IntegerAttr` or an `index` value.
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedBounds();
   }];
-}
-
-def TritonXLA_DotOp : TritonXLA_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "Matmul of two tiles, added to an accumulator";
-  let description = [{
-    `result[m, n] = accumulator[m, n] + sum over k of lhs[m, k] * rhs[k, n]`.
-
-    `lhs` and `rhs` have one element type. f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ
-    and f8E5M2FNUZ (gfx942) require an f32 accumulator. i8 is signed and requires an
-    i32 accumulator, which wraps. Multiplications of 8- and 16-bit operands are exact
-    in the accumulator type; the order of the additions depends on the target. f32
-    operands are multiplied in f32. With `tf32`, which requires f32 operands, a target
-    may first round them to TF32 (10 mantissa bits). A NaN or an infinity in an
-    operand propagates to every element of the result that depends on it, even if
-    the other operand is zero.
-
-    Example:
-
-    ```mlir
-    triton_xla.entry_func @mm(%a: memref<32x16xf16>, %b: memref<16x32xf16>, %c: memref<32x32xf32>, %tile: index) tiles 1 {
-      %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-      %at = triton_xla.extract %a[0, 0] [32, 16] [1, 1] : memref<32x16xf16> to tensor<32x16xf16>
-      %bt = triton_xla.extract %b[0, 0] [16, 32] [1, 1] : memref<16x32xf16> to tensor<16x32xf16>
-      %r = triton_xla.dot %at, %bt, %zero : tensor<32x16xf16>, tensor<16x32xf16> -> tensor<32x32xf32>
-      triton_xla.insert %r into %c[0, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
-      triton_xla.return
-    }
-    ```
-  }];
-  let arguments = (ins TritonXLA_Tile:$lhs, TritonXLA_Tile:$rhs, TritonXLA_Tile:$accumulator, UnitAttr:$tf32);
-  let results = (outs TritonXLA_Tile:$result);
-  let assemblyFormat = [{
-    $lhs `,` $rhs `,` $accumulator (`tf32` $tf32^)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
-  }];
-  let hasVerifier = 1;
 }
 
 #endif // SMALTI_DIALECTS_TRITONXLA_TRITONXLAOPS

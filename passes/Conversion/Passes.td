@@ -6,6 +6,49 @@
 
 include "smalti/passes/Support/Options.td"
 
+def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::EntryFuncOp"> {
+  let summary = "Rewrites derived ops of tile-level kernels to primitive ones";
+  let description = [{
+    | op | expanded to |
+    |---|---|
+    | `squeeze_dims` | `reshape` |
+    | `split` | one `slice` per part |
+    | `num_tiles` | a constant |
+    | `histogram` | comparisons with all bins and a `reduce`, up to 2^20 comparisons; a larger one remains |
+    | `sort` | a bitonic network of `slice`, `concat`, `reshape` and the comparison on tiles; positions make it stable |
+    | `random_bits` | integer arithmetic |
+    | batches of `dot` | one `dot` each |
+    | `dot` with `tf32x3`, `bf16`, `bf16x3`, `bf16x6` or `bf16x9` | parts of the operands and a `dot` for each pair of them |
+    | `dot_scaled` | a 16-bit `dot` for each block along K, and multiplications of its result by the scales |
+    | `sparse_dot` | the operand with its zeros, and a `dot` or a scaled one |
+    | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
+
+    Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of
+    their block, it does not overflow before. Parts of operands with NaNs or infinities are only in the leading `dot`.
+
+    Preconditions: the region of `sort` has element-wise ops; another op is an error, and the kernel is not changed. The
+    size of the dimension, rounded up to a power of two, must not make the tile larger than 2^31 elements.
+
+    Cost: linear in the number of created ops, which is quadratic in the logarithm of the sorted size.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @halves(%src: memref<64x64xf32>, %dst: memref<32x32xf32>, %i: index, %j: index) tiles [2, 2] {
+      %t = triton_xla.extract %src[%i, %j] [32, 64] [1, 1] : memref<64x64xf32> to tensor<32x64xf32>
+      %a, %b = triton_xla.split %t dim 1 : tensor<32x64xf32> -> (tensor<32x32xf32>, tensor<32x32xf32>)
+      %s = arith.addf %a, %b : tensor<32x32xf32>
+      triton_xla.insert %s into %dst[%i, %j] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
+      triton_xla.return
+    }
+    ```
+
+    The two parts become a `slice` each, and the kernel has `tiles 4`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::smalti::triton_xla::TritonXLADialect"];
+}
+
 def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Lowers tile-level kernels to functions of vectorized loops for the CPU";
   let description = [{
@@ -16,16 +59,27 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
     which executes the kernel for tiles `[begin, end)`. Calls do not share memory, so a caller can distribute `[0, N)`
     across threads. Tiles become buffers, which are allocated once per call. Windows are copied between buffers and
     memory, in bounds for any offset. A `dot` becomes a register-tiled matmul on packed operands, with accumulators in
-    the accumulator type. Chains of element-wise ops are fused into one vectorized loop. The code size does not depend
-    on the tile size.
+    the accumulator type. Chains of element-wise ops are fused into one vectorized loop. A reduction has one accumulator
+    per vector lane. The code size does not depend on the tile size.
+
+    `print` calls `printf` of the C library once per element, as one line. `assert` becomes `cf.assert`. Scopes of
+    atomic operations have no effect.
 
     Preconditions: kernels use `triton_xla` ops, element-wise ops on tiles (`arith`, `math`), `linalg` and `tensor` ops
     that upstream can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch`. Elements are f16, bf16,
-    f32, f64, signless integers and index, and f8E4M3FN and f8E5M2 in `extract`, `insert`, `mask`, `dot` and
-    `arith.extf`. Tiles are static, memrefs are in the default memory space, and constant steps of loops are positive.
-    Any violation is an error at the op, and the module is not changed.
+    f32, f64, floats of at most 8 bits, signless integers and index. Floats of at most 8 bits are moved, multiplied by
+    `dot`, and converted by `arith.extf` and `arith.truncf`. Tiles are static, memrefs are in the default memory space,
+    and constant steps of loops are positive. Any violation is an error at the op, and the module is not changed.
 
-    Cost: tiles are copied to and from buffers, and f16 and bf16 arithmetic is done in f32.
+    A truncation to a float of at most 8 bits rounds to nearest even and saturates, also from infinity. NaN stays NaN;
+    without NaN in the type, it becomes the largest value. In f8E8M0FNU, a negative value becomes NaN and zero becomes
+    the smallest value.
+
+    Memory with elements of 2 and 4 bits is packed; the first element of a byte is in its low bits. Other elements have
+    at least a byte.
+
+    Cost: tiles are copied to and from buffers, and f16 and bf16 arithmetic is done in f32. A store of a packed element
+    is an atomic operation on its byte, because other instances of the kernel may write to the same byte.
 
     Example:
 
@@ -72,11 +126,11 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     | `arith`, `math`, `scf.for`, `scf.if` | the same ops on vectors |
 
     **Layouts.** Ops with vectors have `in_layouts` and `out_layouts`, one entry per vector operand and result. Tiles
-    that are connected by element-wise ops, loops and branches have the same layout: that of the MMA accumulator if a
-    `dot` is among them, else a strided layout with the widest vectors that the memory accesses allow (up to 16 bytes).
-    If the number of threads does not divide the tile, the layout replicates the tile. Only splats change layout
-    implicitly. Patterns that create vector ops lose layouts, so do not run `canonicalize` between this pass and the
-    conversion to threads.
+    that are connected by element-wise ops, loops and branches have the same layout. It is that of the MMA accumulator
+    if a `dot` is among them. Otherwise it is a strided layout with the widest vectors that the memory accesses allow
+    (up to 16 bytes). If the number of threads does not divide the tile, the layout replicates the tile. Only splats
+    change layout implicitly. Patterns that create vector ops lose layouts, so do not run `canonicalize` between this
+    pass and the conversion to threads.
 
     **Barriers.** A barrier orders accesses to the same argument if one of them is a write, unless each element is
     accessed by one thread only.
@@ -164,7 +218,8 @@ def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-nvvm
     }
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
@@ -260,7 +315,7 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
     - Masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants.
     - Multi-dimensional contractions, reductions, transposes, broadcasts, shape casts and gathers become ops on rows.
     - Loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a one-element
-      memref, because the conversion treats offsets as unsigned.
+      memref. The conversion treats offsets as unsigned.
 
     Other ops are not changed. Refused, with an error:
     - a vector that needs more registers than a thread of the target has (without `smalti.target`, of the target with
@@ -296,8 +351,8 @@ def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gp
     - Buffers (`memref.alloca` and the attributions of a kernel) become buffers of bytes.
 
     Refused, with an error before anything changes:
-    - a store of part of a byte outside private memory, because it would overwrite a concurrent store of another thread
-      to the rest of the byte;
+    - a store of part of a byte outside private memory: it could overwrite a concurrent store of another thread to the
+      byte;
     - any other op that accesses packed memory;
     - a vector of 3-, 5-, 6- or 7-bit elements.
 
@@ -355,12 +410,13 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
     iteration. If the flag is not 0, the function frees its buffers and returns. A caller stops the function by setting
     the flag from a signal handler or another thread.
 
-    The function sets the flag to N and returns if the step of a loop is not positive or an integer division is
-    undefined: a division by 0, or of the minimum by -1. N is the 1-based index of the error in `smalti.stop_errors`.
+    The function sets the flag to N and returns if the step of a loop is not positive, a `cf.assert` fails, or an integer
+    division is undefined: a division by 0, or of the minimum by -1. N is the 1-based index of the error in
+    `smalti.stop_errors`.
 
-    Errors, before anything changes: an `scf` op in an op with single-block regions; a division that needs a check
-    inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or `smalti.max_trip_count`
-    that is not a non-negative integer.
+    Errors, before anything changes: an `scf` op in an op with single-block regions; a `cf.assert` or a division that
+    needs a check inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or
+    `smalti.max_trip_count` that is not a non-negative integer.
 
     Cost: about 2 ns per iteration of a long loop, and one comparison per division that needs a check.
 
@@ -391,12 +447,12 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
     number. Constants from outside are cloned. The kernel has the sizes of its grid, block and cluster and of its
     dynamic shared memory as attributes. Unused declarations, which JAX adds to every module, are erased.
 
-    A launch that contains a `mosaic_gpu` op is block-level: `mosaic_gpu.thread_group_size` is the number of threads of a
-    thread group (JAX's warpgroup), which executes the kernel with its own vectors. `mosaic_gpu.auto_barriers` requests
-    a barrier of the thread group before and after each store to shared memory. Other launches (JAX's lane semantics)
-    are thread-level. The tensor maps that the function encodes for them (calls of `mosaic_gpu_init_tma_desc`) become
-    additional arguments, which `mosaic_gpu.tensor_maps` describes, and their dynamic shared memory is aligned to 1024
-    bytes.
+    A launch that contains a `mosaic_gpu` op is block-level: `mosaic_gpu.thread_group_size` is the number of threads of
+    a thread group (JAX's warpgroup), which executes the kernel with its own vectors. `mosaic_gpu.auto_barriers`
+    requests a barrier of the thread group before and after each store to shared memory. Other launches (JAX's lane
+    semantics) are thread-level. The tensor maps that the function encodes for them (calls of
+    `mosaic_gpu_init_tma_desc`) become additional arguments, which `mosaic_gpu.tensor_maps` describes. Their dynamic
+    shared memory is aligned to 1024 bytes.
 
     Precondition: the launch is in a function of the module. Refused, with an error before anything changes:
     - sizes that are not constant, memory attributions, and references to symbols outside the launch;

@@ -140,8 +140,8 @@ def Smalti_FullOverwriteOpInterface : Smalti_OpInterface<"FullOverwriteOpInterfa
 
 def Smalti_StridedAccessOpInterface : Smalti_OpInterface<"StridedAccessOpInterface"> {
   let description = [{
-    The op addresses the elements of a memref by the strides of its type, so the operand may be replaced by a memref of
-    the same shape with other strides. The op accesses only memory of its memref operands. The methods describe the
+    The op addresses the elements of a memref by the strides of its type. The operand may be replaced by a memref of the
+    same shape with other strides. The op accesses only memory of its memref operands. The methods describe the
     addresses for one memref operand.
   }];
   let methods = [

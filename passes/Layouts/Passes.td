@@ -38,8 +38,8 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
     a remaining excess.
 
     **Errors.** If no layout assignment exists, the module is not changed. An error reports a minimal set of conflicting
-    ops, with a note for each requirement and a hint that resolves the conflict, if one is found. Further errors: an op
-    without a layout rule, a layout that is not valid for its type, and a search that exceeds `fuel`.
+    ops, with a note for each requirement. If a change that resolves the conflict is found, a hint states it. Further
+    errors: an op without a layout rule, a layout that is not valid for its type, and a search that exceeds `fuel`.
 
     **Cost.** Independent parts of a module are searched separately, so the time is about linear in the number of ops.
     `fuel` and `improvements` limit the search in each part.
@@ -85,16 +85,16 @@ def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::Modu
     does not change the module.
 
     **Precondition.** Every vector, shared memory buffer and tensor memory buffer of the block-level code has a layout
-    attribute, from `mosaic-gpu-infer-layouts`, from JAX or written by hand. The target is a GPU and is determined as in
-    layout inference.
+    attribute. It is from `mosaic-gpu-infer-layouts`, from JAX or written by hand. The target is a GPU and is determined
+    as in layout inference.
 
     **Remarks.** An analysis remark reports the estimated cycles of each relayout, reduction across lanes, bulk copy, and
     transfer to or from shared or global memory. Each enclosing loop multiplies the cycles by 8. A remark on the module
     reports the total cycles, including element-wise ops, and the total registers. The registers are the 32-bit registers
     per thread of all results. The totals of two layouts of one kernel can be compared: cycles first, then registers.
 
-    **Errors.** A value without a layout, a layout that is not valid for its type, and layouts that do not satisfy a
-    constraint are errors on the op.
+    **Errors.** These are errors on the op: a value without a layout, a layout that is not valid for its type, and
+    layouts that do not satisfy a constraint.
 
     **Cost.** The time is linear in the number of ops.
 

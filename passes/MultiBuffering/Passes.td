@@ -31,19 +31,20 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     directly around the uses instead, and each of them selects slots separately. Code before the loop uses slot 0; code
     after it uses the slot of the last iteration.
 
-    **mbarriers** on which copies into the buffer complete (`nvgpu.mbarrier.create`, or a buffer that holds barriers of
-    `mosaic_gpu` or of `nvvm.mbarrier.*`) get the same number of slots. Each initialization is repeated per slot, and
-    iteration `i` waits for phase `i / depth` of its slot. An mbarrier must be initialized once, before the loop, and
-    otherwise be used only in the loop, with constant indices. In each iteration, the arrivals of all threads together must
-    complete exactly one phase and precede the wait. The parity of the wait must alternate, starting with 0.
+    **mbarriers** on which copies into the buffer complete get the same number of slots. An mbarrier is an
+    `nvgpu.mbarrier.create`, or a buffer that holds barriers of `mosaic_gpu` or of `nvvm.mbarrier.*`. Each
+    initialization is repeated per slot, and iteration `i` waits for phase `i / depth` of its slot. An mbarrier must be
+    initialized once, before the loop, and otherwise be used only in the loop, with constant indices. In each iteration,
+    the arrivals of all threads together must complete exactly one phase and precede the wait. The parity of the wait
+    must alternate, starting with 0.
 
     **Refused**, with a missed remark at the buffer, is each buffer that violates a precondition; it does not change. If an
     mbarrier is refused, the buffers whose copies complete on it are refused too. Asynchronous copies of one loop get slots
     together or not at all, because `smalti-pipeline-loops` prefetches all copies of a loop or none.
 
-    **Cost.** A buffer takes `depth` times its shared memory. If the target is known (option `target`, or the attribute
-    `smalti.target` around the function) and all slots exceed the shared memory of a block, no buffer changes. The proof
-    enumerates at most 2^23 addresses per buffer.
+    **Cost.** A buffer takes `depth` times its shared memory. If the target is known and all slots exceed the shared
+    memory of a block, no buffer changes. The target is the option `target`, or the attribute `smalti.target` around the
+    function. The proof enumerates at most 2^23 addresses per buffer.
 
     **Options.** `depth` is 2 by default; `depth=auto` uses as many slots as fit in shared memory, at most 16 and at most
     the trip count. The attribute `smalti.slots` on the buffer's op, else on the loop, else on the function, overrides

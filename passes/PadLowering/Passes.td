@@ -19,16 +19,17 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
 
     **AMD**, on targets with bounds-checked raw buffers: transfers of global memory use `amdgpu.fat_raw_buffer_cast`
     instead of a mask.
-    - If all out-of-bounds lanes are also past the end of the buffer, the hardware returns zeros for a read (which must
-      be the padding) and drops the lanes of a write.
+    - If all out-of-bounds lanes are also past the end of the buffer, the hardware drops the lanes of a write. It
+      returns zeros for a read, which must be the padding.
     - For other reads, a select inserts the padding value.
     - Other writes are split into stores of rows, or of elements if a row is partly out of bounds. Out-of-bounds
       elements get an address past the end of the buffer.
 
     All views of a memref share one buffer, from the memref's pointer to the end of its last element. The hardware
     checks dwords. Accesses of narrower elements, and reads at an index that may be negative, are masked if the vector
-    crosses the end, unless dwords are proven to be entirely inside or outside. A buffer has at most 2^31 - 2^20 - 1
-    bytes. A larger static memref is masked; a dynamic size is checked at run time unless `assume-small` is set.
+    crosses the end. A proof that each dword is entirely inside or outside avoids the mask. A buffer has at most 2^31 -
+    2^20 - 1 bytes. A larger static memref is masked; a dynamic size is checked at run time unless `assume-small` is
+    set.
 
     Raw buffers are not used, which the remark states, if
     - the memref is not in global memory, is a raw buffer already, is too large, or has negative strides;
@@ -43,10 +44,10 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     the copied memory. The remark of a read states why `cp.async` is not used.
 
     **TMA**, with `tensor-maps=true`: if all threads of a block copy the same window, the read and the write become
-    `nvgpu.tma.async.load` with zero fill on every side, or, from shared to global memory, `nvgpu.tma.async.store`,
-    which drops out-of-bounds elements. The kernel gets tensor maps as additional arguments (`mosaic_gpu.tensor_maps`),
-    which the launch creates. The entry block initializes the mbarriers. A block barrier precedes the copies, with a
-    proxy fence if threads may have written the accessed memory. Additional conditions:
+    `nvgpu.tma.async.load` with zero fill on every side. From shared to global memory, they become
+    `nvgpu.tma.async.store`, which drops out-of-bounds elements. The kernel gets tensor maps as additional arguments
+    (`mosaic_gpu.tensor_maps`), which the launch creates. The entry block initializes the mbarriers. A block barrier
+    precedes the copies, with a proxy fence if threads may have written the accessed memory. Additional conditions:
     - the function is a thread-level `gpu.func` kernel, and the module does not launch it (`gpu.container_module`);
     - indices and addresses are block-uniform, and the copy is in the entry block or in `scf.for` and `scf.if` with
       block-uniform bounds and conditions;
@@ -104,8 +105,8 @@ def SmaltiMaskTransfers : Pass<"smalti-mask-transfers"> {
   let description = [{
     A `vector.transfer_read` or `vector.transfer_write` of a memref is masked if a dimension is not marked in bounds and
     its index may be negative. The mask covers lanes before the start and past the end; they take the padding value or
-    are not written. Upstream's lowerings mask only lanes past the end, and its folder treats a negative constant index
-    as in bounds, so this pass must run before `canonicalize`.
+    are not written. Upstream's lowerings mask only lanes past the end. Its folder treats a negative constant index as
+    in bounds, so this pass must run before `canonicalize`.
 
     The mask of an enclosing `vector.mask` is combined with the new one, and a select inserts its passthru value.
     `smalti-lower-pad` creates the same masks, also for transfers that are only out of bounds at the end.
@@ -163,7 +164,7 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
     - bodies with ops that may trap, access memory or have regions; bodies without a known identity or without suitable
       padding values. A dynamic zero point is supported if it is extended from the operand type or if
       `zero-points-in-range` is set;
-    - operand indices that do not grow by a positive constant with the padded loop, or that mix it with other loops
+    - operand indices that do not grow by a positive constant with the padded loop; indices that mix it with other loops
       along the reduction, such as `m + k`.
 
     Cost: at most `max-waste` times the iterations, and copies of padded operands. Compile time is linear in the number
@@ -207,8 +208,8 @@ def SmaltiConvFilterLayout : InterfacePass<"smalti-conv-filter-layout", "::mlir:
   let description = [{
     A convolution that is lowered to a matmul reads its filter along the input channels. The pass transposes filters to
     `fhwc` (output channels, window, input channels) or `hwfc` (window, output channels, input channels), with groups
-    outermost. It applies to named and generic convolutions on tensors, with any number of image dimensions, any loop
-    order, groups, zero points and other operands, static or dynamic.
+    outermost. It applies to named and generic convolutions on tensors, static or dynamic. They may have any number of
+    image dimensions, any loop order, groups, zero points and other operands.
 
     A constant filter is permuted at compile time. If the filter is a `linalg.transpose`, the two transposes are
     combined. Otherwise a `linalg.transpose` is inserted. The op becomes the named op of the new layout if there is one,

@@ -149,11 +149,11 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Upstream's conversions crash on these cases or report them without a location. Each is an error at its location:
     - the constant step of a loop is not positive;
-    - an integer division is proven to be undefined (a divisor of 0, or the minimum divided by -1), and its result is
-      used by more than an `arith.select` that can drop it;
-    - an attribute of a `gpu.func` is invalid: a block, grid or cluster size that is not positive, a number of workgroup
-      attributions that is not an integer, a `smalti.shared_memory_bytes` that is not a non-negative integer, or a
-      `smalti.shared_memory_alignment` that is not a power of two;
+    - an integer division that is proven to be undefined: a divisor of 0, or the minimum divided by -1. It is not an
+      error if only an `arith.select`, which can drop the result, uses it;
+    - a block, grid or cluster size of a `gpu.func` is not positive, or its number of workgroup attributions is not an
+      integer; `smalti.shared_memory_bytes` is not a non-negative integer, or `smalti.shared_memory_alignment` is not a
+      power of two;
     - an argument of a `gpu.func` is a memref with a dynamic shape, strides or offset, since a launch passes only
       addresses;
     - an argument, a memory attribution of a `gpu.func` or a `memref.global` is in a memory space that is neither a

@@ -28,12 +28,12 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     the number of stages. If it is less, the original loop runs.
 
     **Preconditions.** The induction variable has at most 64 bits. Ops of the body have known memory effects, are not
-    atomic, do not allocate or free memory, and do not contain barriers or waits in nested regions. No access moves
-    across one that it may alias. Different allocations, an allocation and an argument, and arguments of which one has
-    `llvm.noalias` do not alias. Accesses to one buffer are compared if their indices are linear in the iteration number.
-    An iteration argument is not used in a stage before the one that computes its next value. If the body exchanges values
-    between lanes, the trip count is uniform within a wave. In async mode, each iteration waits for its own copies before
-    it first uses their buffers.
+    atomic, and do not allocate or free memory. Nested regions do not contain barriers or waits. No access moves across
+    one that it may alias. Different allocations, an allocation and an argument, and arguments of which one has
+    `llvm.noalias` do not alias. Accesses to one buffer are compared if their indices are linear in the iteration
+    number. An iteration argument is not used in a stage before the one that computes its next value. If the body
+    exchanges values between lanes, the trip count is uniform within a wave. In async mode, each iteration waits for its
+    own copies before it first uses their buffers.
 
     **Refused**, with a missed remark, is each loop that violates a precondition. Also refused
     are loops with too few slots of a buffer, without a read to prefetch, or without a computation to overlap. So are
@@ -44,15 +44,16 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     more as the fallback of a run-time guard; the pass creates at most 131072 ops per function. The limit for comparisons of
     accesses is 65536 pairs per loop plus 64 per access. The pass assumes that pairs beyond it alias.
 
-    **Options.** `stages` is 2 by default. `stages=auto` uses as many stages as the buffers have slots in async mode, and
-    in stream mode 3 if the values go to shared memory, else 2. If the target is known, it also limits the live values of
-    the kernel to the registers of a thread. `mode` is `auto` by default: `async` if the loop contains asynchronous
-    copies. `strict`, `emit-schedule` and `use-schedule` are false by default. The attributes `smalti.stages` and
-    `smalti.mode` on a loop, else on the function, override the options; 1 stage disables the pass. If the function has
-    `smalti.stages`, the pass records the largest stage count that it used as `smalti.pipelined_stages`. If a constant trip
-    count is less than `stages`, the pass uses fewer stages. `emit-schedule` writes the schedule on the ops
-    (`smalti.stage`: the stage; `smalti.cluster`: the order in the kernel). `use-schedule` pipelines by these attributes
-    after the same checks. An op without side effects may lack the attributes; it is placed with its users.
+    **Options.** `stages` is 2 by default. `stages=auto` uses as many stages as the buffers have slots in async mode. In
+    stream mode it uses 3 if the values go to shared memory, else 2. If the target is known, it also limits the live
+    values of the kernel to the registers of a thread. `mode` is `auto` by default: `async` if the loop contains
+    asynchronous copies. `strict`, `emit-schedule` and `use-schedule` are false by default. The attributes
+    `smalti.stages` and `smalti.mode` on a loop, else on the function, override the options; 1 stage disables the pass.
+    If the function has `smalti.stages`, the pass records the largest stage count that it used as
+    `smalti.pipelined_stages`. If a constant trip count is less than `stages`, the pass uses fewer stages.
+    `emit-schedule` writes the schedule on the ops (`smalti.stage`: the stage; `smalti.cluster`: the order in the
+    kernel). `use-schedule` pipelines by these attributes after the same checks. An op without side effects may lack the
+    attributes; it is placed with its users.
 
     Example:
 

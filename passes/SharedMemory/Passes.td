@@ -115,8 +115,8 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
       matrices loaded by a stride, vectors of several rows, TMA, loads to LDS;
     - buffers of block-level kernels, whose accesses have indices after `convert-mosaic-gpu-to-nvvm` or
       `convert-mosaic-gpu-to-rocdl`;
-    - buffers with an access that is wider than 16 bytes, not a power of two, possibly out of bounds, or not provably
-      aligned to its size;
+    - buffers with an access that is wider than 16 bytes, possibly out of bounds, or not provably aligned to its size,
+      or whose size is not a power of two;
     - buffers with a single row, or whose row size is not a multiple of the widest access;
     - buffers without an access whose addresses are known, or without a swizzle that reduces conflicts.
 
@@ -156,10 +156,10 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
 def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::FunctionOpInterface"> {
   let summary = "Keeps LDS DMA loads outstanding across barriers";
   let description = [{
-    On gfx9, LLVM waits for all outstanding LDS DMA loads (`s_waitcnt vmcnt(0)`) at every barrier and before every LDS
-    access that may alias one of them. Thus `amdgpu.gather_to_lds` does not overlap with computation. In a kernel with
-    counted waits (`amdgpu.memory_counter_wait load(N)`), as `smalti-pipeline-loops` creates them, this pass replaces
-    `amdgpu.lds_barrier` and `gpu.barrier` by a wait for LDS (`ds(0)`), `rocdl.s.barrier` and fences.
+    On gfx9, LLVM waits for all outstanding LDS DMA loads (`s_waitcnt vmcnt(0)`) at every barrier. It also waits before
+    every LDS access that may alias one of them. Thus `amdgpu.gather_to_lds` does not overlap with computation.
+    `smalti-pipeline-loops` creates counted waits (`amdgpu.memory_counter_wait load(N)`). In a kernel with such waits,
+    this pass replaces `amdgpu.lds_barrier` and `gpu.barrier` by a wait for LDS (`ds(0)`), `rocdl.s.barrier` and fences.
     `smalti-annotate-lds-dma` completes the transformation in the LLVM dialect.
 
     The pass proves its precondition for every path from a load to an access of the same buffer. A wait that covers the

@@ -66,11 +66,12 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     - the slots fit in the target's shared memory.
 
     `if-it-pays` compares two estimates of the time per tile, with and without specialization, and a remark reports
-    both. A step of a loop takes the longest of three times: its copies (bytes / L2 bandwidth per SM), its `wgmma` (the
-    larger of multiply-accumulates / tensor-core rate and operand bytes / shared-memory bandwidth), and (memory latency of
-    one copy + copy time) / (slots - 1). Without specialization, the waits before and after the `wgmma` are added. Other
-    resident blocks hide these waits; their number follows from threads, registers, shared memory and the grid. A loop
-    with dynamic bounds counts as 16 iterations.
+    both. A step of a loop takes the longest of three times. The first is that of its copies: bytes / L2 bandwidth per
+    SM. The second is that of its `wgmma`: the larger of multiply-accumulates / tensor-core rate and operand bytes /
+    shared-memory bandwidth. The third is (memory latency of one copy + copy time) / (slots - 1). Without
+    specialization, the waits before and after the `wgmma` are added. Other resident blocks hide these waits; their
+    number follows from threads, registers, shared memory and the grid. A loop with dynamic bounds counts as 16
+    iterations.
 
     The kernel attributes `smalti.specialize` and `smalti.slots` override `if-it-pays` and `depth`;
     `smalti-choose-overlap` sets both.
@@ -147,9 +148,9 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
 def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpInterface"> {
   let summary = "Changes the rasterization order of tiles so that concurrent blocks share L2 data";
   let description = [{
-    Blocks with adjacent ids run concurrently. A tile-level kernel usually computes row `id / columns` and column
-    `id mod columns`, so concurrent blocks share a row of tiles and together read all columns. This pass permutes the
-    tile ids so that concurrent blocks cover a compact area. With `grouped`, a group has `width` rows, and its tiles are
+    Blocks with adjacent ids run concurrently. A tile-level kernel usually computes row `id / columns` and column `id
+    mod columns`. Concurrent blocks then share a row of tiles and together read all columns. This pass permutes the tile
+    ids so that concurrent blocks cover a compact area. With `grouped`, a group has `width` rows, and its tiles are
     numbered down each column. `snake` also reverses the columns in every second group.
 
     `order=auto` estimates the bytes that concurrent tiles read, for each width, and chooses the width with the fewest,
@@ -158,9 +159,9 @@ def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpIn
     Precondition: all uses of the tile id are divisions and remainders by one constant, which divides the number of
     tiles. Tiles may run in any order, so the permutation is always correct.
 
-    The kernel is not changed, with a missed remark (an error with `strict`), if the precondition does not hold or if
-    the grid has a single row or column. With `order=auto` it is also not changed if the target table has no L2 size, if
-    all arrays fit in L2, or if no order reads less.
+    If the precondition does not hold, or if the grid has a single row or column, the kernel is not changed. A missed
+    remark states the reason (an error with `strict`). With `order=auto`, three more cases do not change it: the target
+    table has no L2 size, all arrays fit in L2, or no order reads less.
 
     Cost: 10 to 15 index operations per block. `order=auto` is linear in the number of ops plus the number of rows.
 

@@ -19,7 +19,7 @@ class ElementType:
     name: str
     """The name in numpy or ml_dtypes: `float16`."""
     bits: int
-    """Size in memory, in bits. A bool has 8."""
+    """Size in memory, in bits. A bool and a 6-bit float have 8."""
     kind: str
     """`f`: float, `i`: signed or signless integer, `u`: unsigned integer, `b`: bool."""
     mantissa: int = 0
@@ -54,6 +54,9 @@ _EXTENDED = {
     "float8_e4m3",
     "float8_e3m4",
     "float8_e8m0fnu",
+    "float8_e4m3b11fnuz",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
 }
 
 ELEMENT_TYPES = (
@@ -68,6 +71,9 @@ ELEMENT_TYPES = (
     ElementType("f8E4M3", "float8_e4m3", 8, "f", 3),
     ElementType("f8E3M4", "float8_e3m4", 8, "f", 4),
     ElementType("f8E8M0FNU", "float8_e8m0fnu", 8, "f", 0),
+    ElementType("f8E4M3B11FNUZ", "float8_e4m3b11fnuz", 8, "f", 3),
+    ElementType("f6E2M3FN", "float6_e2m3fn", 8, "f", 3),
+    ElementType("f6E3M2FN", "float6_e3m2fn", 8, "f", 2),
     ElementType("i64", "int64", 64, "i"),
     ElementType("i32", "int32", 32, "i"),
     ElementType("i16", "int16", 16, "i"),
@@ -103,6 +109,7 @@ _BY_DLPACK = {
     (6, 8): "bool",
     (7, 8): "float8_e3m4",
     (8, 8): "float8_e4m3",
+    (9, 8): "float8_e4m3b11fnuz",
     (10, 8): "float8_e4m3fn",
     (11, 8): "float8_e4m3fnuz",
     (12, 8): "float8_e5m2",

@@ -153,6 +153,8 @@ class Target(Chip):
     has_transposed_8bit_matrix: bool
     transposed_reads: tuple[TransposedRead, ...]
     has_buffer_loads: bool
+    has_row_exchange: bool
+    has_lane_swap: bool
     barrier: str
     sinks_loads: bool
     waits: tuple[str, ...]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Smalti's messages: errors, remarks, reasons of refusals, hints and texts of the command line."""
+"""Smalti's messages: errors, remarks, reasons of refusals, hints and texts of the command line.
+
+A reason is listed with the text that other code puts around it, and a verifier's text with the name of the op.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,180 @@ class Message:
 
 # Calls whose texts are not messages: documentation of bindings, citations, patterns, and code.
 _NOT_MESSAGES = re.compile(
-    r"(?:arg|def|def_\w+|doc|bind\w+|SMALTI_(?!HINT)\w+|llvm_unreachable|llvm_unreachable_internal|assert|DEBUG_TYPE"
-    r"|re\.\w+|assembly|.*\.(?:execute|partition|startswith|endswith|replace|split)|\w*(?:Accumulate|addModuleFlag|getModuleFlag))"
+    r"(?:arg|def|def_\w+|doc|bind\w+|SMALTI_\w+|\w+>|llvm_unreachable|llvm_unreachable_internal|assert|DEBUG_TYPE|number"
+    r"|re\.\w+|assembly|.*\.(?:execute|partition|startswith|endswith|replace|split)|\w*(?:Accumulate|addModuleFlag|getModuleFlag)"
+    # Parts of messages: what accesses memory or executes an op, and how it is ordered.
+    r"|(?:st\.|self\.|barriers\.)?(?:_?touch|locate|find|_?inside|aligned|in_buffer|home|load_bytes|store_bytes|reads_grains)"
+    r"|pointees?|buffers_of|whole_warp(?:s|groups)|thread_barrier|ThreadBarrier|numbered|members|_members|_elements|_use"
+    r"|(?:\w+\.)?fits|same_for_warps|bounds\.load|st\.store|Buffer|PrivateBuffer|Access|Ready|copy\.leaks|there\.ends|Mbarrier"
+    r"|checkBelow|checkUnchanged|checkVerifies|getEntries|_named|np\.dtype|Xml\.Element|random\.Random|recorder\.unknown"
+    r"|self\.(?:busy|_add|unknown|error|_check|_newer|_require|_copy|_get)|capture|getLatency|_Picture|picture\.text)"
 )
+
+# Files and texts that are not messages: generated code, protocols between processes, pictures, citations, names.
+_NOT_MESSAGE_PATHS = re.compile(
+    r"python/smalti/compiler/_generate_pipeline_stub\.py|python/smalti/emulator/(?:session|memory)\.py:(?:functiondef|for|if)"
+    r"|tools/devlib/(?:layout_pictures|recorder|coverage|architecture|messages|words)\.py:.*"
+)
+_NOT_MESSAGE_TEXTS = re.compile(
+    r"<smalti\.|.*\bISA(?: and \w+ ISA)?, \"|LLVM, |HSA |llvm\.\w|asm:|smalti\.nvvm\.|(?:text|body) \{|!llvm\.|import |\{ \.reg"
+    r"|(?:[A-Z]\w+(?:\[[\w| ,]+\])?(?: \| )?)+None$|\w+\.async(?:\.\w+)? / |wgmma\.mma_async / |(?:f32\.32x32|bar\.sync) ?"
+)
+
+# A name in a sentence: at most four words after an article, or a piece between values.
+_NAME = re.compile(r"(?:the|a|an|all|one of the|each) [\w.@{}-]+(?: [\w.{}-]+){0,3}", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:is|are|has|have|must|cannot|may|does|do|not|was|were|needs?|requires?|requests?|exceeds?|lacks?|reads?|writes?|supports?"
+    r"|removed|dropped|chosen|allocated|overlaps?|differs?|matches|match|keeps?|uses|exists?|alias|already|would)\b"
+)
+
+# The text that other code puts around the texts of a file and context; "..." is the text itself.
+_WHOLE = (
+    ("", "emitOpError|refuseBarriers|refuseAsyncCopy|refuseMma|refuseThreadGroupBarrier", "'OP' op ..."),
+    (
+        "layouts/|dialects/MosaicGPU/Layouts",
+        "return|failed|text",
+        "'OP' op 'out_layouts' entry 0 is not valid for TYPE: ...",
+    ),
+    ("dialects/MosaicGPU/Attributes", "return", "attribute #mosaic_gpu.TiledLayout: ..."),
+    ("dialects/MosaicGPU/Ops/Registers", "return", "'OP' op cannot reduce TYPE: ..."),
+    ("dialects/MosaicGPU/Ops/Registers", "text|toText", "'OP' op ..."),
+    ("emulator/Instructions", "fail|failAs|failLane|failInOrder", "block (0, 0, 0), thread 7: ..."),
+    (
+        "emulator/Rewrite/Assembly",
+        "complain|complainNone|text|consume_front|starts_with",
+        "cannot parse inline assembly: ... in 'STATEMENT'",
+    ),
+    ("emulator/Rewrite", "refuse|complain", "@kernel: ..."),
+    ("emulator/Runtime/Launch", "setError|return", "invalid launch: ..."),
+    (
+        "passes/Analysis/Memory/BufferUses",
+        "return|failed|text|freesMemory",
+        "buffer not multi-buffered: the buffer ...",
+    ),
+    ("passes/Analysis/Memory/MemoryAccess", "quote|text", "loop not pipelined: ..."),
+    (
+        "passes/Analysis/Memory/Overwrite",
+        "ignore",
+        "buffer not multi-buffered: 3 of 8 elements ...; 'OP' is not counted: ...",
+    ),
+    ("passes/Analysis/Memory/Overwrite", "return|text|quote", "buffer not multi-buffered: ..."),
+    ("passes/Analysis/Resources/SharedBuffers", "hasStaticShape|isIdentity|get\\w+", "rows not padded: the buffer ..."),
+    (
+        "passes/Conversion/BlockToThread/Copies/TensorCopyLowering",
+        "return|none",
+        "'OP' op cannot be lowered for CHIP: ...",
+    ),
+    ("passes/Conversion/BlockToThread/Copies", "return", "'OP' op cannot be lowered for CHIP: ..."),
+    ("passes/Conversion/BlockToThread/Kernel/TensorMaps", "return|failed", "'OP' op cannot be copied by TMA: ..."),
+    (
+        "passes/Conversion/BlockToThread/Kernel/VendorLowering",
+        "return",
+        "'OP' op requires a barrier per thread group: CHIP ...",
+    ),
+    (
+        "passes/Conversion/BlockToThread/(?:Kernel|Transfers|Registers)",
+        "return|failed|text|refuse",
+        "'OP' op cannot be lowered to thread level: ...",
+    ),
+    ("passes/Conversion/ThreadLevel", "return", "'OP' op stores 4-bit elements, 2 per byte, ..."),
+    ("passes/Conversion/TilesToBlocks/WgmmaDots", "return", "wgmma not used: ..."),
+    ("passes/Conversion/TilesToBlocks/TilePlan", "return", "asynchronous copy not used: ..."),
+    ("passes/Conversion/TilesToBlocks/TilePlan", "refuse", "argument #0 has type TYPE; ..."),
+    ("passes/Conversion/TilesToBlocks/TilePlan", "formatv", "wgmma not used: ..."),
+    (
+        "passes/Conversion/ToGPU/HostTensorMaps",
+        "refuse|text",
+        "'gpu.launch' op uses an array of type TYPE that is defined outside, but ...",
+    ),
+    ("passes/Conversion/ToGPU/HostTensorMaps", "return|getOperandNumber", "note: ..."),
+    (
+        "passes/Conversion/ToGPU/OutlineLaunches",
+        "text",
+        "'gpu.launch' op uses a memref of type TYPE that is defined outside, but ...",
+    ),
+    ("passes/Conversion/ToGPU/MosaicGPUTo", "return", "'OP' op cannot be lowered for CHIP: ..."),
+    (
+        "passes/Layouts/Inference/Conflict",
+        "return",
+        "'OP' op ...; no layout assignment satisfies all 3 ops in the notes",
+    ),
+    ("passes/Layouts/Plans/(?:TensorCopy|TransferDigits)", "return", "'OP' op cannot be copied by TMA: ..."),
+    ("passes/Layouts/Plans/Wgmma", "return|text", "'OP' op cannot read operand 'b' from shared memory: ..."),
+    (
+        "passes/Layouts/Plans/Relayout",
+        "return|text|empty|isPossible",
+        "'OP' op cannot change the layout from LAYOUT to LAYOUT: ...",
+    ),
+    ("passes/Layouts/Plans", "return", "'OP' op cannot be lowered to thread level: ..."),
+    ("passes/Layouts/Rules", "(?!emit)\\w+", "note: 'OP' requires LAYOUT: ..."),
+    (
+        "passes/Layouts/Vectors",
+        "return|text",
+        "'OP' op has a vector of type TYPE, which is incompatible with layout LAYOUT: ...",
+    ),
+    ("passes/MultiBuffering/BarrierSlots", "return|quote|empty|text", "mbarrier not multi-buffered: ..."),
+    ("passes/MultiBuffering", "return|drop|refuse", "buffer not multi-buffered: ..."),
+    ("passes/PadLowering/ConvFilterLayout", "return|text", "filter layout not changed: ..."),
+    ("passes/PadLowering/LowerPad", "return", "tensor.pad not lowered: ..."),
+    (
+        "passes/PadLowering/(?:PadToIntrinsics|PaddingValues)",
+        "return|text|str|isaContraction\\w+",
+        "op not padded: ...",
+    ),
+    ("passes/PadLowering/PaddedCopies", "return", "padded read lowered to a masked read; cp.async not used: ..."),
+    ("passes/PadLowering/TensorWindows", "return|failed", "padded read lowered to a masked read; TMA not used: ..."),
+    (
+        "passes/PadLowering/RawBuffers",
+        "return|failed",
+        "padded read lowered to a masked read; raw buffer not used: ...",
+    ),
+    ("passes/PadLowering/PaddedTransfers", "return|failed", "padded read or write not lowered: ..."),
+    ("passes/Pipelining", "return|text|quote", "loop not pipelined: ..."),
+    ("passes/SharedMemory/LDSDMAOrder", "return|quote|fail|note", "LDS DMA loads not overlapped: ..."),
+    ("passes/SharedMemory/PadSharedMemory", "return|miss", "rows not padded: ..."),
+    ("passes/SharedMemory/SwizzleSharedMemory", "return|miss", "buffer not swizzled: ..."),
+    ("passes/Synchronization/FunctionProgram", "return|text|quote|fixNestedBarriers", "barrier not changed: ..."),
+    (
+        "passes/Synchronization/PlaceBarriers",
+        "return",
+        "possible data race: 'OP' of %a and 'OP' of %b of different threads may access the same memory; ...",
+    ),
+    ("passes/WarpSpecialization/OrderTiles", "return", "rasterization order not changed: ..."),
+    ("passes/WarpSpecialization/WarpPlan", "refuse", "warp specialization not applied: ..."),
+    ("python/", "hint", "hint: ..."),
+    ("python/smalti/sim/", "Unsupported", "the simulator does not support 'OP': ..."),
+    ("python/smalti/sim/", "(?:\\w+\\.)*(?:stop|report)", "block (0, 0, 0), warp 0: ..."),
+    ("python/smalti/launch/archive", "_Damaged", "FILE is damaged: ..."),
+    ("python/smalti/calling/arrays", "NotAnArray", "argument 0 (TYPE): ..."),
+)
+
+
+def _whole(message: Message) -> Message:
+    """The text that a user sees: a part of a message with its other parts."""
+    for path, context, frame in _WHOLE:
+        if re.match(path, message.path) and re.fullmatch(context, message.context):
+            head, found, tail = frame.rpartition("...")
+            known = head.removesuffix("...").rstrip(" ;:")
+            text = message.text
+            if " lowered to " in text or (known and text.startswith(known.split(":")[0])):
+                return message
+            return Message(message.path, message.line, message.context, f"{head}{text}{tail}" if found else text)
+    return message
+
+
+def _is_message(message: Message) -> bool:
+    if _NOT_MESSAGES.fullmatch(message.context) or _NOT_MESSAGE_PATHS.fullmatch(f"{message.path}:{message.context}"):
+        return False
+    if message.path.startswith("python/bindings") and (".def" in message.text or message.text.endswith(".")):
+        return False
+    text = re.sub(r"\{[^}]*\}", "N", message.text)
+    if _NOT_MESSAGE_TEXTS.match(message.text) or not is_prose(text):
+        return False
+    if message.context in ("summary", "option", "clEnumValN", "click.option"):
+        return True
+    is_piece = _NAME.fullmatch(text) or len(re.findall(r"[A-Za-z]{2,}", text)) < 4
+    return not (is_piece and not _VERB.search(text)) and re.match(r"[;,)|]", text) is None
 
 
 _CONVERSION = re.compile(r"(?:std::to_string|llvm::Twine|Twine|llvm::utostr|llvm::itostr)\((.*)\)")
@@ -39,25 +213,54 @@ _CONVERSION = re.compile(r"(?:std::to_string|llvm::Twine|Twine|llvm::utostr|llvm
 
 def _shown(expression: str) -> str:
     """A value in a message, in braces; a long one is shortened."""
-    expression = " ".join(expression.split())
+    expression = " ".join(expression.split()).removesuffix(".str(")
+    while expression.endswith(")") and expression.count(")") > expression.count("("):
+        expression = expression[:-1].rstrip().removesuffix(".str(")
     if conversion := _CONVERSION.fullmatch(expression):
         expression = conversion[1]
+    if quoted := re.fullmatch(r"quote\((.*)\)", expression):
+        return f"'{{{quoted[1]}}}'"
     return f"{{{expression if len(expression) <= 32 else '...'}}}"
 
 
+_ARGUMENT = "\0"
+"""Separates the texts of different arguments of a call."""
+
+_PLURAL = re.compile(r".*\b(?:plural|count)\((.*),")
+
+
 def _values(code: str) -> str:
-    """The text that code between two literals inserts."""
+    """The text that code between two literals inserts; "|" if the second literal is an alternative of the first."""
     code = " ".join(code.split())
     if not code:
         return ""
-    if re.fullmatch(r"\)*\s*:\s*\(*(?:\w+\()*", code):
+    if re.fullmatch(r"\)*\s*:\s*\(*(?:[\w:]+\()*", code):
         return "|"
+    if code.startswith((":", ") :")):
+        code = code.partition("+")[2] if "+" in code else ""
+    if plural := _PLURAL.fullmatch(code):
+        return _values(code[: plural.start(1)].rpartition("+")[0]) + _shown(plural[1]) + " "
     parts = [part.strip() for part in re.split(r"<<|\+(?!\+)", code)]
     if len(parts) == 1 and "?" in code:
         return ""
+    if len(parts) == 1 and (code.strip(" ,()") == "" or "," in code):
+        value = code.strip(" ,()")
+        return f"{_ARGUMENT}{_shown(value)}{_ARGUMENT}" if value else _ARGUMENT
     if len(parts) == 1:
-        return " / " if code.strip(" ,()") == "" or "," in code else _shown(code.strip(" ()"))
+        return _shown(code.strip(" ()"))
     return "".join(_shown(part.strip(" ,")) for part in parts if part.strip(" ,()") and "?" not in part)
+
+
+def _leading(code: str) -> str:
+    """The value before the first literal."""
+    code = " ".join(code.split())
+    found = re.search(r"([\w.>:*-]+(?:\((?:[^()]|\([^()]*\))*\))?)\s*(?:\+|<<)$", code)
+    if not found or re.search(
+        r"emit\w*\(|remark\w*\(|report\w*\(|attachNote|Error|error|^diagnostic|^\w*[Ss]tream$|^note$|^(?:out|os)$",
+        found[1],
+    ):
+        return ""
+    return _shown(found[1].lstrip("*"))
 
 
 def _context(code: str) -> str:
@@ -78,8 +281,8 @@ def _context(code: str) -> str:
 
 
 def cpp_messages(path: str, source: str, first: int = 1) -> Iterator[Message]:
-    """Each statement with text is one message; values are shown in braces, alternatives between bars."""
-    pieces: list[str] = []
+    """Each statement with text is one message, or two if it chooses between texts; values are shown in braces."""
+    pieces: list[list[str]] = []
     code = head = ""
     line = 0
     has_words = False
@@ -87,12 +290,15 @@ def cpp_messages(path: str, source: str, first: int = 1) -> Iterator[Message]:
     def flush(tail: str) -> Iterator[Message]:
         nonlocal head, code, has_words
         if pieces:
-            text = "".join(pieces)
-            if re.search(r"<<|\+", tail):
-                text += _values(tail)
             context = _context(head)
-            if has_words and is_prose(re.sub(r"\{[^}]*\}", "N", text)) and not _NOT_MESSAGES.fullmatch(context):
-                yield Message(path, line, context, " ".join(text.split()))
+            if re.search(r"<<|\+", tail):
+                pieces.append([_values(tail)])
+            texts = dict.fromkeys("".join(piece[choice] for piece in pieces) for choice in (0, -1))
+            if context == "toText":
+                texts = {text.replace(_ARGUMENT, ""): None for text in texts}
+            for text in (part for whole in texts for part in whole.split(_ARGUMENT)):
+                if has_words and is_prose(re.sub(r"\{[^}]*\}", "N", text)) and not _NOT_MESSAGES.fullmatch(context):
+                    yield Message(path, line, context, " ".join(text.split()))
         pieces.clear()
         head = code = ""
         has_words = False
@@ -112,15 +318,18 @@ def cpp_messages(path: str, source: str, first: int = 1) -> Iterator[Message]:
         if match["char"]:
             code += match[0]
             continue
-        if pieces:
-            pieces.append(_values(code))
-        else:
-            head = code
-            line = first + source.count("\n", 0, match.start())
-        code = ""
         literal = match["body"] if match["raw"] else match["string"][1:-1]
+        text = literal.replace('\\"', '"').replace("\\n", " ")
         has_words = has_words or re.search(r"[a-z]{2} |[, ] ?[a-z]{2}", literal) is not None
-        pieces.append(literal.replace('\\"', '"').replace("\\n", " "))
+        value = _values(code) if pieces else _leading(code)
+        if pieces and value == "|":
+            pieces[-1].append(text)
+        else:
+            if not pieces:
+                head = code
+                line = first + source.count("\n", 0, match.start())
+            pieces += [[value], [text]]
+        code = ""
     yield from flush(code)
 
 
@@ -139,7 +348,12 @@ def tablegen_messages(path: str, source: str) -> Iterator[Message]:
             text = re.sub(r'"\s*"', "", match["strings"])[1:-1].replace('\\"', '"')
             if re.search(r"\bsummary\s*=\s*$", before):
                 yield Message(path, line, "summary", text)
-            elif is_prose(text) and re.search(r"Option<[^;{}]*$", before):
+            elif is_prose(text) and (kind := re.search(r"(\w*Option)<[^;{}<>]*$", before)):
+                # passes/Support/Options.td
+                if kind[1] == "TargetOption":
+                    text = f"The chip{text}, e.g. `target=sm_90a`; empty: the attribute `smalti.target`"
+                elif kind[1] == "StrictOption":
+                    text = f"{text} is an error, e.g. `strict=true`"
                 yield Message(path, line, "option", text)
         elif match["block"] and not re.search(r"\b(?:description|summary)\s*=\s*$", before):
             yield from cpp_messages(path, match["body"], line)
@@ -175,6 +389,12 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
             context = ast.unparse(node.func)
         elif isinstance(node, ast.stmt) and not isinstance(node, ast.Expr):
             context = type(node).__name__.lower()
+            if isinstance(node, ast.Assign) and any(
+                isinstance(at, ast.Name) and at.id == "hint" for at in node.targets
+            ):
+                context = "hint"
+        elif isinstance(node, ast.keyword) and node.arg == "hint":
+            context = "hint"
         if isinstance(node, ast.expr) and (text := _render(node)) is not None:
             if is_prose(text) and not _NOT_MESSAGES.fullmatch(context):
                 yield Message(path, node.lineno, context, " ".join(text.split()))
@@ -192,11 +412,18 @@ def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Mes
     for path in tracked(root, paths):
         source = (root / path).read_text(encoding="utf-8", errors="replace")
         if path.endswith((".cpp", ".h", ".def")):
-            yield from cpp_messages(path, source)
+            found = cpp_messages(path, source)
         elif path.endswith(".td"):
-            yield from tablegen_messages(path, source)
+            found = tablegen_messages(path, source)
         elif path.endswith(".py"):
-            yield from python_messages(path, source)
+            found = python_messages(path, source)
+        else:
+            continue
+        seen: set[str] = set()
+        for message in found:
+            if _is_message(message) and message.text not in seen:
+                seen.add(message.text)
+                yield _whole(message)
 
 
 def sample(found: Iterable[Message], count: int, seed: int) -> list[Message]:

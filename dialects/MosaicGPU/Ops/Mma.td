@@ -87,9 +87,9 @@ def MosaicGPU_TcGen05MMAOp : MosaicGPU_Op<"tcgen05_mma", [AttrSizedOperandSegmen
     memory, `b` is in shared memory, and `a` is in either. `a` and `b` have one element type, or two 8-bit floats.
 
     `a_scale` and `b_scale` are scales of blocks of `a` and `b` in tensor memory; only one of them is an error. With
-    `a_sparse_metadata` (in tensor memory, with the shape of `a`), `a` holds two of every four elements along K, and K
-    of `b` is twice K of `a`. With `collective` (default false), two blocks compute the matmul together. Each block
-    holds half of the columns of `b`, so the accumulator has twice as many columns as `b`.
+    `a_sparse_metadata`, `a` holds two of every four elements along K, and K of `b` is twice K of `a`. The metadata is
+    in tensor memory and has the shape of `a`. With `collective` (default false), two blocks compute the matmul
+    together. Each block holds half of the columns of `b`, so the accumulator has twice as many columns as `b`.
 
     The matmul is asynchronous; `tcgen05_commit_arrive` arrives on a barrier when it is complete.
 

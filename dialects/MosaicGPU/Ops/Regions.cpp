@@ -90,7 +90,12 @@ LogicalResult CustomPrimitiveOp::verify() {
 }
 
 LogicalResult ReturnOp::verify() {
-  TypeRange results = (*this)->getParentOp()->getResultTypes();
+  Operation *parent = (*this)->getParentOp();
+  TypeRange results = parent->getResultTypes();
+  if (auto reduce = dyn_cast<ReduceOp>(parent))
+    results = reduce.getInits().getTypes();
+  else if (auto scan = dyn_cast<ScanOp>(parent))
+    results = scan.getInits().getTypes();
   if (getNumOperands() != results.size())
     return emitOpError() << "returns " << getNumOperands()
                          << " values; the op has " << results.size()
@@ -182,3 +187,5 @@ LogicalResult PrintLayoutOp::verify() {
 }
 
 LogicalResult DebugPrintOp::verify() { return verifyLayouts(*this); }
+
+LogicalResult AssertOp::verify() { return verifyLayouts(*this); }

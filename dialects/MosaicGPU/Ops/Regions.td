@@ -35,10 +35,12 @@ def MosaicGPU_CustomPrimitiveOp : MosaicGPU_Op<"custom_primitive", [IsolatedFrom
   let assemblyFormat = "custom<MappedRegion>($operands, type($operands), $body) attr-dict (`->` type($results)^)?";
 }
 
-def MosaicGPU_ReturnOp : MosaicGPU_Op<"return", [Pure, ReturnLike, Terminator, HasParent<"CustomPrimitiveOp">]> {
-  let summary = "Returns the results of a custom primitive";
+def MosaicGPU_ReturnOp : MosaicGPU_Op<"return", [Pure, ReturnLike, Terminator,
+    ParentOneOf<["CustomPrimitiveOp", "ReduceOp", "ScanOp"]>]> {
+  let summary = "Returns the results of a region";
   let description = [{
-    Terminator of `mosaic_gpu.custom_primitive`. Number and types of the operands are those of its results.
+    Terminator of `mosaic_gpu.custom_primitive`, `mosaic_gpu.reduce` and `mosaic_gpu.scan`. Number and types of the
+    operands are those of the results of the custom primitive, or of the initial values of the reduction or scan.
 
     Example:
 
@@ -87,19 +89,44 @@ def MosaicGPU_WarpMapOp : MosaicGPU_Op<"warp_map", [SingleBlock, NoTerminator, I
 def MosaicGPU_DebugPrintOp : MosaicGPU_Op<"debug_print", [MemoryEffects<[MemWrite]>]> {
   let summary = "Prints a vector at run time";
   let description = [{
-    The output is `format`, with `{}` replaced by each element.
+    Each element prints one line: `format`, with `{}` replaced by the index and the value of the element, as in
+    `[3, 4]: 1.0`. A splat prints one line without an index. An element that several threads hold is printed once. With
+    `with_block_id`, the line begins with the index of the block, as in `block [0, 1, 0]: `.
+
+    Lines of different threads have no defined order on a GPU.
 
     Example:
 
     ```mlir
     func.func @print(%v: vector<128xf32>) {
-      mosaic_gpu.debug_print "x = {}", %v : vector<128xf32>
+      mosaic_gpu.debug_print "x = {}", %v {with_block_id} : vector<128xf32>
       return
     }
     ```
   }];
-  let arguments = (ins StrAttr:$format, AnyVectorOfAnyRank:$value);
+  let arguments = (ins StrAttr:$format, AnyVectorOfAnyRank:$value, UnitAttr:$with_block_id);
   let assemblyFormat = "$format `,` $value attr-dict `:` type($value)";
+}
+
+def MosaicGPU_AssertOp : MosaicGPU_Op<"assert", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Stops the kernel if an element is false";
+  let description = [{
+    Each element that is false prints one line, and its thread then traps. The line has the index of the block, the index
+    of the element and the message: `assertion failed in block [0, 1, 0] at [3, 4]: MESSAGE`. A splat prints one line
+    without an index. The GPU runtime may lose output of a kernel that traps.
+
+    Example:
+
+    ```mlir
+    func.func @check(%indices: vector<128xi32>, %size: vector<128xi32>) {
+      %inside = arith.cmpi ult, %indices, %size : vector<128xi32>
+      mosaic_gpu.assert %inside, "the index is out of bounds" : vector<128xi1>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins VectorOfNonZeroRankOf<[I1]>:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
 }
 
 def MosaicGPU_PrintLayoutOp : MosaicGPU_Op<"print_layout", [MemoryEffects<[MemWrite]>]> {

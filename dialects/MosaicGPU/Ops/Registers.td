@@ -35,12 +35,10 @@ def MosaicGPU_VectorLoadOp : MosaicGPU_InferringOp<"vector_load"> {
 def MosaicGPU_VectorStoreOp : MosaicGPU_Op<"vector_store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Stores a block-level vector to memory of the same shape";
   let description = [{
-    The block stores the vector to all of `destination`. An element that several
-    lanes hold is stored once. `optimized` has the meaning of `vector_load`, but a
-    store without the attribute allows conflicts. With `multimem` (default
-    false), the destination is a multicast address in global memory, and the op
-    writes to the memory of every device of the group. `atomic_type` combines each
-    element atomically with the element in memory instead of replacing it; `and`,
+    The block stores the vector to all of `destination`. An element that several lanes hold is stored once. `optimized`
+    has the meaning of `vector_load`, but a store without the attribute allows conflicts. With `multimem` (default
+    false), the destination is a multicast address in global memory. The op then writes to the memory of every device of
+    the group. `atomic_type` combines each element atomically with the element in memory instead of replacing it; `and`,
     `or` and `xor` require integers.
 
     Example:

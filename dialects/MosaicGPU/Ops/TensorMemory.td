@@ -221,10 +221,9 @@ def MosaicGPU_AsyncStoreScalesSmemToTmemOp
     : MosaicGPU_CopyToTmemOp<"async_store_scales_smem_to_tmem", [F8E8M0FNU, F8E4M3FN], 4> {
   let summary = "Starts an asynchronous copy of operand scales to tensor memory";
   let description = [{
-    The destination has M rows and N columns, multiples of 128 and 4. The source in
-    shared memory has the shape `[M / 128, N / 4, 32, 16]`, or `[1, N / 4, 64, 16]` for
-    the scales of `b` of a collective matmul with 64 rows per block. Completion and
-    `collective` are those of `async_store_smem_to_tmem`.
+    The destination has M rows and N columns, multiples of 128 and 4. The source in shared memory has the shape `[M /
+    128, N / 4, 32, 16]`. For the scales of `b` of a collective matmul with 64 rows per block, it has the shape `[1, N /
+    4, 64, 16]`. Completion and `collective` are those of `async_store_smem_to_tmem`.
 
     Example:
 

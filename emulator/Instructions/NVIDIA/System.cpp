@@ -3,6 +3,7 @@
 
 #include "smalti/emulator/Instructions/Lists.h"
 #include "smalti/emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "smalti/emulator/Instructions/Printf.h"
 #include "smalti/emulator/Instructions/Thread.h"
 
 #include <map>
@@ -116,73 +117,16 @@ private:
   const char *at;
 };
 
-template <class Type>
-void appendValue(std::string &text, const std::string &format, Type value) {
-  char buffer[512];
-  int length = snprintf(buffer, sizeof buffer, format.c_str(), value);
-  if (length < 0)
-    return;
-  if (size_t(length) < sizeof buffer) {
-    text.append(buffer, length);
-    return;
-  }
-  std::string longer(size_t(length) + 1, '\0');
-  snprintf(longer.data(), longer.size(), format.c_str(), value);
-  text.append(longer, 0, size_t(length));
-}
-
-/// Formats one conversion at a time. Returns their number, as vprintf does.
+/// Returns the number of conversions, as vprintf does.
 void printFormatted(const Call &call) {
-  auto *format = call.get<const char *>(0);
   PrintedValues values(call.get<const char *>(1));
   std::string text;
-  int conversions = 0;
-  while (*format) {
-    if (*format != '%') {
-      text += *format++;
-      continue;
-    }
-    std::string spec(1, *format++);
-    int longs = 0;
-    while (*format && strchr("-+ #0123456789.*hlLqjzt", *format)) {
-      if (*format == '*')
-        spec += std::to_string(values.next<int32_t>());
-      else if (strchr("lLqjzt", *format))
-        longs += *format == 'l' ? 1 : 2;
-      else
-        spec += *format;
-      ++format;
-    }
-    char conversion = *format;
-    if (!conversion)
-      break;
-    ++format;
-    if (conversion == '%') {
-      text += '%';
-      continue;
-    }
-    ++conversions;
-    if (strchr("diouxX", conversion)) {
-      // `long` has 64 bits, as on the host of CUDA on Linux.
-      if (longs)
-        appendValue(text, spec + "ll" + conversion, values.next<long long>());
-      else
-        appendValue(text, spec + conversion, values.next<int32_t>());
-    } else if (conversion == 'c') {
-      appendValue(text, spec + 'c', values.next<int32_t>());
-    } else if (strchr("aAeEfFgG", conversion)) {
-      appendValue(text, spec + conversion, values.next<double>());
-    } else if (conversion == 'p') {
-      appendValue(text, spec + 'p', values.next<const void *>());
-    } else if (conversion == 's') {
-      auto *string = values.next<const char *>();
-      appendValue(text, spec + 's', string ? string : "(null)");
-    } else {
-      return call.set<int32_t>(-1);
-    }
-  }
+  std::optional<int> conversions =
+      appendFormatted(text, call.get<const char *>(0), values);
+  if (!conversions)
+    return call.set<int32_t>(-1);
   printOutput(text.data(), text.size());
-  call.set<int32_t>(conversions);
+  call.set<int32_t>(*conversions);
 }
 
 void failAssertion(const Call &call) {

@@ -65,7 +65,7 @@ void checkIsOfBarrier(const char *name, const char *place, void *barrier) {
 }
 
 /// Operands destination, values and barrier, which receives the number of
-/// bytes.
+/// bytes. The store is performed in the generic proxy.
 void storeAsync(const Call &call) {
   auto *to = call.get<char *>(0);
   int last = int(call.numOperands()) - 1;
@@ -78,9 +78,9 @@ void storeAsync(const Call &call) {
     bytes += call.bytes(i);
   }
   Mbarrier barrier(address);
-  touchAsyncWrite(to, bytes);
+  touchWrite(to, bytes);
   barrier.deferUntilWait(inFlight(SharedRange{to, bytes}, [=] {
-    touchAsyncWrite(to, bytes);
+    touchWrite(to, bytes);
     memcpy(to, values.data(), bytes);
     Mbarrier(barrier).completeBytes(bytes);
   }));

@@ -4,6 +4,7 @@
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
@@ -119,6 +120,10 @@ static unsigned divisor(Value value, unsigned depth) {
           [&](auto op) { return of(op.getIn()); })
       .Case([&](mosaic_gpu::AssumeMultipleOp op) {
         return std::max(log2Divisor(op.getMultiple()), of(op.getValue()));
+      })
+      .Case([&](triton_xla::AssumeMultipleOp op) {
+        return std::max(log2Divisor(static_cast<int64_t>(op.getDivisor())),
+                        of(op.getValue()));
       })
       .Default([](Operation *) { return 0u; });
 }

@@ -10,11 +10,15 @@ void block_to_thread::registerCommonLowerings(OpLowerings &lowerings) {
   registerMbarriers(lowerings);
   registerBlockBarriers(lowerings);
   registerControlFlow(lowerings);
+  registerAtomics(lowerings);
   registerElementwise(lowerings);
+  registerIndexedAccesses(lowerings);
   registerMma(lowerings);
   registerOpaque(lowerings);
+  registerReductions(lowerings);
   registerRegions(lowerings);
   registerRelayouts(lowerings);
+  registerScans(lowerings);
   registerShapes(lowerings);
   registerTransfers(lowerings);
   registerViews(lowerings);

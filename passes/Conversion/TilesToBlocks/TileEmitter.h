@@ -11,10 +11,11 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
-#include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+#include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -26,6 +27,19 @@ inline mlir::VectorType vectorOf(mlir::Type tile) {
   return mlir::VectorType::get(type.getShape(), type.getElementType());
 }
 
+/// The type at block level: a vector for a tile, a scalar for a tile of rank 0.
+inline mlir::Type blockTypeOf(mlir::Type type) {
+  if (isTileType(type))
+    return vectorOf(type);
+  if (auto scalar = mlir::dyn_cast<mlir::RankedTensorType>(type))
+    return scalar.getElementType();
+  return type;
+}
+
+/// The type in memory of an element that is not a whole number of bytes, or
+/// index.
+mlir::Type getBufferElement(mlir::Type element);
+
 /// Emits one planned kernel.
 class TileEmitter {
 public:
@@ -35,6 +49,15 @@ public:
   mlir::gpu::GPUModuleOp run();
 
 private:
+  /// Block-level argument types and attributes of a memref argument, and the
+  /// memref in the kernel.
+  void addParameters(mlir::BlockArgument argument,
+                     mlir::SmallVectorImpl<mlir::Type> &types) const;
+  mlir::Value emitArgument(mlir::BlockArgument argument,
+                           mlir::Block::BlockArgListType parameters);
+  /// Sizes and strides of a memref argument.
+  mlir::SmallVector<mlir::OpFoldResult> sizesOf(mlir::Value memref) const;
+  mlir::SmallVector<mlir::OpFoldResult> stridesOf(mlir::Value memref) const;
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitExtract(triton_xla::ExtractOp op);
@@ -42,7 +65,107 @@ private:
   void emitMask(triton_xla::MaskOp op);
   void emitDot(triton_xla::DotOp op);
   void emitFor(mlir::scf::ForOp op);
+  void emitWhile(mlir::scf::WhileOp op);
   void emitIf(mlir::scf::IfOp op);
+  void emitConstant(mlir::arith::ConstantOp op);
+  mlir::Value loadConstant(mlir::Location loc, mlir::DenseElementsAttr elements,
+                           mlir::Attribute layout);
+  void emitPrint(triton_xla::PrintOp op);
+  void emitAssert(triton_xla::AssertOp op);
+  void emitAssumeMultiple(triton_xla::AssumeMultipleOp op);
+  void emitStore(mlir::memref::StoreOp op);
+  void emitScalarStore(mlir::Location loc, mlir::Value scalar,
+                       mlir::Value memref, mlir::ValueRange indices);
+
+  // Reductions and changes of shape.
+  void emitReduce(triton_xla::ReduceOp op);
+  void emitScan(triton_xla::ScanOp op);
+  void emitBroadcast(triton_xla::BroadcastOp op);
+  void emitTranspose(triton_xla::TransposeOp op);
+  void emitReshape(triton_xla::ReshapeOp op);
+  void emitIota(triton_xla::IotaOp op);
+  void emitConcat(triton_xla::ConcatOp op);
+  void emitSlice(triton_xla::SliceOp op);
+  void cloneCombiner(mlir::Region &from, mlir::Region &to);
+  mlir::Value emitOnlyElement(mlir::Location loc, mlir::Value vector,
+                              mlir::Attribute layout);
+
+  // Indexed accesses.
+  void emitGather(triton_xla::GatherOp op);
+  void emitGatherTile(triton_xla::GatherTileOp op);
+  void emitScatter(triton_xla::ScatterOp op);
+  void emitAtomicRMW(triton_xla::AtomicRMWOp op);
+  void emitAtomicCAS(triton_xla::AtomicCASOp op);
+  /// Shape and layout of the vectors of an indexed access.
+  struct Lanes {
+    mlir::ArrayRef<int64_t> shape;
+    mlir::Attribute layout;
+  };
+  /// A linear index per lane, of type `word`, in a one-dimensional memref.
+  struct LinearIndex {
+    mlir::Value base, index, mask;
+    mlir::Type word;
+  };
+  Lanes lanesOf(mlir::Value tileOrScalar);
+  LinearIndex linearize(mlir::Location loc, mlir::Value memref,
+                        mlir::ValueRange indices, mlir::Value mask,
+                        const Lanes &lanes);
+  void addIndex(mlir::Location loc, LinearIndex &linear, mlir::Value index,
+                mlir::OpFoldResult stride, mlir::OpFoldResult extent,
+                const Lanes &lanes);
+  void addTerm(mlir::Location loc, LinearIndex &linear, mlir::Value index,
+               mlir::OpFoldResult stride, const Lanes &lanes);
+  void maskDuplicates(mlir::Location loc, LinearIndex &linear,
+                      const Lanes &lanes, mlir::Operation *op);
+  mlir::Value loadLanes(mlir::Location loc, const LinearIndex &linear,
+                        mlir::Value fill, const Lanes &lanes, bool isVector);
+  void mapAtomicResult(mlir::Value result, mlir::Operation *atomic,
+                       const Lanes &lanes);
+  mlir::Value lookupLanes(mlir::Location loc, mlir::Value tileOrScalar,
+                          const Lanes &lanes);
+  mlir::Value splatLanes(mlir::Location loc, mlir::Value scalar,
+                         const Lanes &lanes);
+  mlir::Value distributeLanes(mlir::Location loc, mlir::Value vector,
+                              const Lanes &lanes);
+  mlir::Value constantLanes(mlir::Location loc, int64_t value,
+                            mlir::Type element, const Lanes &lanes);
+  mlir::Value constantOrLanes(mlir::Location loc, mlir::OpFoldResult value,
+                              mlir::Type word, const Lanes &lanes);
+  mlir::Value resizeLanes(mlir::Location loc, mlir::Value vector,
+                          mlir::Type element, mlir::Attribute layout);
+  mlir::Value iotaLanes(mlir::Location loc, int64_t dim, const Lanes &lanes);
+  mlir::Operation *inLayout(mlir::Operation *op, mlir::Attribute layout);
+
+  /// Changes the layout of a vector.
+  mlir::Value castLayout(mlir::Location loc, mlir::Value vector,
+                         mlir::Attribute from, mlir::Attribute to);
+  /// The vector of a tile, in `layout`.
+  mlir::Value lookupAs(mlir::Location loc, mlir::Value tile,
+                       mlir::Attribute layout);
+  mlir::Attribute distributedLayout(mlir::Value tile);
+
+  /// A part of a buffer in shared memory; without offsets, all of it.
+  struct BufferPart {
+    mlir::Value vector;
+    mlir::Attribute layout;
+    mlir::SmallVector<int64_t> offsets;
+  };
+  /// Stores vectors to a buffer of `shape`, and waits for all threads.
+  mlir::Value storeToBuffer(mlir::Location loc,
+                            mlir::ArrayRef<BufferPart> parts,
+                            mlir::ArrayRef<int64_t> shape);
+  /// Loads a vector from a view of such a buffer. `op` is the op at tile level.
+  mlir::Value
+  moveThroughMemory(mlir::Location loc, mlir::ArrayRef<BufferPart> parts,
+                    mlir::ArrayRef<int64_t> shape,
+                    llvm::function_ref<mlir::Value(mlir::Value)> getView,
+                    mlir::VectorType vector, mlir::Attribute layout,
+                    mlir::Operation *op);
+  mlir::Value reshapeBuffer(mlir::Location loc, mlir::Value buffer,
+                            mlir::ArrayRef<int64_t> shape);
+  mlir::Value convertForBuffer(mlir::Location loc, mlir::Value vector,
+                               mlir::Type element, mlir::Attribute layout);
+  void emitBarrierAfterReads(mlir::Operation *op);
 
   /// Operands of vector.transfer_read and transfer_write for a window.
   struct Transfer {
@@ -52,6 +175,8 @@ private:
     mlir::SmallVector<bool> inBounds;
     /// i1: whether the dropped dimensions are in bounds; null if proven.
     mlir::Value isInside;
+    /// Whether the memref may be empty along a dropped dimension.
+    bool mayBeEmpty = false;
   };
   Transfer createTransfer(mlir::Location loc, const Window &window);
 
@@ -116,6 +241,13 @@ private:
   mlir::Operation *lastBuffer = nullptr;
   /// Shared-memory buffers of asynchronously copied tiles.
   llvm::DenseMap<mlir::Value, mlir::Value> copied;
+  /// Dynamic sizes and strides of arguments, one entry per dimension.
+  llvm::DenseMap<mlir::Value, mlir::SmallVector<mlir::OpFoldResult>>
+      dynamicSizes, dynamicStrides;
+  /// Constant arrays of the module.
+  int64_t numConstants = 0;
+  /// Buffers of operands that are stored before the loop of their dots.
+  llvm::DenseMap<mlir::Value, mlir::Value> staged;
   /// Whether copies are not yet committed to a group.
   bool hasUncommittedCopies = false;
   /// For each wgmma dot, the mbarrier of its TMA loads and the parity of the

@@ -24,12 +24,12 @@ static int64_t largestPowerOfTwoDivisor(int64_t value) {
   return int64_t(1) << llvm::countr_zero(static_cast<uint64_t>(value));
 }
 
-/// Splits `wanted` (a power of two) across the available sizes, last dimension
-/// first. Returns the part that does not fit.
+/// Splits `wanted` (a power of two) across the available sizes in the order of
+/// `dims`. Returns the part that does not fit.
 static int64_t take(MutableArrayRef<int64_t> available, int64_t wanted,
-                    SmallVectorImpl<int64_t> &taken) {
+                    ArrayRef<size_t> dims, SmallVectorImpl<int64_t> &taken) {
   taken.assign(available.size(), 1);
-  for (size_t dim = available.size(); dim-- > 0;) {
+  for (size_t dim : dims) {
     taken[dim] = std::min(available[dim], wanted);
     available[dim] /= taken[dim];
     wanted /= taken[dim];
@@ -37,24 +37,38 @@ static int64_t take(MutableArrayRef<int64_t> available, int64_t wanted,
   return wanted;
 }
 
-static TiledLayout replicatingLayout(ArrayRef<int64_t> shape,
-                                     const BlockShape &block) {
+Attribute smalti::chooseBlockedLayout(MLIRContext *context,
+                                      ArrayRef<int64_t> shape,
+                                      int64_t maxVector,
+                                      const BlockShape &block) {
   SmallVector<int64_t> available =
       llvm::map_to_vector(shape, largestPowerOfTwoDivisor);
+  auto firstToLast = llvm::to_vector(llvm::seq<size_t>(shape.size()));
+  auto lastToFirst = llvm::to_vector(llvm::reverse(firstToLast));
+  // Vectors must not leave lanes without elements.
+  int64_t vector = std::min(maxVector, available.back());
+  int64_t parts = 1;
+  for (int64_t size : available)
+    parts = std::min(parts * size, block.threads() * maxVector);
+  while (vector > 1 && parts < block.threads() * vector)
+    vector /= 2;
+  available.back() /= vector;
+
   SmallVector<int64_t> lanes, warps;
   // The wave size is a power of two; the number of warps may not be.
-  int64_t spareLanes = take(available, block.waveSize, lanes);
+  int64_t spareLanes = take(available, block.waveSize, lastToFirst, lanes);
   int64_t warpsToShare = largestPowerOfTwoDivisor(block.numWarps);
-  int64_t spareWarps =
-      take(available, warpsToShare, warps) * (block.numWarps / warpsToShare);
+  int64_t spareWarps = take(available, warpsToShare, firstToLast, warps) *
+                       (block.numWarps / warpsToShare);
 
   TiledLayout layout;
-  SmallVector<int64_t> outer;
-  for (auto [warp, lane] : llvm::zip_equal(warps, lanes))
-    outer.push_back(warp * lane);
-  layout.tiling = {outer, lanes, {1}};
+  SmallVector<int64_t> outer, inner(lanes);
+  inner.back() *= vector;
+  for (auto [warp, size] : llvm::zip_equal(warps, inner))
+    outer.push_back(warp * size);
+  layout.tiling = {outer, inner, {vector}};
   // The tiled shape ends with the warps of each dimension, the lanes of each
-  // dimension and 1.
+  // dimension and the vector.
   auto rank = static_cast<int64_t>(shape.size());
   for (int64_t dim = 0; dim < rank; ++dim) {
     layout.warpDims.push_back(PartitionDim::of(dim - 2 * rank - 1));
@@ -65,7 +79,7 @@ static TiledLayout replicatingLayout(ArrayRef<int64_t> shape,
   if (spareLanes > 1)
     layout.laneDims.push_back(PartitionDim::replicated(spareLanes));
   layout.vectorDim = -1;
-  return layout.canonical();
+  return mosaic_gpu::TiledLayoutAttr::get(context, layout.canonical());
 }
 
 Attribute smalti::chooseTileLayout(MLIRContext *context,
@@ -74,8 +88,7 @@ Attribute smalti::chooseTileLayout(MLIRContext *context,
   int64_t threads = block.threads();
   int64_t elements = numElements(shape);
   if (elements % threads != 0)
-    return mosaic_gpu::TiledLayoutAttr::get(context,
-                                            replicatingLayout(shape, block));
+    return chooseBlockedLayout(context, shape, maxVector, block);
   // A vector does not cross rows, so that it is one access even if rows are not
   // contiguous in memory.
   int64_t vector = std::min(maxVector, largestPowerOfTwoDivisor(shape.back()));
@@ -103,4 +116,85 @@ bool smalti::isReplicated(Attribute layout) {
   auto replicates = [](const PartitionDim &dim) { return dim.isReplicated(); };
   return llvm::any_of(data.warpDims, replicates) ||
          llvm::any_of(data.laneDims, replicates);
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts that follow from others
+//===----------------------------------------------------------------------===//
+
+static std::optional<RegisterLayout> toRegisterLayout(Attribute attribute) {
+  if (auto tiled = dyn_cast_or_null<mosaic_gpu::TiledLayoutAttr>(attribute))
+    return tiled.getLayout();
+  if (auto strided =
+          dyn_cast_or_null<mosaic_gpu::WGStridedFragLayoutAttr>(attribute))
+    return StridedLayout{SmallVector<int64_t>(strided.getShape()),
+                         strided.getVectorSize()};
+  if (auto splat =
+          dyn_cast_or_null<mosaic_gpu::WGSplatFragLayoutAttr>(attribute))
+    return SplatLayout{SmallVector<int64_t>(splat.getShape())};
+  return std::nullopt;
+}
+
+static Attribute toAttribute(MLIRContext *context,
+                             const ValueOr<RegisterLayout> &layout) {
+  if (!layout)
+    return {};
+  if (const auto *tiled = std::get_if<TiledLayout>(&*layout))
+    return mosaic_gpu::TiledLayoutAttr::get(context, *tiled);
+  if (const auto *strided = std::get_if<StridedLayout>(&*layout))
+    return mosaic_gpu::WGStridedFragLayoutAttr::get(context, strided->shape,
+                                                    strided->vectorSize);
+  return mosaic_gpu::WGSplatFragLayoutAttr::get(
+      context, std::get<SplatLayout>(*layout).shape);
+}
+
+Attribute smalti::getReducedLayout(Attribute layout, ArrayRef<int64_t> shape,
+                                   ArrayRef<int64_t> axes, bool keepDims,
+                                   const BlockShape &block) {
+  std::optional<RegisterLayout> from = toRegisterLayout(layout);
+  if (!from)
+    return {};
+  return toAttribute(
+      layout.getContext(),
+      layout::reduce(*from, shape, axes, keepDims, block.threads()));
+}
+
+Attribute smalti::getReshapedLayout(Attribute layout, ArrayRef<int64_t> from,
+                                    ArrayRef<int64_t> to) {
+  std::optional<RegisterLayout> source = toRegisterLayout(layout);
+  if (!source)
+    return {};
+  return toAttribute(layout.getContext(), layout::reshape(*source, from, to));
+}
+
+Attribute smalti::getTransposedLayout(Attribute layout, ArrayRef<int64_t> shape,
+                                      ArrayRef<int64_t> permutation) {
+  std::optional<RegisterLayout> from = toRegisterLayout(layout);
+  if (!from)
+    return {};
+  return toAttribute(layout.getContext(),
+                     layout::transpose(*from, shape, permutation));
+}
+
+Attribute smalti::getBroadcastOperandLayout(Attribute layout,
+                                            ArrayRef<int64_t> operandShape,
+                                            ArrayRef<int64_t> resultShape,
+                                            ArrayRef<int64_t> dims,
+                                            const BlockShape &block) {
+  SmallVector<int64_t> added, repeated, shape(resultShape);
+  for (int64_t dim = 0; dim < static_cast<int64_t>(resultShape.size()); ++dim) {
+    const auto *it = llvm::find(dims, dim);
+    if (it == dims.end()) {
+      added.push_back(dim);
+    } else if (operandShape[it - dims.begin()] != resultShape[dim]) {
+      repeated.push_back(dim);
+      shape[dim] = 1;
+    }
+  }
+  if (!repeated.empty())
+    layout = getReducedLayout(layout, resultShape, repeated, /*keepDims=*/true,
+                              block);
+  if (!added.empty())
+    layout = getReducedLayout(layout, shape, added, /*keepDims=*/false, block);
+  return layout;
 }

@@ -19,12 +19,42 @@ struct BlockShape {
 
 /// The layout of an element-wise tile of rank 1 or more. If the number of
 /// threads divides the tile, vectors of at most `maxVector` elements (a power
-/// of two) are distributed round-robin across the threads. Otherwise it is a
-/// tiled layout that distributes power-of-two parts of the shape across warps
-/// and lanes and replicates the tile across the others.
+/// of two) are distributed round-robin across the threads. Otherwise it is the
+/// blocked layout.
 mlir::Attribute chooseTileLayout(mlir::MLIRContext *context,
                                  llvm::ArrayRef<int64_t> shape,
                                  int64_t maxVector, const BlockShape &block);
+
+/// A tiled layout with vectors of at most `maxVector` elements (a power of two)
+/// along the last dimension. Lanes are distributed along the last dimensions,
+/// warps along the first dimensions, and then along the others, so that a
+/// reduction along the last dimension stays in few warps. Only power-of-two
+/// parts of the shape are distributed; the tile is replicated across the
+/// remaining lanes and warps.
+mlir::Attribute chooseBlockedLayout(mlir::MLIRContext *context,
+                                    llvm::ArrayRef<int64_t> shape,
+                                    int64_t maxVector, const BlockShape &block);
+
+/// The layouts of results, and of operands, of ops in which every thread keeps
+/// its elements (see layout::reduce, reshape and transpose). Null if no such
+/// layout exists.
+mlir::Attribute getReducedLayout(mlir::Attribute layout,
+                                 llvm::ArrayRef<int64_t> shape,
+                                 llvm::ArrayRef<int64_t> axes, bool keepDims,
+                                 const BlockShape &block);
+mlir::Attribute getReshapedLayout(mlir::Attribute layout,
+                                  llvm::ArrayRef<int64_t> from,
+                                  llvm::ArrayRef<int64_t> to);
+mlir::Attribute getTransposedLayout(mlir::Attribute layout,
+                                    llvm::ArrayRef<int64_t> shape,
+                                    llvm::ArrayRef<int64_t> permutation);
+/// The layout of the operand of a broadcast whose result has `layout`. Operand
+/// dimension `i` is result dimension `dims[i]`.
+mlir::Attribute getBroadcastOperandLayout(mlir::Attribute layout,
+                                          llvm::ArrayRef<int64_t> operandShape,
+                                          llvm::ArrayRef<int64_t> resultShape,
+                                          llvm::ArrayRef<int64_t> dims,
+                                          const BlockShape &block);
 
 /// Elements per thread of a tile in this layout.
 int64_t elementsPerThread(mlir::Attribute layout, llvm::ArrayRef<int64_t> shape,

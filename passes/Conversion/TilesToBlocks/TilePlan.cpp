@@ -1,7 +1,7 @@
 //===- TilePlan.cpp - Plan of the conversion to block level ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+#include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
@@ -31,10 +31,11 @@ using targets::Target;
 
 /// Maximum number of unrolled MMAs of a warp; more are a loop over K.
 static constexpr int64_t kMaxUnrolledMmas = 512;
+/// Elements of a tile per thread, above which a kernel without dots gets more
+/// warps.
+static constexpr int64_t kMaxElementsPerThread = 32;
 /// Target number of accumulator registers per thread for the number of warps.
 static constexpr int64_t kAccumulatorRegisters = 64;
-/// Maximum bytes of one access of a thread.
-static constexpr int64_t kMaxAccessBytes = 16;
 
 //===----------------------------------------------------------------------===//
 // Windows
@@ -58,7 +59,7 @@ Window Window::of(triton_xla::InsertOp op) {
           op.getTileType()};
 }
 
-static std::optional<Window> windowOf(Operation *op) {
+std::optional<Window> smalti::windowOf(Operation *op) {
   if (auto extract = dyn_cast<triton_xla::ExtractOp>(op))
     return Window::of(extract);
   if (auto insert = dyn_cast<triton_xla::InsertOp>(op))
@@ -66,44 +67,98 @@ static std::optional<Window> windowOf(Operation *op) {
   return std::nullopt;
 }
 
-/// The largest n such that runs of 2^n elements along the window's last
-/// dimension are aligned to 2^n elements and are entirely in or out of bounds.
-static unsigned log2Run(const Window &window) {
-  auto rank = static_cast<int64_t>(window.sizes.size());
-  int64_t last = rank - 1;
-  while (last > 0 && window.dropped.test(last))
-    --last;
-  auto [strides, offset] = window.memref.getType().getStridesAndOffset();
-  if (strides[last] != 1 || window.strides[last] != 1)
-    return 0;
-  unsigned run =
-      std::min(log2Divisor(offset),
-               log2Divisor(window.memref.getType().getDimSize(last)));
-  run = std::min(run, log2Divisor(window.sizes[last]));
-  unsigned alignment =
-      log2ArgumentAlignment(cast<BlockArgument>(window.memref));
-  unsigned log2Element = llvm::Log2_64(std::max<int64_t>(
-      getElementBytes(window.memref.getType().getElementType()).value_or(1),
-      1));
-  run = std::min(run, alignment > log2Element ? alignment - log2Element : 0);
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    run = std::min(run, log2Divisor(window.offsets[dim]) +
-                            log2Divisor(strides[dim]));
-    if (dim != last && window.sizes[dim] > 1)
-      run = std::min(run, log2Divisor(window.strides[dim]) +
-                              log2Divisor(strides[dim]));
-  }
-  return run;
-}
-
 //===----------------------------------------------------------------------===//
 // Helpers
 //===----------------------------------------------------------------------===//
 
+bool smalti::isTileType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() != 0;
+}
+
+bool smalti::isDynamic(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  return !type.hasStaticShape() || ShapedType::isDynamic(offset) ||
+         llvm::any_of(strides, ShapedType::isDynamic);
+}
+
+DynamicParameters smalti::getDynamicParameters(MemRefType type) {
+  DynamicParameters parameters;
+  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (type.isDynamicDim(dim))
+      parameters.sizes.push_back(dim);
+    if (ShapedType::isDynamic(strides[dim]) && !type.getLayout().isIdentity())
+      parameters.strides.push_back(dim);
+  }
+  return parameters;
+}
+
+/// The divisor that an argument attribute states for a dimension.
+static unsigned getStatedDivisor(BlockArgument memref, StringRef name,
+                                 int64_t dim) {
+  auto func = cast<triton_xla::EntryFuncOp>(memref.getOwner()->getParentOp());
+  auto stated =
+      func.getArgAttrOfType<DenseI64ArrayAttr>(memref.getArgNumber(), name);
+  return stated && dim < stated.size() ? log2Divisor(stated[dim]) : 0;
+}
+
+unsigned smalti::log2SizeDivisor(BlockArgument memref, int64_t dim) {
+  int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
+  return ShapedType::isDynamic(size)
+             ? getStatedDivisor(memref, triton_xla::kSizeDivisors, dim)
+             : log2Divisor(size);
+}
+
+unsigned smalti::log2StrideDivisor(BlockArgument memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t stride = type.getStridesAndOffset().first[dim];
+  if (!ShapedType::isDynamic(stride))
+    return log2Divisor(stride);
+  if (!type.getLayout().isIdentity())
+    return getStatedDivisor(memref, triton_xla::kStrideDivisors, dim);
+  unsigned divisor = 0;
+  for (int64_t inner = dim + 1; inner < type.getRank(); ++inner)
+    divisor += log2SizeDivisor(memref, inner);
+  return divisor;
+}
+
+triton_xla::TransposeOp smalti::getOperandTranspose(Value tile) {
+  auto transpose = tile.getDefiningOp<triton_xla::TransposeOp>();
+  if (!transpose || transpose.getPermutation() != ArrayRef<int64_t>{1, 0} ||
+      isSplat(transpose.getTile()))
+    return {};
+  bool feedsDots = llvm::all_of(transpose->getUses(), [](OpOperand &use) {
+    auto dot = dyn_cast<triton_xla::DotOp>(use.getOwner());
+    return dot && use.get() != dot.getAccumulator();
+  });
+  return feedsDots ? transpose : triton_xla::TransposeOp();
+}
+
+bool smalti::isWritten(Value memref) {
+  return llvm::any_of(memref.getUsers(), [&](Operation *user) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
+    return !effects ||
+           effects.getEffectOnValue<MemoryEffects::Write>(memref).has_value();
+  });
+}
+
+bool smalti::changesShape(Operation *op) {
+  return isa<triton_xla::ReduceOp, triton_xla::BroadcastOp,
+             triton_xla::TransposeOp, triton_xla::ReshapeOp,
+             triton_xla::ConcatOp, triton_xla::SliceOp,
+             triton_xla::GatherTileOp>(op);
+}
+
 bool smalti::isSplat(Value tile) {
   Operation *op = tile.getDefiningOp();
-  return op && isa<arith::ConstantOp, tensor::SplatOp>(op) &&
-         isa<RankedTensorType>(tile.getType());
+  if (!op || !isTile(tile))
+    return false;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  if (auto broadcast = dyn_cast<triton_xla::BroadcastOp>(op))
+    return !isTile(broadcast.getTile());
+  return isa<tensor::SplatOp>(op);
 }
 
 Attribute TilePlan::layoutOf(Value tile) const {
@@ -115,17 +170,9 @@ Attribute TilePlan::layoutOf(Value tile) const {
   return layouts.lookup(tile);
 }
 
-static bool isTile(Value value) {
-  return isa<RankedTensorType>(value.getType());
-}
-
 static bool hasTiles(Operation *op) {
   return llvm::any_of(op->getOperands(), isTile) ||
          llvm::any_of(op->getResults(), isTile);
-}
-
-static int64_t bitWidth(Type element) {
-  return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
 }
 
 /// Whether `name` is a valid assembler symbol without quotes.
@@ -147,35 +194,6 @@ static bool isMemoryElement(Type element) {
 
 namespace {
 
-/// Sets of tiles that must have the same layout.
-class TileClasses {
-public:
-  unsigned idOf(Value value) {
-    auto [it, isNew] = ids.try_emplace(value, parents.size());
-    if (isNew) {
-      parents.push_back(it->second);
-      values.push_back(value);
-    }
-    return find(it->second);
-  }
-  void join(Value a, Value b) {
-    unsigned first = idOf(a), second = idOf(b);
-    // The older id is the root, so that the result is deterministic.
-    parents[std::max(first, second)] = std::min(first, second);
-  }
-  ArrayRef<Value> getValues() const { return values; }
-
-private:
-  unsigned find(unsigned id) {
-    while (parents[id] != id)
-      id = parents[id] = parents[parents[id]];
-    return id;
-  }
-  DenseMap<Value, unsigned> ids;
-  SmallVector<unsigned> parents;
-  SmallVector<Value> values;
-};
-
 class Planner {
 public:
   Planner(triton_xla::EntryFuncOp func, const Target &target,
@@ -192,9 +210,9 @@ public:
         failed(chooseWarps()))
       return failure();
     chooseAsyncCopies();
-    if (failed(assignLayouts()))
+    if (failed(assignLayouts(plan, target)))
       return failure();
-    placeGlobalBarriers();
+    placeGlobalBarriers(plan);
     chooseTensorStores();
     return std::move(plan);
   }
@@ -203,17 +221,15 @@ private:
   LogicalResult checkSignature();
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
-  LogicalResult checkWindow(Operation *op, const Window &window);
+  LogicalResult checkMemRefs(Operation *op);
+  LogicalResult checkDot(triton_xla::DotOp dot);
   bool chooseWarpgroups();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
   InFlightDiagnostic emitNoInstruction(triton_xla::DotOp dot) const;
-  LogicalResult assignLayouts();
-  void joinTiles(TileClasses &classes, Operation *op);
   void chooseAsyncCopies();
   std::optional<std::string>
   getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const;
-  void placeGlobalBarriers();
   void chooseTensorStores();
 
   TilePlan plan;
@@ -222,6 +238,9 @@ private:
   OperandCopies copies;
   MatmulKind matmul;
   SmallVector<triton_xla::DotOp> dots;
+  /// Whether warps are distributed along the rows of accumulators only.
+  bool reducesRows = false;
+  bool hasReductions = false;
   int64_t largestTile = 1;
 };
 
@@ -233,6 +252,11 @@ private:
 
 LogicalResult Planner::checkSignature() {
   triton_xla::EntryFuncOp func = plan.func;
+  if (func.getTileIds().size() != 1)
+    return func.emitError()
+           << "a grid of " << func.getTileIds().size()
+           << " dimensions is not supported on a GPU; smalti-expand-tile-ops "
+              "reduces it to one";
   if (func.getNumTiles() > std::numeric_limits<int32_t>::max())
     return func.emitError()
            << "has " << func.getNumTiles() << " tiles; a grid has at most "
@@ -249,37 +273,63 @@ LogicalResult Planner::checkSignature() {
       return func.emitError() << "argument #" << argument.getArgNumber()
                               << " has type " << type << "; " << why;
     };
-    if (!type.hasStaticShape())
-      return refuse("a static shape is required, since a kernel receives "
-                    "a memref as a bare pointer");
     SmallVector<int64_t> strides;
     int64_t offset;
-    bool isPlain =
-        succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0 &&
-        llvm::all_of(strides, [](int64_t stride) { return stride >= 0; });
-    if (!isPlain && type.getNumElements() == 0)
+    bool hasStrides = succeeded(type.getStridesAndOffset(strides, offset));
+    bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
+    if (isEmpty && (!hasStrides || isDynamic(type)))
       return refuse("an empty memref is supported only if its strides can be "
                     "determined: only its outermost size may be 0");
-    if (!isPlain)
-      return refuse("static strides and the offset 0 are required, since a "
-                    "kernel receives a memref as a bare pointer");
+    if (!hasStrides)
+      return refuse("a strided layout is required");
+    if (offset != 0)
+      return refuse("the offset 0 is required, since a kernel receives a "
+                    "pointer to the first element");
+    if (llvm::any_of(strides, [](int64_t stride) {
+          return !ShapedType::isDynamic(stride) && stride < 0;
+        }))
+      return refuse("negative strides are not supported");
     if (type.getMemorySpace())
       return refuse("the default memory space is required");
     if (!isMemoryElement(type.getElementType()))
       return refuse(
           "supported elements are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, "
           "f16, bf16, f32, f64 and integers of 8, 16, 32 or 64 bits");
-    if (!getElementSpan(type))
+    if (!isDynamic(type) && !getElementSpan(type))
       return refuse("the size exceeds the 64-bit address space");
   }
   return success();
 }
 
-LogicalResult Planner::checkWindow(Operation *op, const Window &window) {
-  auto argument = dyn_cast<BlockArgument>(window.memref);
-  if (!argument || argument.getOwner()->getParentOp() != plan.func)
-    return op->emitOpError(
-        "accesses a memref that is not an argument of the entry function");
+LogicalResult Planner::checkMemRefs(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    if (!isa<BaseMemRefType>(operand.getType()))
+      continue;
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (!argument || argument.getOwner()->getParentOp() != plan.func)
+      return op->emitOpError(
+          "accesses a memref that is not an argument of the entry function");
+  }
+  return success();
+}
+
+LogicalResult Planner::checkDot(triton_xla::DotOp dot) {
+  auto refuse = [&](StringRef what) {
+    return dot.emitOpError() << what << " is not supported on a GPU";
+  };
+  if (dot.getLhs().getType().getRank() != 2)
+    return refuse("a batch of dots");
+  if (!llvm::is_contained({triton_xla::DotAlgorithm::Default,
+                           triton_xla::DotAlgorithm::TF32,
+                           triton_xla::DotAlgorithm::IEEE},
+                          dot.getAlgorithm()))
+    return refuse("a dot with this algorithm");
+  if (dot.getUnsignedLhs() || dot.getUnsignedRhs())
+    return refuse("a dot of unsigned operands");
+  if (dot.getLhs().getType().getElementType() !=
+      dot.getRhs().getType().getElementType())
+    return refuse("a dot of operands with different element types");
+  dots.push_back(dot);
   return success();
 }
 
@@ -292,8 +342,6 @@ LogicalResult Planner::checkOp(Operation *op) {
                                  << "; a ranked static tensor is required";
       continue;
     }
-    if (type.getRank() == 0)
-      return op->emitOpError() << "has a tile of rank 0; use a scalar";
     if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
       return op->emitOpError()
              << "has a tile of type " << type
@@ -304,43 +352,37 @@ LogicalResult Planner::checkOp(Operation *op) {
     largestTile = std::max(largestTile, type.getNumElements());
   }
 
-  if (std::optional<Window> window = windowOf(op))
-    return checkWindow(op, *window);
-  if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
-    dots.push_back(dot);
+  if (windowOf(op))
+    return checkMemRefs(op);
+  if (auto dot = dyn_cast<triton_xla::DotOp>(op))
+    return checkDot(dot);
+  hasReductions |= isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
+  if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, triton_xla::YieldOp,
+          triton_xla::ReduceOp, triton_xla::ScanOp, triton_xla::BroadcastOp,
+          triton_xla::TransposeOp, triton_xla::ReshapeOp, triton_xla::IotaOp,
+          triton_xla::ConcatOp, triton_xla::SliceOp, triton_xla::GatherTileOp,
+          triton_xla::PrintOp, triton_xla::AssertOp, triton_xla::AssumeOp,
+          triton_xla::AssumeMultipleOp, scf::ForOp, scf::WhileOp, scf::IfOp,
+          scf::YieldOp, scf::ConditionOp, arith::ConstantOp, tensor::SplatOp>(
+          op))
     return success();
-  }
-  if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, scf::ForOp, scf::IfOp,
-          scf::YieldOp>(op))
-    return success();
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    if (isa<TensorType>(constant.getType()) &&
-        !isa<SplatElementsAttr>(constant.getValue()))
-      return op->emitOpError("is a tile constant with different elements; only "
-                             "splat constants are supported");
-    return success();
-  }
-  if (isa<tensor::SplatOp>(op))
-    return success();
-  if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    auto argument = dyn_cast<BlockArgument>(load.getMemRef());
-    if (!argument || argument.getOwner()->getParentOp() != plan.func)
-      return op->emitOpError(
-          "accesses a memref that is not an argument of the entry function");
-    return success();
-  }
+  if (isa<memref::LoadOp, memref::StoreOp, triton_xla::GatherOp,
+          triton_xla::ScatterOp, triton_xla::AtomicRMWOp,
+          triton_xla::AtomicCASOp>(op))
+    return checkMemRefs(op);
   if (hasTiles(op)) {
     if (op->getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(op))
       return success();
     return op->emitOpError("on tiles is not supported on a GPU; supported are "
                            "element-wise ops, triton_xla ops, "
-                           "scf.for and scf.if");
+                           "scf.for, scf.while and scf.if");
   }
   if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
       llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>))
     return op->emitOpError("is not supported on a GPU; supported are scalar "
                            "ops without side effects, memref.load, "
-                           "triton_xla ops, scf.for and scf.if");
+                           "memref.store, triton_xla ops, scf.for, scf.while "
+                           "and scf.if");
   return success();
 }
 
@@ -368,11 +410,43 @@ std::optional<BlockMma> Planner::selectFor(triton_xla::DotOp dot,
   if (!a || !b || !c)
     return std::nullopt;
   int64_t m = lhs.getDimSize(0), k = lhs.getDimSize(1), n = rhs.getDimSize(1);
+  auto select = [&](Element lhs, Element rhs) {
+    std::optional<BlockMma> best =
+        selectMma(target, lhs, rhs, *c, m, n, k, warps);
+    if (!reducesRows || !best || best->warpsN == 1)
+      return best;
+    std::optional<BlockMma> rows =
+        findMma(target, lhs, rhs, *c, m, n, k, warps, [&](const BlockMma &mma) {
+          return mma.warpsN == 1 && mma.instruction == best->instruction;
+        });
+    return rows ? rows : best;
+  };
   if (dot.getTf32() && *a == Element::F32)
-    if (std::optional<BlockMma> mma =
-            selectMma(target, Element::TF32, Element::TF32, *c, m, n, k, warps))
+    if (std::optional<BlockMma> mma = select(Element::TF32, Element::TF32))
       return mma;
-  return selectMma(target, *a, *b, *c, m, n, k, warps);
+  return select(*a, *b);
+}
+
+/// Whether a row of the result of a dot is reduced, through element-wise ops.
+/// With all warps along the rows, such a reduction stays in a warp.
+static bool isReducedAlongRows(triton_xla::DotOp dot) {
+  SmallVector<Value> worklist = {dot.getResult()};
+  DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    for (Operation *user : value.getUsers()) {
+      if (auto reduce = dyn_cast<triton_xla::ReduceOp>(user)) {
+        if (llvm::is_contained(reduce.getDims(), 1))
+          return true;
+      } else if (isa<triton_xla::MaskOp>(user) ||
+                 OpTrait::hasElementwiseMappableTraits(user)) {
+        llvm::append_range(worklist, user->getResults());
+      }
+    }
+  }
+  return false;
 }
 
 InFlightDiagnostic Planner::emitNoInstruction(triton_xla::DotOp dot) const {
@@ -435,8 +509,8 @@ bool Planner::chooseWarpgroups() {
   plan.block.numWarps = *groups * 4;
   for (WgmmaDot &dot : plans) {
     if (dot.lhs)
-      plan.tensorCopies.insert(dot.dot.getLhs().getDefiningOp());
-    plan.tensorCopies.insert(dot.dot.getRhs().getDefiningOp());
+      plan.tensorCopies.insert(dot.lhs->load);
+    plan.tensorCopies.insert(dot.rhs.load);
     plan.wgmmaDots.insert({dot.dot.getOperation(), std::move(dot)});
   }
   return true;
@@ -458,20 +532,28 @@ LogicalResult Planner::chooseWarps() {
   auto isScalar = [](const BlockMma &mma) {
     return mma.instruction->kind == targets::MmaKind::Fma;
   };
+  reducesRows = llvm::any_of(dots, isReducedAlongRows);
   auto fitsAll = [&](int64_t warps) {
     return llvm::all_of(dots, [&](triton_xla::DotOp dot) {
       std::optional<BlockMma> mma = selectFor(dot, warps);
       std::optional<BlockMma> alone = selectFor(dot, 1);
-      return mma && (!isScalar(*mma) || (alone && isScalar(*alone)));
+      if (!mma || (isScalar(*mma) && !(alone && isScalar(*alone))))
+        return false;
+      return !reducesRows || isScalar(*mma) || mma->warpsN == 1;
     });
   };
   if (requestedWarps != 0) {
     plan.block.numWarps = requestedWarps;
   } else if (dots.empty()) {
-    // More threads than elements would only repeat the work.
-    plan.block.numWarps = target.defaultWarps;
+    // More threads than elements would only repeat the work. Large tiles need
+    // more threads, so that several tiles fit into the registers. A reduction
+    // has the least work with as few warps as possible.
+    plan.block.numWarps = hasReductions ? 1 : target.defaultWarps;
     while (plan.block.numWarps > 1 && plan.block.threads() > largestTile)
       plan.block.numWarps /= 2;
+    while (plan.block.numWarps * 2 <= maxWarps &&
+           plan.block.threads() * kMaxElementsPerThread < largestTile)
+      plan.block.numWarps *= 2;
   } else {
     int64_t largest = 0;
     for (triton_xla::DotOp dot : dots)
@@ -523,155 +605,33 @@ LogicalResult Planner::chooseWarps() {
 }
 
 //===----------------------------------------------------------------------===//
-// Layouts
-//===----------------------------------------------------------------------===//
-
-void Planner::joinTiles(TileClasses &classes, Operation *op) {
-  // Every tile has a class, except splats.
-  Value first;
-  auto join = [&](Value value) {
-    if (!isTile(value) || isSplat(value))
-      return;
-    if (first)
-      classes.join(first, value);
-    else
-      first = value;
-    classes.idOf(value);
-  };
-
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [init, argument, yielded, result] :
-         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(),
-                         loop.getYieldedValues(), loop.getResults())) {
-      first = {};
-      for (Value value : {Value(result), Value(argument), init, yielded})
-        join(value);
-    }
-    return;
-  }
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    for (auto [index, result] : llvm::enumerate(branch.getResults())) {
-      first = {};
-      join(result);
-      join(branch.thenYield().getOperand(index));
-      join(branch.elseYield().getOperand(index));
-    }
-    return;
-  }
-  if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
-    join(dot.getResult());
-    join(dot.getAccumulator());
-    return;
-  }
-  if (isa<scf::YieldOp, triton_xla::InsertOp>(op) ||
-      (op->getNumResults() == 1 && isSplat(op->getResult(0))))
-    return;
-  for (Value value : op->getResults())
-    join(value);
-  for (Value value : op->getOperands())
-    join(value);
-}
-
-LogicalResult Planner::assignLayouts() {
-  MLIRContext *context = plan.func.getContext();
-  TileClasses classes;
-  plan.func.getBody().walk<WalkOrder::PreOrder>(
-      [&](Operation *op) { joinTiles(classes, op); });
-
-  // The widest vector that every access to global memory in a class allows.
-  DenseMap<unsigned, int64_t> maxBits;
-  DenseMap<unsigned, unsigned> run;
-  for (Value value : classes.getValues()) {
-    int64_t &bits = maxBits[classes.idOf(value)];
-    int64_t width = bitWidth(getElementTypeOrSelf(value.getType()));
-    bits = std::max(bits, width);
-  }
-  plan.func.getBody().walk([&](Operation *op) {
-    std::optional<Window> window = windowOf(op);
-    Value tile = isa<triton_xla::ExtractOp>(op) ? op->getResult(0)
-                 : op->getNumOperands()         ? op->getOperand(0)
-                                                : Value();
-    if (!window || isSplat(tile))
-      return;
-    unsigned id = classes.idOf(tile);
-    unsigned here = log2Run(*window);
-    auto [it, isNew] = run.try_emplace(id, here);
-    if (!isNew)
-      it->second = std::min(it->second, here);
-  });
-
-  // The layout of an accumulator is that of its MMA.
-  DenseMap<unsigned, std::pair<Attribute, Operation *>> classLayout;
-  for (auto &[op, dot] : plan.wgmmaDots) {
-    auto layout = mosaic_gpu::TiledLayoutAttr::get(
-        context, getWarpgroupAccumulator(plan.block.numWarps / 4));
-    classLayout.try_emplace(classes.idOf(op->getResult(0)), layout, op);
-    if (!dot.lhs)
-      classLayout.try_emplace(classes.idOf(triton_xla::DotOp(dot.dot).getLhs()),
-                              layout, op);
-  }
-  for (auto &[op, dotPlan] : plan.dots) {
-    auto layout =
-        mosaic_gpu::TiledLayoutAttr::get(context, dotPlan.mma.accumulator);
-    auto [it, isNew] =
-        classLayout.try_emplace(classes.idOf(op->getResult(0)), layout, op);
-    if (isNew || it->second.first == layout)
-      continue;
-    InFlightDiagnostic diagnostic = op->emitOpError(
-        "uses a different MMA from the other dot, so their accumulators, which "
-        "are combined, have different layouts; both must use the same MMA");
-    diagnostic.attachNote(it->second.second->getLoc())
-        << "the other dot is here";
-    return diagnostic;
-  }
-
-  auto registerLimit = llvm::divideCeil(target.registersPerThread, 2);
-  for (Value value : classes.getValues()) {
-    // A tile that is copied directly to shared memory is not in registers.
-    if (plan.asyncCopies.contains(value.getDefiningOp()) ||
-        plan.tensorCopies.contains(value.getDefiningOp()))
-      continue;
-    auto type = cast<RankedTensorType>(value.getType());
-    auto check = [&](int64_t registers) {
-      return checkRegistersOf(value.getLoc(), "tile", type, registers,
-                              plan.block.threads(), registerLimit, target.name);
-    };
-    // Layouts do not support more than 2^63 elements.
-    if (failed(check(countRegistersOf(type, plan.block.threads()))))
-      return failure();
-    unsigned id = classes.idOf(value);
-    std::pair<Attribute, Operation *> &entry = classLayout[id];
-    if (!entry.first) {
-      int64_t maxVector = std::max<int64_t>(
-          1, kMaxAccessBytes * 8 / std::max<int64_t>(8, maxBits[id]));
-      auto it = run.find(id);
-      if (it != run.end())
-        maxVector = std::min(maxVector, int64_t(1) << std::min(it->second, 8u));
-      entry.first =
-          chooseTileLayout(context, type.getShape(), maxVector, plan.block);
-    }
-    plan.layouts[value] = entry.first;
-
-    int64_t bits = elementsPerThread(entry.first, type.getShape(), plan.block) *
-                   bitWidth(type.getElementType());
-    if (failed(check(llvm::divideCeil(bits, 32))))
-      return failure();
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
+
+/// The uses of a tile, and those of its transposes that only dots use.
+static SmallVector<OpOperand *> getOperandUses(triton_xla::ExtractOp extract) {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : extract->getUses()) {
+    auto transpose = dyn_cast<triton_xla::TransposeOp>(use.getOwner());
+    if (!transpose || !getOperandTranspose(transpose.getResult())) {
+      uses.push_back(&use);
+      continue;
+    }
+    for (OpOperand &indirect : transpose->getUses())
+      uses.push_back(&indirect);
+  }
+  return uses;
+}
 
 std::optional<std::string>
 Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   Window window = Window::of(extract);
   Block *block = extract->getBlock();
   Operation *lastUser = nullptr;
-  for (Operation *user : extract->getUsers()) {
+  for (OpOperand *use : getOperandUses(extract)) {
+    Operation *user = use->getOwner();
     auto dot = dyn_cast<triton_xla::DotOp>(user);
-    if (!dot || dot.getAccumulator() == extract.getTile())
+    if (!dot || dot.getAccumulator() == use->get())
       return "the tile has uses other than as operand A or B of a dot";
     if (user->getBlock() != block)
       return "the dot that uses the tile is in a different MLIR block";
@@ -719,9 +679,9 @@ void Planner::chooseAsyncCopies() {
   if (!isWanted || target.asyncCopy == targets::AsyncCopyKind::None)
     return;
   plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
-    bool feedsDot = llvm::any_of(extract->getUses(), [](OpOperand &use) {
-      auto dot = dyn_cast<triton_xla::DotOp>(use.getOwner());
-      return dot && use.get() != dot.getAccumulator();
+    bool feedsDot = llvm::any_of(getOperandUses(extract), [](OpOperand *use) {
+      auto dot = dyn_cast<triton_xla::DotOp>(use->getOwner());
+      return dot && use->get() != dot.getAccumulator();
     });
     if (!feedsDot || plan.tensorCopies.contains(extract))
       return;
@@ -732,136 +692,6 @@ void Planner::chooseAsyncCopies() {
     }
     plan.asyncCopies.insert(extract);
   });
-}
-
-//===----------------------------------------------------------------------===//
-// Barriers between accesses to global memory
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// An access to an argument's memory since the last barrier.
-struct Access {
-  Operation *op = nullptr;
-  Value memref;
-  bool isWrite = false;
-  /// Whether it is from an earlier iteration, with other offset values.
-  bool isOld = false;
-
-  bool operator==(const Access &other) const {
-    return op == other.op && isOld == other.isOld;
-  }
-};
-
-/// Accesses of different threads to global memory are ordered only by a
-/// barrier. If windows and layouts of two accesses are the same, each element
-/// is accessed by one thread, and no barrier is needed. Different arguments do
-/// not overlap in written elements.
-class GlobalBarriers {
-public:
-  explicit GlobalBarriers(TilePlan &plan) : plan(plan) {}
-  using State = SmallVector<Access>;
-
-  void visit(Block &block, State &state) {
-    for (Operation &op : block)
-      visit(&op, state);
-  }
-
-private:
-  void visit(Operation *op, State &state) {
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      return visitLoop(loop, state);
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      State other = state;
-      visit(*branch.thenBlock(), state);
-      if (branch.elseBlock())
-        visit(*branch.elseBlock(), other);
-      merge(state, other);
-      return;
-    }
-    // A dot with MMAs has a block barrier; a wgmma dot only waits for copies.
-    if (isa<triton_xla::DotOp>(op)) {
-      if (plan.dots.contains(op))
-        state.clear();
-      return;
-    }
-
-    Access access;
-    access.op = op;
-    if (auto extract = dyn_cast<triton_xla::ExtractOp>(op)) {
-      access.memref = extract.getSource();
-    } else if (auto insert = dyn_cast<triton_xla::InsertOp>(op)) {
-      access.memref = insert.getDestination();
-      access.isWrite = true;
-    } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      access.memref = load.getMemRef();
-    } else {
-      return;
-    }
-    if (llvm::any_of(state, [&](const Access &before) {
-          return mustOrder(before, access);
-        })) {
-      plan.barrierBefore.insert(op);
-      state.clear();
-    }
-    state.push_back(access);
-  }
-
-  void visitLoop(scf::ForOp loop, State &state) {
-    State entry = state;
-    size_t barriers;
-    do {
-      barriers = plan.barrierBefore.size();
-      State body = entry;
-      visit(*loop.getBody(), body);
-      for (Access &access : body)
-        if (loop->isAncestor(access.op))
-          access.isOld = true;
-      State next = state;
-      merge(next, body);
-      bool isStable =
-          next.size() == entry.size() && barriers == plan.barrierBefore.size();
-      entry = std::move(next);
-      if (isStable)
-        break;
-    } while (true);
-    state = std::move(entry);
-  }
-
-  static void merge(State &into, const State &from) {
-    for (const Access &access : from)
-      if (!llvm::is_contained(into, access))
-        into.push_back(access);
-  }
-
-  bool mustOrder(const Access &before, const Access &after) const {
-    if (before.memref != after.memref || (!before.isWrite && !after.isWrite))
-      return false;
-    std::optional<Window> first = windowOf(before.op),
-                          second = windowOf(after.op);
-    if (before.isOld || !first || !second ||
-        first->offsets != second->offsets || first->sizes != second->sizes ||
-        first->strides != second->strides ||
-        first->tile.getShape() != second->tile.getShape())
-      return true;
-    Attribute layout = layoutAt(before.op);
-    return !layout || layout != layoutAt(after.op) || isReplicated(layout);
-  }
-
-  Attribute layoutAt(Operation *op) const {
-    if (auto insert = dyn_cast<triton_xla::InsertOp>(op))
-      return plan.layouts.lookup(insert.getTile());
-    return plan.layouts.lookup(op->getResult(0));
-  }
-
-  TilePlan &plan;
-};
-
-} // namespace
-
-void Planner::placeGlobalBarriers() {
-  GlobalBarriers::State state;
-  GlobalBarriers(plan).visit(plan.func.getBody().front(), state);
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,6 +24,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -49,7 +50,12 @@ gpu::GPUModuleOp TileEmitter::run() {
                                          (func.getSymName() + "_module").str());
   builder.setInsertionPointToStart(module.getBody());
 
-  SmallVector<Type> types(llvm::drop_end(func.getArgumentTypes()));
+  SmallVector<Type> declared(llvm::drop_end(func.getArgumentTypes())), types;
+  SmallVector<unsigned> positions;
+  for (BlockArgument argument : func.getKernelArguments()) {
+    positions.push_back(types.size());
+    addParameters(argument, types);
+  }
   auto kernel = gpu::GPUFuncOp::create(builder, loc, func.getSymName(),
                                        builder.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
@@ -61,9 +67,11 @@ gpu::GPUModuleOp TileEmitter::run() {
                                                        : func.getNumTiles()),
        1, 1}));
   kernel->setAttr(kNumWarps, builder.getI64IntegerAttr(plan.block.numWarps));
-  kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
-  for (auto [number, argument] : llvm::enumerate(func.getKernelArguments())) {
-    if (DictionaryAttr attributes = func.getArgAttrDict(number))
+  kernel->setAttr(kArguments, builder.getTypeArrayAttr(declared));
+  for (auto [argument, number] :
+       llvm::zip_equal(func.getKernelArguments(), positions)) {
+    if (DictionaryAttr attributes =
+            func.getArgAttrDict(argument.getArgNumber()))
       kernel.setArgAttrs(number, attributes);
     if (isa<MemRefType>(argument.getType())) {
       // Memrefs of a tile-level kernel do not overlap in written elements.
@@ -77,13 +85,85 @@ gpu::GPUModuleOp TileEmitter::run() {
 
   entry = &kernel.getBody().front();
   builder.setInsertionPointToStart(entry);
-  for (auto [from, to] :
-       llvm::zip_equal(func.getKernelArguments(), entry->getArguments()))
-    mapping.map(from, to);
+  for (auto [argument, number] :
+       llvm::zip_equal(func.getKernelArguments(), positions))
+    mapping.map(
+        argument,
+        emitArgument(argument, entry->getArguments().drop_front(number)));
   Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   emitWarpgroupBarriers();
   emitTiles(func.getBody().front(), tileId);
   return module;
+}
+
+void TileEmitter::addParameters(BlockArgument argument,
+                                SmallVectorImpl<Type> &types) const {
+  auto type = dyn_cast<MemRefType>(argument.getType());
+  if (!type || !isDynamic(type)) {
+    types.push_back(argument.getType());
+    return;
+  }
+  // The pointer to the first element, and the dynamic sizes and strides.
+  types.push_back(MemRefType::get({}, type.getElementType()));
+  types.append(getDynamicParameters(type).count(),
+               IndexType::get(type.getContext()));
+}
+
+Value TileEmitter::emitArgument(BlockArgument argument,
+                                Block::BlockArgListType parameters) {
+  auto type = dyn_cast<MemRefType>(argument.getType());
+  if (!type || !isDynamic(type))
+    return parameters.front();
+  Location loc = argument.getLoc();
+  DynamicParameters dynamic = getDynamicParameters(type);
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(builder.getContext(), type.getShape());
+  SmallVector<OpFoldResult> strides = getAsIndexOpFoldResult(
+      builder.getContext(), type.getStridesAndOffset().first);
+  size_t next = 1;
+  auto take = [&](unsigned log2Divisor) -> Value {
+    Value value = parameters[next++];
+    if (log2Divisor == 0)
+      return value;
+    return mosaic_gpu::AssumeMultipleOp::create(
+        builder, loc, value,
+        builder.getI32IntegerAttr(1 << std::min(log2Divisor, 30u)));
+  };
+  for (int64_t dim : dynamic.sizes)
+    sizes[dim] = take(log2SizeDivisor(argument, dim));
+  for (int64_t dim : dynamic.strides)
+    strides[dim] = take(log2StrideDivisor(argument, dim));
+  if (type.getLayout().isIdentity())
+    for (int64_t dim = type.getRank() - 1; dim-- > 0;) {
+      AffineExpr a, b;
+      bindSymbols(builder.getContext(), a, b);
+      strides[dim] = affine::makeComposedFoldedAffineApply(
+          builder, loc, a * b, {strides[dim + 1], sizes[dim + 1]});
+    }
+  dynamicSizes[argument] = sizes;
+  dynamicStrides[argument] = strides;
+  return memref::ReinterpretCastOp::create(
+      builder, loc, type, parameters.front(), builder.getIndexAttr(0), sizes,
+      strides);
+}
+
+SmallVector<OpFoldResult> TileEmitter::sizesOf(Value memref) const {
+  auto it = dynamicSizes.find(memref);
+  return it != dynamicSizes.end()
+             ? it->second
+             : getAsIndexOpFoldResult(
+                   memref.getContext(),
+                   cast<MemRefType>(memref.getType()).getShape());
+}
+
+SmallVector<OpFoldResult> TileEmitter::stridesOf(Value memref) const {
+  auto it = dynamicStrides.find(memref);
+  return it != dynamicStrides.end()
+             ? it->second
+             : getAsIndexOpFoldResult(memref.getContext(),
+                                      cast<MemRefType>(memref.getType())
+                                          .getStridesAndOffset()
+                                          .first);
 }
 
 /// Emits the tile of the block, or a loop over its tiles in a persistent grid.
@@ -124,22 +204,52 @@ void TileEmitter::emitOp(Operation *op) {
   if (plan.barrierBefore.contains(op))
     gpu::BarrierOp::create(builder, op->getLoc());
 
-  if (auto extract = dyn_cast<triton_xla::ExtractOp>(op))
-    return emitExtract(extract);
-  if (auto insert = dyn_cast<triton_xla::InsertOp>(op))
-    return emitInsert(insert);
-  if (auto mask = dyn_cast<triton_xla::MaskOp>(op))
-    return emitMask(mask);
-  if (auto dot = dyn_cast<triton_xla::DotOp>(op))
-    return emitDot(dot);
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return emitFor(loop);
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return emitIf(branch);
-  if (isa<triton_xla::ReturnOp>(op))
+  bool isEmitted =
+      llvm::TypeSwitch<Operation *, bool>(op)
+          .Case([&](triton_xla::ExtractOp o) { return emitExtract(o), true; })
+          .Case([&](triton_xla::InsertOp o) { return emitInsert(o), true; })
+          .Case([&](triton_xla::MaskOp o) { return emitMask(o), true; })
+          .Case([&](triton_xla::DotOp o) { return emitDot(o), true; })
+          .Case([&](triton_xla::ReduceOp o) { return emitReduce(o), true; })
+          .Case([&](triton_xla::ScanOp o) { return emitScan(o), true; })
+          .Case(
+              [&](triton_xla::BroadcastOp o) { return emitBroadcast(o), true; })
+          .Case(
+              [&](triton_xla::TransposeOp o) { return emitTranspose(o), true; })
+          .Case([&](triton_xla::ReshapeOp o) { return emitReshape(o), true; })
+          .Case([&](triton_xla::IotaOp o) { return emitIota(o), true; })
+          .Case([&](triton_xla::ConcatOp o) { return emitConcat(o), true; })
+          .Case([&](triton_xla::SliceOp o) { return emitSlice(o), true; })
+          .Case([&](triton_xla::GatherOp o) { return emitGather(o), true; })
+          .Case([&](triton_xla::GatherTileOp o) {
+            return emitGatherTile(o), true;
+          })
+          .Case([&](triton_xla::ScatterOp o) { return emitScatter(o), true; })
+          .Case(
+              [&](triton_xla::AtomicRMWOp o) { return emitAtomicRMW(o), true; })
+          .Case(
+              [&](triton_xla::AtomicCASOp o) { return emitAtomicCAS(o), true; })
+          .Case([&](scf::ForOp o) { return emitFor(o), true; })
+          .Case([&](scf::WhileOp o) { return emitWhile(o), true; })
+          .Case([&](scf::IfOp o) { return emitIf(o), true; })
+          .Case([&](memref::StoreOp o) { return emitStore(o), true; })
+          .Case([&](triton_xla::PrintOp o) { return emitPrint(o), true; })
+          .Case([&](triton_xla::AssertOp o) { return emitAssert(o), true; })
+          .Case([&](triton_xla::AssumeMultipleOp o) {
+            return emitAssumeMultiple(o), true;
+          })
+          // No lowering uses the condition of an assumption.
+          .Case<triton_xla::AssumeOp, triton_xla::ReturnOp>(
+              [](Operation *) { return true; })
+          .Default(false);
+  if (isEmitted)
     return;
 
   if (auto splat = dyn_cast<tensor::SplatOp>(op)) {
+    if (!isTile(splat.getResult())) {
+      mapping.map(splat.getResult(), mapping.lookup(splat.getInput()));
+      return;
+    }
     VectorType type = vectorOf(splat.getType());
     auto broadcast = vector::BroadcastOp::create(
         builder, op->getLoc(), type, mapping.lookup(splat.getInput()));
@@ -148,25 +258,17 @@ void TileEmitter::emitOp(Operation *op) {
     return;
   }
   auto constant = dyn_cast<arith::ConstantOp>(op);
-  if (constant && isa<RankedTensorType>(constant.getType())) {
-    VectorType type = vectorOf(constant.getType());
-    auto value = cast<SplatElementsAttr>(constant.getValue()).resizeSplat(type);
-    auto vector = arith::ConstantOp::create(builder, op->getLoc(), type,
-                                            cast<TypedAttr>(Attribute(value)));
-    setLayouts(vector, {}, {splatLayout(type)});
-    mapping.map(constant.getResult(), vector.getResult());
-    return;
-  }
+  if (constant && isa<RankedTensorType>(constant.getType()))
+    return emitConstant(constant);
 
   // Scalar ops are cloned; element-wise ops on tiles become ops on vectors.
   Operation *clone = builder.clone(*op, mapping);
   Attribute layout;
   for (OpResult result : op->getResults()) {
-    if (!isa<RankedTensorType>(result.getType()))
-      continue;
-    layout = plan.layoutOf(result);
+    if (isTile(result))
+      layout = plan.layoutOf(result);
     clone->getResult(result.getResultNumber())
-        .setType(vectorOf(result.getType()));
+        .setType(blockTypeOf(result.getType()));
   }
   if (!layout)
     return;
@@ -175,6 +277,122 @@ void TileEmitter::emitOp(Operation *op) {
                  llvm::count_if(clone->getOperands(), isVector), layout),
              SmallVector<Attribute>(
                  llvm::count_if(clone->getResults(), isVector), layout));
+}
+
+void TileEmitter::emitConstant(arith::ConstantOp op) {
+  Location loc = op.getLoc();
+  auto elements = cast<ElementsAttr>(op.getValue());
+  if (!isTile(op.getResult())) {
+    auto value = elements.getValues<TypedAttr>()[0];
+    mapping.map(op.getResult(),
+                arith::ConstantOp::create(builder, loc, value).getResult());
+    return;
+  }
+  VectorType type = vectorOf(op.getType());
+  if (!isSplat(op.getResult())) {
+    Attribute layout = plan.layoutOf(op.getResult());
+    mapping.map(op.getResult(),
+                loadConstant(loc, cast<DenseElementsAttr>(elements), layout));
+    return;
+  }
+  auto splat = cast<SplatElementsAttr>(elements).resizeSplat(type);
+  auto vector = arith::ConstantOp::create(builder, loc, type,
+                                          cast<TypedAttr>(Attribute(splat)));
+  setLayouts(vector, {}, {splatLayout(type)});
+  mapping.map(op.getResult(), vector.getResult());
+}
+
+/// Loads a constant with different elements from a constant array of the
+/// module.
+Value TileEmitter::loadConstant(Location loc, DenseElementsAttr elements,
+                                Attribute layout) {
+  auto type = cast<RankedTensorType>(elements.getType());
+  Type stored = getBufferElement(type.getElementType());
+  auto integers = dyn_cast<DenseIntElementsAttr>(elements);
+  if (integers && stored != type.getElementType())
+    elements = integers.mapValues(stored, [&](const APInt &value) {
+      return value.zext(stored.getIntOrFloatBitWidth());
+    });
+  auto memref = MemRefType::get(type.getShape(), stored);
+  std::string name =
+      (func.getSymName() + "_constant_" + Twine(numConstants++)).str();
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(
+        entry->getParentOp()->getParentOfType<gpu::GPUModuleOp>().getBody());
+    memref::GlobalOp::create(
+        builder, loc, name, builder.getStringAttr("private"), memref,
+        elements.reshape(elements.getType()), /*constant=*/true,
+        /*alignment=*/builder.getI64IntegerAttr(kMaxAccessBytes));
+  }
+  Value array = memref::GetGlobalOp::create(builder, loc, memref, name);
+  SmallVector<Value> start(type.getRank(),
+                           arith::ConstantIndexOp::create(builder, loc, 0));
+  Value padding =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored));
+  auto read = vector::TransferReadOp::create(
+      builder, loc, VectorType::get(type.getShape(), stored), array, start,
+      padding,
+      AffineMap::getMultiDimIdentityMap(type.getRank(), builder.getContext()),
+      SmallVector<bool>(type.getRank(), true));
+  setLayouts(read, {}, {layout});
+  return convertForBuffer(loc, read, type.getElementType(), layout);
+}
+
+//===----------------------------------------------------------------------===//
+// Debugging and facts
+//===----------------------------------------------------------------------===//
+
+void TileEmitter::emitPrint(triton_xla::PrintOp op) {
+  Location loc = op.getLoc();
+  // Braces are placeholders in the format.
+  std::string format = (op.getText() + " {}").str();
+  auto print = [&](Value value, Attribute layout) {
+    auto created = mosaic_gpu::DebugPrintOp::create(
+        builder, loc, StringRef(format), value, /*with_block_id=*/true);
+    setLayouts(created, {layout}, {});
+  };
+  for (Value value : op.getValues()) {
+    if (isTile(value)) {
+      print(mapping.lookup(value), plan.layoutOf(value));
+      continue;
+    }
+    Value scalar = mapping.lookup(value);
+    auto type = VectorType::get({1}, scalar.getType());
+    auto splat = vector::BroadcastOp::create(builder, loc, type, scalar);
+    setLayouts(splat, {}, {splatLayout(type)});
+    print(splat, splatLayout(type));
+  }
+}
+
+void TileEmitter::emitAssert(triton_xla::AssertOp op) {
+  Location loc = op.getLoc();
+  Value condition = mapping.lookup(op.getCondition());
+  Attribute layout;
+  if (isTile(op.getCondition())) {
+    layout = plan.layoutOf(op.getCondition());
+  } else {
+    auto type = VectorType::get({1}, builder.getI1Type());
+    auto splat = vector::BroadcastOp::create(builder, loc, type, condition);
+    layout = splatLayout(type);
+    setLayouts(splat, {}, {layout});
+    condition = splat;
+  }
+  auto created =
+      mosaic_gpu::AssertOp::create(builder, loc, condition, op.getMessage());
+  setLayouts(created, {layout}, {});
+}
+
+void TileEmitter::emitAssumeMultiple(triton_xla::AssumeMultipleOp op) {
+  Value value = mapping.lookup(op.getValue());
+  // The divisor of the block-level op is 32 bits wide; a larger one is a weaker
+  // fact.
+  int64_t divisor = op.getDivisor();
+  if (divisor <= std::numeric_limits<int32_t>::max())
+    value = mosaic_gpu::AssumeMultipleOp::create(
+        builder, op.getLoc(), value,
+        builder.getI32IntegerAttr(static_cast<int32_t>(divisor)));
+  mapping.map(op.getResult(), value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -191,41 +409,43 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
 
   SmallVector<OpFoldResult> offsets = llvm::map_to_vector(
       window.offsets, [&](OpFoldResult o) { return mapped(o); });
-  SmallVector<OpFoldResult> sizes =
-      getAsIndexOpFoldResult(context, type.getShape());
+  SmallVector<OpFoldResult> sizes = sizesOf(window.memref);
 
   // A window of stride s is a dense window of a view of every s-th element that
   // starts at the offset modulo s. `i * s + o` is in bounds if and only if
   // `i + o floordiv s` is in bounds in the view.
   if (llvm::any_of(window.strides,
                    [](int64_t stride) { return stride != 1; })) {
-    SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-    AffineExpr offset = getAffineDimExpr(0, context),
-               base = getAffineConstantExpr(0, context);
+    SmallVector<OpFoldResult> strides = stridesOf(window.memref);
+    AffineExpr offset = getAffineDimExpr(0, context), extent, step;
+    bindSymbols(context, extent, step);
+    OpFoldResult start = builder.getIndexAttr(0);
     SmallVector<OpFoldResult> viewStrides;
-    SmallVector<OpFoldResult> phases;
     for (int64_t dim = 0; dim < rank; ++dim) {
       int64_t stride = window.strides[dim];
-      viewStrides.push_back(builder.getIndexAttr(strides[dim] * stride));
+      auto apply = [&](AffineExpr expr, ArrayRef<OpFoldResult> operands) {
+        return affine::makeComposedFoldedAffineApply(
+            builder, loc, AffineMap::get(1, operands.size() - 1, expr),
+            operands);
+      };
+      viewStrides.push_back(
+          stride == 1 ? strides[dim] : apply(offset * stride, {strides[dim]}));
       if (stride == 1)
         continue;
-      auto apply = [&](AffineExpr expr, OpFoldResult operand) {
-        return affine::makeComposedFoldedAffineApply(
-            builder, loc, AffineMap::get(1, 0, expr), {operand});
-      };
-      OpFoldResult phase = apply(offset % stride, offsets[dim]);
+      OpFoldResult phase = apply(offset % stride, {offsets[dim]});
       // If the stride divides the extent, all phases have equally many
       // elements.
-      int64_t extent = type.getDimSize(dim);
-      sizes[dim] = extent % stride == 0
-                       ? OpFoldResult(builder.getIndexAttr(extent / stride))
-                       : apply((extent - offset).ceilDiv(stride), phase);
-      offsets[dim] = apply(offset.floorDiv(stride), offsets[dim]);
-      base = base + getAffineDimExpr(phases.size(), context) * strides[dim];
-      phases.push_back(phase);
+      std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
+      sizes[dim] =
+          size && *size % stride == 0
+              ? OpFoldResult(builder.getIndexAttr(*size / stride))
+              : apply((extent - offset).ceilDiv(stride), {phase, sizes[dim]});
+      offsets[dim] = apply(offset.floorDiv(stride), {offsets[dim]});
+      AffineExpr total = offset + extent * step;
+      start = affine::makeComposedFoldedAffineApply(
+          builder, loc, AffineMap::get(1, 2, total),
+          {start, phase, strides[dim]});
     }
-    OpFoldResult start = affine::makeComposedFoldedAffineApply(
-        builder, loc, AffineMap::get(phases.size(), 0, base), phases);
     transfer.memref = memref::ReinterpretCastOp::create(
         builder, loc, transfer.memref, start, sizes, viewStrides);
   }
@@ -242,6 +462,7 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
       transfer.inBounds.push_back(inBounds);
     } else if (!inBounds) {
       // A transfer checks only the dimensions of its vector.
+      transfer.mayBeEmpty |= extent.value_or(0) == 0;
       Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
       Value end = index(loc, sizes[dim]);
       // One unsigned comparison covers both ends.
@@ -277,24 +498,69 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
     return;
   }
 
-  Attribute layout = plan.layoutOf(op.getTile());
   Transfer transfer = createTransfer(loc, window);
   Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
-  VectorType type = vectorOf(op.getTileType());
-  auto read = vector::TransferReadOp::create(
-      builder, loc, type, transfer.memref, transfer.indices, fill, transfer.map,
-      ArrayRef<bool>(transfer.inBounds));
-  setLayouts(read, {}, {layout});
-  Value tile = read;
-  if (transfer.isInside) {
-    auto outside = vector::BroadcastOp::create(builder, loc, type, fill);
-    setLayouts(outside, {}, {splatLayout(type)});
-    auto select =
-        arith::SelectOp::create(builder, loc, transfer.isInside, tile, outside);
-    setLayouts(select, {layout, layout}, {layout});
-    tile = select;
+  if (!isTile(op.getTile())) {
+    auto load = [&](OpBuilder &nested) -> Value {
+      return memref::LoadOp::create(nested, loc, transfer.memref,
+                                    transfer.indices);
+    };
+    if (!transfer.isInside) {
+      mapping.map(op.getTile(), load(builder));
+      return;
+    }
+    auto guarded = scf::IfOp::create(
+        builder, loc, transfer.isInside,
+        [&](OpBuilder &nested, Location) {
+          scf::YieldOp::create(nested, loc, load(nested));
+        },
+        [&](OpBuilder &nested, Location) {
+          scf::YieldOp::create(nested, loc, fill);
+        });
+    mapping.map(op.getTile(), guarded.getResult(0));
+    return;
   }
-  mapping.map(op.getTile(), tile);
+  Attribute layout = plan.layoutOf(op.getTile());
+  VectorType type = vectorOf(op.getTileType());
+  auto createRead = [&] {
+    auto read = vector::TransferReadOp::create(
+        builder, loc, type, transfer.memref, transfer.indices, fill,
+        transfer.map, ArrayRef<bool>(transfer.inBounds));
+    setLayouts(read, {}, {layout});
+    return read.getResult();
+  };
+  if (!transfer.isInside) {
+    mapping.map(op.getTile(), createRead());
+    return;
+  }
+  auto createFill = [&] {
+    auto splat = vector::BroadcastOp::create(builder, loc, type, fill);
+    setLayouts(splat, {}, {splatLayout(type)});
+    return splat.getResult();
+  };
+  if (!transfer.mayBeEmpty) {
+    Value tile = createRead();
+    auto select = arith::SelectOp::create(builder, loc, transfer.isInside, tile,
+                                          createFill());
+    setLayouts(select, {layout, layout}, {layout});
+    mapping.map(op.getTile(), select.getResult());
+    return;
+  }
+  // No element may be loaded from an empty memref.
+  auto guarded = scf::IfOp::create(builder, loc, TypeRange{type},
+                                   transfer.isInside, /*addThenBlock=*/true,
+                                   /*addElseBlock=*/true);
+  setLayouts(guarded, {}, {layout});
+  auto emitBranch = [&](Block *block, auto create) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(block);
+    Value value = create();
+    auto yield = scf::YieldOp::create(builder, loc, value);
+    setLayouts(yield, {layout}, {});
+  };
+  emitBranch(guarded.thenBlock(), createRead);
+  emitBranch(guarded.elseBlock(), createFill);
+  mapping.map(op.getTile(), guarded.getResult(0));
 }
 
 void TileEmitter::emitInsert(triton_xla::InsertOp op) {
@@ -308,10 +574,45 @@ void TileEmitter::emitInsert(triton_xla::InsertOp op) {
                                      /*withElseRegion=*/false);
     builder.setInsertionPointToStart(guarded.thenBlock());
   }
+  if (!isTile(op.getTile()))
+    return emitScalarStore(loc, mapping.lookup(op.getTile()), transfer.memref,
+                           transfer.indices);
   auto write = vector::TransferWriteOp::create(
       builder, loc, mapping.lookup(op.getTile()), transfer.memref,
       transfer.indices, transfer.map, ArrayRef<bool>(transfer.inBounds));
   setLayouts(write, {storageLayout(op.getTile())}, {});
+}
+
+void TileEmitter::emitStore(memref::StoreOp op) {
+  SmallVector<Value> indices = llvm::map_to_vector(
+      op.getIndices(), [&](Value index) { return mapping.lookup(index); });
+  emitScalarStore(op.getLoc(), mapping.lookup(op.getValue()),
+                  mapping.lookup(op.getMemRef()), indices);
+}
+
+/// Stores a scalar that all threads have by one of them: a vector with one
+/// element, whose layout replicates it.
+void TileEmitter::emitScalarStore(Location loc, Value scalar, Value memref,
+                                  ValueRange indices) {
+  auto type = VectorType::get({1}, scalar.getType());
+  auto splat = vector::BroadcastOp::create(builder, loc, type, scalar);
+  setLayouts(splat, {}, {splatLayout(type)});
+  SmallVector<Value> start(indices);
+  auto memrefType = cast<MemRefType>(memref.getType());
+  if (memrefType.getRank() == 0) {
+    memref = memref::ReinterpretCastOp::create(
+        builder, loc, MemRefType::get({1}, memrefType.getElementType()), memref,
+        /*offset=*/0, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1});
+    start.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
+  }
+  auto map =
+      AffineMap::getMinorIdentityMap(start.size(), 1, builder.getContext());
+  auto write = vector::TransferWriteOp::create(
+      builder, loc, splat, memref, start, map, ArrayRef<bool>{true});
+  setLayouts(write,
+             {chooseTileLayout(builder.getContext(), {1}, /*maxVector=*/1,
+                               plan.block)},
+             {});
 }
 
 Attribute TileEmitter::storageLayout(Value tile) {
@@ -328,6 +629,10 @@ Attribute TileEmitter::storageLayout(Value tile) {
 
 void TileEmitter::emitMask(triton_xla::MaskOp op) {
   Location loc = op.getLoc();
+  if (!isTile(op.getResult())) {
+    mapping.map(op.getResult(), mapping.lookup(op.getTile()));
+    return;
+  }
   Attribute layout = plan.layoutOf(op.getResult());
   VectorType type = vectorOf(op.getTile().getType());
   SmallVector<Value> bounds;
@@ -372,12 +677,30 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   if (Value buffer = copied.lookup(operand))
     return buffer;
   Location loc = dot.getLoc();
+  if (triton_xla::TransposeOp transpose = getOperandTranspose(operand)) {
+    AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0},
+                                                  builder.getContext());
+    return memref::TransposeOp::create(builder, loc,
+                                       stageOperand(dot, transpose.getTile()),
+                                       AffineMapAttr::get(swap));
+  }
+  if (Value buffer = staged.lookup(operand))
+    return buffer;
   Operation *producer = operand.getDefiningOp();
   auto type = cast<RankedTensorType>(operand.getType());
   Value buffer = allocateBuffer(producer ? producer->getLoc() : loc,
                                 type.getShape(), type.getElementType());
+  Value vector = mapping.lookup(operand);
+  OpBuilder::InsertionGuard guard(builder);
+  // An operand from outside of the dot's loop is stored once, before the loop.
+  auto loop = dot->getParentOfType<LoopLikeOpInterface>();
+  if (loop && loop.isDefinedOutsideOfLoop(operand)) {
+    builder.setInsertionPointAfterValue(vector);
+    emitBarrierAfterReads(loop);
+    staged[operand] = buffer;
+  }
   auto store = mosaic_gpu::VectorStoreOp::create(
-      builder, loc, mapping.lookup(operand), buffer, /*optimized=*/BoolAttr(),
+      builder, loc, vector, buffer, /*optimized=*/BoolAttr(),
       /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
   setLayouts(store, {storageLayout(operand)}, {});
   return buffer;
@@ -401,7 +724,12 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   Value lhs = stageOperand(op, op.getLhs());
   Value rhs = op.getLhs() == op.getRhs() ? lhs : stageOperand(op, op.getRhs());
   commitCopies(loc);
-  if (copied.contains(op.getLhs()) || copied.contains(op.getRhs()))
+  auto isCopied = [&](Value operand) {
+    if (triton_xla::TransposeOp transpose = getOperandTranspose(operand))
+      operand = transpose.getTile();
+    return copied.contains(operand);
+  };
+  if (isCopied(op.getLhs()) || isCopied(op.getRhs()))
     mosaic_gpu::AsyncWaitGroupOp::create(builder, loc, /*pending=*/0);
   gpu::BarrierOp::create(builder, loc);
 
@@ -433,7 +761,10 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     return mma.getResult();
   };
 
-  Value accumulator = mapping.lookup(op.getAccumulator());
+  // A splat changes its layout implicitly.
+  Value accumulator = isSplat(op.getAccumulator())
+                          ? mapping.lookup(op.getAccumulator())
+                          : lookupAs(loc, op.getAccumulator(), accLayout);
   if (dot.loopOverK) {
     Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
     Value end = arith::ConstantIndexOp::create(builder, loc, dot.mma.k);
@@ -453,7 +784,8 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   }
   if (dot.inLoop)
     gpu::BarrierOp::create(builder, loc);
-  mapping.map(op.getResult(), accumulator);
+  mapping.map(op.getResult(), castLayout(loc, accumulator, accLayout,
+                                         plan.layoutOf(op.getResult())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -479,7 +811,7 @@ void TileEmitter::emitFor(scf::ForOp op) {
   setPhases(dots, loop.getRegionIterArgs().drop_front(numValues));
   SmallVector<Attribute> layouts;
   for (Value result : op.getResults())
-    if (isa<RankedTensorType>(result.getType()))
+    if (isTile(result))
       layouts.push_back(plan.layoutOf(result));
   setLayouts(loop, layouts, layouts);
 
@@ -496,14 +828,73 @@ void TileEmitter::emitFor(scf::ForOp op) {
   setPhases(dots, loop.getResults().drop_front(numValues));
 }
 
+void TileEmitter::emitWhile(scf::WhileOp op) {
+  commitCopies(op.getLoc());
+  SmallVector<Operation *> dots = wgmmaIn(op);
+  SmallVector<Value> inits = llvm::map_to_vector(
+      op.getInits(), [&](Value init) { return mapping.lookup(init); });
+  llvm::append_range(inits, phasesOf(dots));
+  auto layoutsOf = [&](ValueRange values) {
+    SmallVector<Attribute> layouts;
+    for (Value value : values)
+      if (isTile(value))
+        layouts.push_back(plan.layoutOf(value));
+    return layouts;
+  };
+  SmallVector<Attribute> before = layoutsOf(op.getBeforeArguments()),
+                         after = layoutsOf(op.getResults());
+  SmallVector<Type> types =
+      llvm::map_to_vector(op.getResultTypes(), blockTypeOf);
+  types.append(dots.size(), builder.getI1Type());
+  auto loop = scf::WhileOp::create(builder, op.getLoc(), types, inits);
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  setLayouts(loop, before, after);
+
+  auto emitRegion = [&](Block &from, Region &to, TypeRange arguments,
+                        auto emitTerminator) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = builder.createBlock(
+        &to, to.end(), arguments,
+        SmallVector<Location>(arguments.size(), op.getLoc()));
+    unsigned values = from.getNumArguments();
+    mapping.map(from.getArguments(), block->getArguments().take_front(values));
+    setPhases(dots, block->getArguments().drop_front(values));
+    for (Operation &inner : from.without_terminator())
+      emitOp(&inner);
+    emitTerminator();
+  };
+  auto collect = [&](ValueRange values) {
+    SmallVector<Value> mapped = llvm::map_to_vector(
+        values, [&](Value value) { return mapping.lookup(value); });
+    llvm::append_range(mapped, phasesOf(dots));
+    return mapped;
+  };
+  emitRegion(
+      *op.getBeforeBody(), loop.getBefore(), TypeRange(ValueRange(inits)), [&] {
+        scf::ConditionOp condition = op.getConditionOp();
+        auto created =
+            scf::ConditionOp::create(builder, condition.getLoc(),
+                                     mapping.lookup(condition.getCondition()),
+                                     collect(condition.getArgs()));
+        setLayouts(created, after, {});
+      });
+  emitRegion(*op.getAfterBody(), loop.getAfter(), types, [&] {
+    auto yield = scf::YieldOp::create(builder, op.getLoc(),
+                                      collect(op.getYieldOp().getOperands()));
+    setLayouts(yield, before, {});
+  });
+  unsigned numValues = op.getNumResults();
+  mapping.map(op.getResults(), loop.getResults().take_front(numValues));
+  setPhases(dots, loop.getResults().drop_front(numValues));
+}
+
 void TileEmitter::emitIf(scf::IfOp op) {
   commitCopies(op.getLoc());
   SmallVector<Type> types;
   SmallVector<Attribute> layouts;
   for (Value result : op.getResults()) {
-    bool isTile = isa<RankedTensorType>(result.getType());
-    types.push_back(isTile ? vectorOf(result.getType()) : result.getType());
-    if (isTile)
+    types.push_back(blockTypeOf(result.getType()));
+    if (isTile(result))
       layouts.push_back(plan.layoutOf(result));
   }
   SmallVector<Operation *> dots = wgmmaIn(op);
@@ -600,8 +991,9 @@ struct ConvertTritonXLAToMosaicGPU
           cast<RankedTensorType>(triton_xla::DotOp(dot.dot).getLhs().getType());
       remarkApplied(op, kPassName)
           << "dot lowered to wgmma: " << lhs.getDimSize(0) << "x"
-          << dot.rhs.window.tile.getDimSize(1) << "x" << lhs.getDimSize(1)
-          << " on " << plan.block.numWarps / 4 << " warpgroups; "
+          << cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1)
+          << "x" << lhs.getDimSize(1) << " on " << plan.block.numWarps / 4
+          << " warpgroups; "
           << (dot.lhs ? "TMA loads of A and B, "
                       : "A in registers, TMA load of B, ")
           << dot.getBytes() << " B";

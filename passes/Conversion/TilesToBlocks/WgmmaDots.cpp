@@ -5,7 +5,7 @@
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
-#include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+#include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/IR/Matchers.h"
@@ -77,6 +77,9 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
   if (window.tile.getRank() != 2)
     return "the tile has rank " + std::to_string(window.tile.getRank()) +
            "; rank 2 is required";
+  if (isDynamic(type))
+    return std::string("the array has a dynamic size or stride; TMA requires "
+                       "a static array");
   if (type.getRank() > kMostDimensions)
     return llvm::formatv("the array has rank {0}; TMA supports at most {1}",
                          type.getRank(), kMostDimensions)
@@ -147,28 +150,30 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
 // Dots
 //===----------------------------------------------------------------------===//
 
-/// Whether the kernel writes the argument. Writes of threads are not visible to
-/// TMA loads without a proxy fence.
-static bool isWritten(Value memref) {
-  return llvm::any_of(memref.getUsers(), [](Operation *user) {
-    return isa<triton_xla::InsertOp>(user);
-  });
-}
-
 /// Whether a tile is computed: neither loaded nor a splat.
 static bool isComputed(Value tile) {
+  if (triton_xla::TransposeOp transpose = getOperandTranspose(tile))
+    tile = transpose.getTile();
   return !tile.getDefiningOp<triton_xla::ExtractOp>() && !isSplat(tile);
 }
 
 static Reason planOperand(triton_xla::DotOp dot, Value operand,
                           TensorWindow &plan) {
+  if (triton_xla::TransposeOp transpose = getOperandTranspose(operand)) {
+    if (!operand.hasOneUse())
+      return std::string("the tile has other uses");
+    plan.isViewTransposed = true;
+    operand = transpose.getTile();
+  }
   auto extract = operand.getDefiningOp<triton_xla::ExtractOp>();
   if (!extract)
     return std::string("the operand is computed, not loaded from memory");
+  plan.load = extract;
   if (!extract.getTile().hasOneUse())
     return std::string("the tile has other uses");
   if (extract->getBlock() != dot->getBlock())
     return std::string("the load is in a different MLIR block");
+  // Writes of threads are not visible to TMA loads without a proxy fence.
   if (isWritten(extract.getSource()))
     return std::string("the kernel writes the array");
   TypedAttr fill = extract.getFillOrZero();
@@ -217,11 +222,11 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
   if (Reason reason = planOperand(dot, dot.getRhs(), plan.rhs))
     return "TMA cannot load operand B: " + *reason;
   // K is the last dimension of A and the first of B.
-  if (!is16Bit && plan.lhs->isTransposed)
+  if (!is16Bit && plan.lhs->isOperandTransposed())
     return llvm::formatv("operand A of type {0} must be contiguous along K",
                          element)
         .str();
-  if (!is16Bit && !plan.rhs.isTransposed)
+  if (!is16Bit && !plan.rhs.isOperandTransposed())
     return llvm::formatv("operand B of type {0} must be contiguous along K",
                          element)
         .str();

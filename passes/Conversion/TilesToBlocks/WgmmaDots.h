@@ -27,7 +27,14 @@ struct TensorWindow {
   /// Whether the first dimension of the tile is contiguous. The last dimension
   /// in shared memory is always the contiguous one.
   bool isTransposed = false;
+  /// Whether the dot uses the transpose of the tile.
+  bool isViewTransposed = false;
   int64_t swizzleBytes = 0;
+  /// The op that loads the tile.
+  mlir::Operation *load = nullptr;
+
+  /// Whether the first dimension of the operand is contiguous.
+  bool isOperandTransposed() const { return isTransposed != isViewTransposed; }
 
   /// The shape in shared memory.
   mlir::SmallVector<int64_t> getShape() const;

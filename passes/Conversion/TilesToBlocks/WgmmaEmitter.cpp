@@ -95,7 +95,7 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
   // Views have the transforms of the buffer.
   lastBuffer->setAttr(mosaic_gpu::kOutTransforms,
                       builder.getArrayAttr({buffer.transforms}));
-  if (window.isTransposed) {
+  if (window.isOperandTransposed()) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfter(lastBuffer);
     AffineMap swap =
@@ -188,8 +188,11 @@ void TileEmitter::emitWgmmaDot(const WgmmaDot &dot) {
 
   Attribute layout = mosaic_gpu::TiledLayoutAttr::get(
       builder.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
-  Value accumulator = mapping.lookup(op.getAccumulator());
-  Value a = dot.lhs ? lhs.tile : mapping.lookup(op.getLhs());
+  // A splat changes its layout implicitly.
+  Value accumulator = isSplat(op.getAccumulator())
+                          ? mapping.lookup(op.getAccumulator())
+                          : lookupAs(loc, op.getAccumulator(), layout);
+  Value a = dot.lhs ? lhs.tile : lookupAs(loc, op.getLhs(), layout);
   auto wgmma = mosaic_gpu::WGMMAOp::create(builder, loc, accumulator.getType(),
                                            accumulator, a, rhs.tile);
   wgmma->setAttr(kSynchronousWgmma, builder.getUnitAttr());
@@ -204,7 +207,8 @@ void TileEmitter::emitWgmmaDot(const WgmmaDot &dot) {
   // The next iteration overwrites the operands.
   if (plan.persistentBlocks != 0 || op->getParentOfType<LoopLikeOpInterface>())
     gpu::BarrierOp::create(builder, loc);
-  mapping.map(op.getResult(), wgmma.getResult());
+  mapping.map(op.getResult(), castLayout(loc, wgmma.getResult(), layout,
+                                         plan.layoutOf(op.getResult())));
 }
 
 //===----------------------------------------------------------------------===//

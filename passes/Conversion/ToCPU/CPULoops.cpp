@@ -3,6 +3,8 @@
 
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
 
+#include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -14,116 +16,7 @@
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;
-
-namespace {
-
-/// Builder of the index expressions that the loops need; constants are folded.
-struct LoopBuilder {
-  OpBuilder &b;
-  Location loc;
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-  Value add(Value x, Value y) {
-    return b.createOrFold<arith::AddIOp>(loc, x, y);
-  }
-  Value sub(Value x, Value y) {
-    return b.createOrFold<arith::SubIOp>(loc, x, y);
-  }
-  Value mul(Value x, int64_t y) {
-    return y == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, index(y));
-  }
-  Value maxSigned(Value x, int64_t y) {
-    return b.createOrFold<arith::MaxSIOp>(loc, x, index(y));
-  }
-  Value minSigned(Value x, Value y) {
-    return b.createOrFold<arith::MinSIOp>(loc, x, y);
-  }
-  Value minUnsigned(Value x, Value y) {
-    return b.createOrFold<arith::MinUIOp>(loc, x, y);
-  }
-  Value ceilDivUnsigned(Value x, int64_t y) {
-    return y == 1 ? x : b.createOrFold<arith::CeilDivUIOp>(loc, x, index(y));
-  }
-
-  /// Creates a loop from `begin` to `end`; `body` receives the induction
-  /// variable. A single iteration is inlined. `most` is the maximum distance of
-  /// dynamic bounds.
-  void loop(Value begin, Value end, int64_t step,
-            llvm::function_ref<void(Value)> body, int64_t most = 0) {
-    std::optional<int64_t> first = getConstantIntValue(begin),
-                           last = getConstantIntValue(end);
-    if (first && last && *first >= *last)
-      return;
-    if (first && last && *last - *first <= step)
-      return body(begin);
-    auto loop =
-        scf::ForOp::create(b, loc, begin, end, index(step), ValueRange(),
-                           [&](OpBuilder &, Location, Value iv, ValueRange) {
-                             body(iv);
-                             scf::YieldOp::create(b, loc);
-                           });
-    if (most)
-      loop->setAttr(smalti::kMaxTripCountAttr,
-                    b.getI64IntegerAttr(llvm::divideCeil(most, step)));
-  }
-};
-
-} // namespace
-
-/// Whether vectors along the last dimension can be loaded and stored directly:
-/// unit stride and elements of whole bytes (vector elements of i1 are bits in
-/// memory, memref elements of i1 are bytes).
-static bool hasVectorRows(MemRefType type) {
-  Type element = type.getElementType();
-  if (type.getRank() == 0 ||
-      !(element.isIndex() || element.getIntOrFloatBitWidth() % 8 == 0))
-    return false;
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  return succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.back() == 1;
-}
-
-/// Vector widths, powers of two up to `lanes`, that together cover `count`
-/// elements. (LLVM's code generation aborts on some bf16 vectors of other
-/// widths and is inefficient for others.)
-static int64_t widestVector(int64_t count, int64_t lanes) {
-  return llvm::bit_floor<uint64_t>(
-      std::min(count, std::max<int64_t>(1, lanes)));
-}
-static SmallVector<int64_t> splitIntoVectors(int64_t count, int64_t lanes) {
-  SmallVector<int64_t> widths;
-  for (; count > 0; count -= widths.back())
-    widths.push_back(widestVector(count, lanes));
-  return widths;
-}
-
-/// The type of `lanes` elements; a scalar for one lane.
-static Type laneType(Type element, int64_t lanes) {
-  return lanes == 1 ? element : VectorType::get({lanes}, element);
-}
-
-static Value load(OpBuilder &builder, Location loc, Type type, Value memref,
-                  ValueRange indices) {
-  if (auto vector = dyn_cast<VectorType>(type))
-    return vector::LoadOp::create(builder, loc, vector, memref, indices);
-  return memref::LoadOp::create(builder, loc, memref, indices);
-}
-
-static void store(OpBuilder &builder, Location loc, Value value, Value memref,
-                  ValueRange indices) {
-  if (isa<VectorType>(value.getType()))
-    vector::StoreOp::create(builder, loc, value, memref, indices);
-  else
-    memref::StoreOp::create(builder, loc, value, memref, indices);
-}
-
-static int64_t bitWidth(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-}
+using namespace smalti;
 
 //===----------------------------------------------------------------------===//
 // Windows
@@ -290,19 +183,9 @@ public:
       if (!moves && op.isDpsInit(&operand))
         return false;
     }
-    for (Operation &inner : *op.getBody()) {
-      if (isa<linalg::IndexOp, linalg::YieldOp>(inner))
-        continue;
-      if (auto constant = dyn_cast<arith::ConstantOp>(inner);
-          constant && constant.getType().isIntOrIndexOrFloat())
-        continue;
-      if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-          inner.getNumRegions() != 0 ||
-          !llvm::all_of(inner.getOperandTypes(),
-                        [](Type type) { return type.isIntOrIndexOrFloat(); }))
-        return false;
-    }
-    return true;
+    return llvm::all_of(*op.getBody(), [](Operation &inner) {
+      return isa<linalg::IndexOp>(inner) || canCloneOnLanes(inner);
+    });
   }
 
   void emit() {
@@ -389,11 +272,7 @@ private:
   }
 
   Value broadcast(Value scalar, int64_t lanes) {
-    if (lanes == 1)
-      return scalar;
-    return vector::BroadcastOp::create(
-        rewriter, op.getLoc(), VectorType::get({lanes}, scalar.getType()),
-        scalar);
+    return broadcastToLanes(rewriter, op.getLoc(), scalar, lanes);
   }
 
   void body(int64_t lanes) {
@@ -418,46 +297,22 @@ private:
                                         lanes));
       }
     }
-    auto vectorOf = [&](Value value) {
-      if (Value known = mapping.lookupOrNull(value))
-        return known;
-      Value result = broadcast(value, lanes);
-      mapping.map(value, result);
-      return result;
-    };
-    for (Operation &inner : op.getBody()->without_terminator()) {
-      if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
-        Value position = broadcast(iv[index.getDim()], lanes);
-        if (static_cast<int64_t>(index.getDim()) == innermost && lanes > 1) {
-          Value steps = vector::StepOp::create(
-              rewriter, loc, VectorType::get({lanes}, rewriter.getIndexType()));
-          position = arith::AddIOp::create(rewriter, loc, position, steps);
-        }
-        mapping.map(index.getResult(), position);
-        continue;
+    for (auto index : op.getBody()->getOps<linalg::IndexOp>()) {
+      Value position = broadcast(iv[index.getDim()], lanes);
+      if (static_cast<int64_t>(index.getDim()) == innermost && lanes > 1) {
+        Value steps = vector::StepOp::create(
+            rewriter, loc, VectorType::get({lanes}, rewriter.getIndexType()));
+        position = arith::AddIOp::create(rewriter, loc, position, steps);
       }
-      if (auto constant = dyn_cast<arith::ConstantOp>(inner)) {
-        TypedAttr value = constant.getValue();
-        if (lanes > 1)
-          value = DenseElementsAttr::get(
-              VectorType::get({lanes}, constant.getType()), value);
-        mapping.map(
-            constant.getResult(),
-            arith::ConstantOp::create(rewriter, loc, value).getResult());
-        continue;
-      }
-      for (Value operand : inner.getOperands())
-        vectorOf(operand);
-      Operation *clone = rewriter.clone(inner, mapping);
-      for (Value result : clone->getResults())
-        result.setType(laneType(result.getType(), lanes));
+      mapping.map(index.getResult(), position);
     }
+    cloneOnLanes(rewriter, loc, *op.getBody(), mapping, lanes);
     auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
     // All loads precede the first store, since an output may be an input.
     for (auto [position, value] : llvm::enumerate(yield.getOperands())) {
       OpOperand &init = *op.getDpsInitOperand(position);
-      store(rewriter, loc, vectorOf(value), operands[init.getOperandNumber()],
-            indices(mapOf(init)));
+      store(rewriter, loc, mapping.lookupOrDefault(value),
+            operands[init.getOperandNumber()], indices(mapOf(init)));
     }
   }
 
@@ -700,6 +555,44 @@ private:
 
 } // namespace
 
+/// Lowers each matmul of a batch. Fails without changes if the op is not a
+/// plain batch of static size.
+static LogicalResult lowerBatch(RewriterBase &rewriter,
+                                linalg::BatchMatmulOp op, int64_t vectorBits) {
+  if (op.hasUserDefinedMaps() || op.getCast() != linalg::TypeFn::cast_signed ||
+      !op.hasPureBufferSemantics())
+    return failure();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  LoopBuilder loops{rewriter, loc};
+  int64_t size = op.getStaticLoopRanges().front();
+  if (ShapedType::isDynamic(size))
+    return failure();
+  linalg::MatmulOp matmul;
+  loops.loop(loops.index(0), loops.index(size), 1, [&](Value number) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      auto type = cast<MemRefType>(operand.getType());
+      SmallVector<OpFoldResult> offsets(3, rewriter.getIndexAttr(0)),
+          sizes =
+              getAsIndexOpFoldResult(rewriter.getContext(), type.getShape()),
+          strides(3, rewriter.getIndexAttr(1));
+      offsets[0] = number;
+      sizes[0] = rewriter.getIndexAttr(1);
+      operands.push_back(memref::SubViewOp::create(
+          rewriter, loc,
+          memref::SubViewOp::inferRankReducedResultType(
+              type.getShape().drop_front(), type, offsets, sizes, strides),
+          operand, offsets, sizes, strides));
+    }
+    matmul = linalg::MatmulOp::create(
+        rewriter, loc, ValueRange(operands).take_front(2), operands[2]);
+  });
+  rewriter.eraseOp(op);
+  return smalti::lowerLinalgToVectorLoops(rewriter, matmul, vectorBits);
+}
+
 LogicalResult smalti::lowerLinalgToVectorLoops(RewriterBase &rewriter,
                                                linalg::LinalgOp op,
                                                int64_t vectorBits) {
@@ -710,6 +603,9 @@ LogicalResult smalti::lowerLinalgToVectorLoops(RewriterBase &rewriter,
       return success();
     }
   }
+  if (auto batch = dyn_cast<linalg::BatchMatmulOp>(op.getOperation());
+      batch && succeeded(lowerBatch(rewriter, batch, vectorBits)))
+    return success();
   rewriter.setInsertionPoint(op);
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
   if (!generic && op.getNumParallelLoops() == op.getNumLoops()) {

@@ -11,7 +11,7 @@
 //
 // The function sets the flag itself before an operation that would not
 // terminate or would abort the process: a loop whose step is not positive, an
-// undefined division.
+// undefined division, a failed assertion.
 //
 //===----------------------------------------------------------------------===//
 
@@ -157,10 +157,12 @@ public:
   }
 
   /// Inserts loads of the flag into loops that may be long, and stores before
-  /// loops whose step is not positive and undefined divisions.
+  /// loops whose step is not positive, undefined divisions and failed
+  /// assertions.
   void insert(ArrayRef<std::pair<Operation *, Division>> divisions) {
     for (auto [op, division] : divisions)
       checkDivision(op, division);
+    function.walk([&](cf::AssertOp op) { checkAssertion(op); });
     SmallVector<Operation *> loops;
     function.walk([&](Operation *op) {
       if (isa<scf::ForOp, scf::WhileOp>(op))
@@ -242,6 +244,17 @@ private:
                     "the step of this loop is not positive; a step of at least "
                     "1 is required");
     setFlag(inside, loc, number);
+  }
+
+  void checkAssertion(cf::AssertOp op) {
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    OpBuilder inside = createBranch(
+        builder, loc, arith::XOrIOp::create(builder, loc, op.getArg(), one));
+    setFlag(inside, loc,
+            createError(inside, loc, "the assertion failed: " + op.getMsg()));
+    op.erase();
   }
 
   static TypedAttr getConstant(Type type, const APInt &number) {
@@ -433,6 +446,28 @@ struct SmaltiLowerCPULoops
 
   using Divisions = SmallVector<std::pair<Operation *, Division>>;
 
+  /// Reports an error on an assertion whose failure cannot be reported.
+  static LogicalResult checkAssertions(func::FuncOp function, bool hasFlag) {
+    WalkResult result = function.walk([&](cf::AssertOp op) {
+      if (!hasFlag) {
+        op->emitOpError("may fail, which '")
+            << function.getName()
+            << "' cannot report: calls of this function cannot be inlined";
+        return WalkResult::interrupt();
+      }
+      for (Operation *parent = op->getParentOp(); parent != function;
+           parent = parent->getParentOp()) {
+        if (isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
+          continue;
+        op->emitOpError("may fail, which cannot be reported inside '")
+            << parent->getName() << "'";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   /// The divisions that need a check. Reports an error if one cannot be
   /// checked.
   static FailureOr<Divisions> findDivisions(func::FuncOp function,
@@ -485,7 +520,7 @@ struct SmaltiLowerCPULoops
       if (!isCalled && !hasFlag)
         continue;
       FailureOr<Divisions> divisions = findDivisions(function, hasFlag);
-      if (failed(divisions))
+      if (failed(divisions) || failed(checkAssertions(function, hasFlag)))
         return signalPassFailure();
       if (hasFlag)
         plan.emplace_back(function, std::move(*divisions));

@@ -20,8 +20,13 @@
 
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
-#include "smalti/passes/Conversion/ToCPU/CPUFloat8.h"
+#include "smalti/passes/Conversion/ToCPU/CPUHalfFloats.h"
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
+#include "smalti/passes/Conversion/ToCPU/CPUMath.h"
+#include "smalti/passes/Conversion/ToCPU/CPUPackedMemory.h"
+#include "smalti/passes/Conversion/ToCPU/CPUSmallFloats.h"
+#include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
+#include "smalti/passes/Conversion/ToCPU/TileOps.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/targets/Target.h"
@@ -30,15 +35,15 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
@@ -70,14 +75,16 @@ using namespace smalti::triton_xla;
 
 static bool isSupportedElement(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-         type.isIndex() || type.isSignlessInteger();
+         type.isIndex() || type.isSignlessInteger() || isSmallFloat(type);
 }
 
-/// Whether an op supports 8-bit floats: it moves, multiplies or extends them.
-static bool supportsFloat8(Operation *op) {
-  return isa<ExtractOp, InsertOp, MaskOp, DotOp, arith::ExtFOp,
-             arith::ConstantOp, tensor::SplatOp>(op) ||
-         isa<scf::SCFDialect>(op->getDialect());
+/// Whether an op supports small floats: it moves, multiplies or converts them.
+static bool supportsSmallFloats(Operation *op) {
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return isSmallFloatConversion(op);
+  return isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op) ||
+         isa<TritonXLADialect, linalg::LinalgDialect, memref::MemRefDialect,
+             scf::SCFDialect, tensor::TensorDialect>(op->getDialect());
 }
 
 static bool isElementwiseOnTiles(Operation *op) {
@@ -86,17 +93,32 @@ static bool isElementwiseOnTiles(Operation *op) {
          llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
-/// Elements that arrays pack into bytes and LLVM does not.
-static bool isPacked(Type element) {
-  if (!element.isIntOrFloat())
-    return false;
-  unsigned bits = element.getIntOrFloatBitWidth();
-  return bits != 1 && bits < 8;
+/// Why a dot cannot be lowered to CPU loops, if it cannot.
+static std::optional<StringRef> getRefusal(DotOp dot) {
+  Type lhs = dot.getLhs().getType().getElementType();
+  if (dot.getAlgorithm() != DotAlgorithm::Default &&
+      dot.getAlgorithm() != DotAlgorithm::TF32 &&
+      dot.getAlgorithm() != DotAlgorithm::IEEE)
+    return "a dot with this algorithm";
+  if (dot.getUnsignedLhs() || dot.getUnsignedRhs())
+    return "a dot of unsigned operands";
+  if (lhs.isF64())
+    return "a dot of f64 operands";
+  if (lhs != dot.getRhs().getType().getElementType())
+    return "a dot of operands with different element types";
+  if (dot.getAccumulator().getType().getElementType().isF16())
+    return "a dot with an f16 accumulator";
+  return std::nullopt;
 }
 
 /// Reports what cannot be lowered to CPU loops. If this check succeeds, a later
 /// failure is a defect in the pass.
 static LogicalResult checkKernel(EntryFuncOp entry) {
+  if (entry.getTileIds().size() != 1)
+    return entry.emitError("a grid of ")
+           << entry.getTileIds().size()
+           << " dimensions is not supported on the CPU; "
+              "smalti-expand-tile-ops reduces it to one";
   for (BlockArgument argument : entry.getKernelArguments()) {
     auto memref = dyn_cast<MemRefType>(argument.getType());
     if (memref && memref.getMemorySpace())
@@ -104,12 +126,11 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
              << argument.getArgNumber() << " is in memory space "
              << memref.getMemorySpace()
              << "; only the default memory space is supported";
-    if (memref && isPacked(memref.getElementType()))
+    if (memref && memref.getElementType().isInteger(0))
       return entry.emitError("argument #")
-             << argument.getArgNumber() << " has elements of "
-             << memref.getElementType()
-             << ", which are packed into bytes; i1 or elements of whole "
-                "bytes are required";
+             << argument.getArgNumber()
+             << " has elements of i0; elements of at least one bit are "
+                "required";
   }
   WalkResult result = entry.getBody().walk([](Operation *op) -> WalkResult {
     bool onTiles = false;
@@ -120,7 +141,16 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
       for (Block &block : region)
         llvm::append_range(types, block.getArgumentTypes());
     }
+    if (failed(checkSubByteAccess(op)) || failed(checkTileLoop(op)))
+      return failure();
     for (Type type : types) {
+      Type element = getElementTypeOrSelf(type);
+      if (isSmallFloat(element) && !supportsSmallFloats(op))
+        return op->emitOpError("has elements of ")
+               << element
+               << "; floats of at most 8 bits can only be moved, multiplied by "
+                  "dot, extended, and truncated from a wider type to nearest "
+                  "even";
       auto tensor = dyn_cast<TensorType>(type);
       if (!tensor)
         continue;
@@ -128,17 +158,19 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
       if (!isa<RankedTensorType>(tensor) || !tensor.hasStaticShape())
         return op->emitOpError("has a tile of type ")
                << type << "; a static shape is required";
-      if (!isSupportedElement(tensor.getElementType()) &&
-          !(isFloat8OfCPU(tensor.getElementType()) && supportsFloat8(op)))
+      if (!isSupportedElement(element))
         return op->emitOpError("has elements of ")
-               << tensor.getElementType()
-               << "; supported are f16, bf16, f32, f64, integers and index, "
-                  "and f8E4M3FN and f8E5M2 in extract, insert, mask, dot and "
-                  "arith.extf";
+               << element
+               << "; supported are f16, bf16, f32, f64, floats of at most 8 "
+                  "bits, integers and index";
     }
+    if (auto dot = dyn_cast<DotOp>(op))
+      if (std::optional<StringRef> what = getRefusal(dot))
+        return op->emitOpError() << *what << " is not supported on the CPU";
     if (!onTiles)
       return WalkResult::advance();
-    if (isa<ExtractOp, InsertOp, MaskOp, DotOp>(op) || isElementwiseOnTiles(op))
+    if (isa<ExtractOp, InsertOp>(op) || isTensorTileOp(op) || isTileLoop(op) ||
+        isElementwiseOnTiles(op))
       return WalkResult::advance();
     if (isa<scf::SCFDialect>(op->getDialect())) {
       if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp,
@@ -166,7 +198,8 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
 static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   OpBuilder builder = OpBuilder::atBlockBegin(scratch.getBody());
   Location loc = entry.getLoc();
-  SmallVector<Type> types(entry.getArgumentTypes().drop_back());
+  unsigned numArguments = entry.getKernelArguments().size();
+  SmallVector<Type> types(entry.getArgumentTypes().take_front(numArguments));
   types.append(2, builder.getIndexType());
   auto function = func::FuncOp::create(builder, loc, entry.getSymName(),
                                        builder.getFunctionType(types, {}));
@@ -176,14 +209,13 @@ static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   function->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
   function->setAttr(kNumTiles, entry.getNumTilesAttr());
   if (ArrayAttr attributes = entry.getArgAttrsAttr()) {
-    SmallVector<Attribute> all(attributes.getValue().drop_back());
+    SmallVector<Attribute> all(attributes.getValue().take_front(numArguments));
     all.append(2, builder.getDictionaryAttr({}));
     function.setAllArgAttrs(all);
   }
 
   Block *block = function.addEntryBlock();
   builder.setInsertionPointToStart(block);
-  unsigned numArguments = types.size() - 2;
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   auto loop = scf::ForOp::create(builder, loc, block->getArgument(numArguments),
                                  block->getArgument(numArguments + 1), one);
@@ -191,8 +223,8 @@ static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   IRMapping mapping;
   mapping.map(entry.getKernelArguments(),
               block->getArguments().take_front(numArguments));
-  mapping.map(entry.getTileId(), loop.getInductionVar());
   builder.setInsertionPoint(loop.getBody()->getTerminator());
+  mapping.map(entry.getTileId(), loop.getInductionVar());
   for (Operation &op : entry.getBody().front().without_terminator())
     builder.clone(op, mapping);
   return function;
@@ -239,58 +271,12 @@ static void lowerInsert(RewriterBase &rewriter, InsertOp op,
   rewriter.eraseOp(op);
 }
 
-static void lowerMask(RewriterBase &rewriter, MaskOp op) {
-  Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  RankedTensorType type = op.getTile().getType();
-  SmallVector<std::pair<int64_t, Value>> bounds;
-  for (auto [dim, bound] : llvm::enumerate(op.getMixedBounds())) {
-    if (getConstantIntValue(bound) != type.getDimSize(dim))
-      bounds.emplace_back(
-          dim, getValueOrCreateConstantIndexOp(rewriter, loc, bound));
-  }
-  Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
-                                        type.getElementType());
-  SmallVector<AffineMap> maps(2,
-                              rewriter.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      rewriter, loc, type, ValueRange{op.getTile()}, ValueRange{empty}, maps,
-      iterators, [&](OpBuilder &b, Location loc, ValueRange arguments) {
-        Value kept;
-        for (auto [dim, bound] : bounds) {
-          Value index = linalg::IndexOp::create(b, loc, dim);
-          Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                              index, bound);
-          kept = kept ? arith::AndIOp::create(b, loc, kept, below).getResult()
-                      : below;
-        }
-        Value result = arguments[0];
-        if (kept)
-          result = arith::SelectOp::create(b, loc, kept, result, op.getValue());
-        linalg::YieldOp::create(b, loc, result);
-      });
-  rewriter.replaceOp(op, generic);
-}
-
-static void lowerTileOps(RewriterBase &rewriter, func::FuncOp function,
-                         int64_t vectorBits) {
-  SmallVector<Operation *> ops;
-  function.walk([&](Operation *op) { ops.push_back(op); });
-  for (Operation *op : ops) {
-    if (auto extract = dyn_cast<ExtractOp>(op)) {
-      lowerExtract(rewriter, extract, vectorBits);
-    } else if (auto mask = dyn_cast<MaskOp>(op)) {
-      lowerMask(rewriter, mask);
-    } else if (auto dot = dyn_cast<DotOp>(op)) {
-      rewriter.setInsertionPoint(dot);
-      auto matmul = linalg::MatmulOp::create(
-          rewriter, dot.getLoc(), dot.getResult().getType(),
-          ValueRange{dot.getLhs(), dot.getRhs()}, dot.getAccumulator());
-      rewriter.replaceOp(dot, matmul);
-    }
-  }
+static void lowerExtracts(RewriterBase &rewriter, func::FuncOp function,
+                          int64_t vectorBits) {
+  SmallVector<ExtractOp> extracts;
+  function.walk([&](ExtractOp op) { extracts.push_back(op); });
+  for (ExtractOp op : extracts)
+    lowerExtract(rewriter, op, vectorBits);
 }
 
 /// Runs after the last folding before bufferization. Bufferization does not
@@ -304,7 +290,40 @@ static void lowerInserts(RewriterBase &rewriter, func::FuncOp function,
     lowerInsert(rewriter, op, vectorBits);
 }
 
-static LogicalResult fuseElementwise(func::FuncOp function) {
+/// Whether an element-wise op only moves elements or computes indices. To
+/// compute such an element again is not slower than to load it.
+static bool isCheap(linalg::GenericOp op) {
+  return op.getNumParallelLoops() == op.getNumLoops() &&
+         llvm::all_of(
+             *op.getBody(),
+             llvm::IsaPred<linalg::IndexOp, linalg::YieldOp, arith::IndexCastOp,
+                           arith::SIToFPOp, arith::TruncFOp>);
+}
+
+/// Gives each use of a cheap op its own copy, which is fused.
+static void cloneCheapProducers(RewriterBase &rewriter, func::FuncOp function) {
+  SmallVector<linalg::GenericOp> producers;
+  function.walk([&](linalg::GenericOp op) {
+    if (op->getNumResults() == 1 && isCheap(op))
+      producers.push_back(op);
+  });
+  // A clone is a new use of its operands, which may be cheap as well.
+  for (linalg::GenericOp op : llvm::reverse(producers)) {
+    for (OpOperand &use :
+         llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
+      auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!consumer || !consumer.isDpsInput(&use))
+        continue;
+      rewriter.setInsertionPoint(consumer);
+      Operation *clone = rewriter.clone(*op);
+      rewriter.modifyOpInPlace(consumer, [&] { use.set(clone->getResult(0)); });
+    }
+  }
+}
+
+static LogicalResult fuseElementwise(RewriterBase &rewriter,
+                                     func::FuncOp function) {
+  cloneCheapProducers(rewriter, function);
   // Every fusion recreates the whole body, so without a limit the time would be
   // quadratic in the length of a chain. Longer bodies do not benefit, since
   // registers are exhausted.
@@ -316,6 +335,12 @@ static LogicalResult fuseElementwise(func::FuncOp function) {
         Operation *consumer = operand->getOwner();
         if (!producer || !producer->hasOneUse() ||
             producer->getBlock() != consumer->getBlock())
+          return false;
+        // A consumer that repeats an element would compute it again.
+        auto repeats = dyn_cast<linalg::GenericOp>(consumer);
+        auto computes = dyn_cast<linalg::GenericOp>(producer);
+        if (repeats && computes && !isCheap(computes) &&
+            !repeats.getMatchingIndexingMap(operand).isPermutation())
           return false;
         size_t ops = 0;
         for (Operation *op : {producer, consumer})
@@ -512,156 +537,6 @@ static void lowerStridedCopies(RewriterBase &rewriter, func::FuncOp function) {
   });
 }
 
-//===----------------------------------------------------------------------===//
-// f16 and bf16
-//===----------------------------------------------------------------------===//
-
-static Type withElement(Type type, Type element) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  return shaped ? shaped.clone(element) : element;
-}
-
-/// Truncates f64 to f16 or bf16 through f32 without double rounding: the first
-/// truncation rounds to odd, which preserves ties for the second one. (A direct
-/// truncation is a call to the compiler's runtime library.)
-static void splitTruncation(RewriterBase &rewriter, arith::TruncFOp op) {
-  Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  Value wide = op.getIn();
-  Type f32 = withElement(wide.getType(), rewriter.getF32Type());
-  Type i32 = withElement(wide.getType(), rewriter.getI32Type());
-  auto constant = [&](int64_t value) -> Value {
-    TypedAttr attribute = rewriter.getI32IntegerAttr(value);
-    if (auto shaped = dyn_cast<ShapedType>(i32))
-      attribute = DenseElementsAttr::get(shaped, attribute);
-    return arith::ConstantOp::create(rewriter, loc, attribute);
-  };
-  Value nearest = arith::TruncFOp::create(rewriter, loc, f32, wide);
-  Value back = arith::ExtFOp::create(rewriter, loc, wide.getType(), nearest);
-  // Ordered comparison: NaN is not changed.
-  Value inexact = arith::CmpFOp::create(rewriter, loc,
-                                        arith::CmpFPredicate::ONE, back, wide);
-  Value away = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGT,
-                                     math::AbsFOp::create(rewriter, loc, back),
-                                     math::AbsFOp::create(rewriter, loc, wide));
-  Value bits = arith::BitcastOp::create(rewriter, loc, i32, nearest);
-  Value towardsZero = arith::SelectOp::create(
-      rewriter, loc, away,
-      arith::SubIOp::create(rewriter, loc, bits, constant(1)), bits);
-  Value odd = arith::OrIOp::create(rewriter, loc, towardsZero, constant(1));
-  Value result = arith::BitcastOp::create(
-      rewriter, loc, f32,
-      arith::SelectOp::create(rewriter, loc, inexact, odd, bits));
-  rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), result);
-}
-
-/// Computes f16 and bf16 arithmetic in f32 and rounds after each op. For +, -,
-/// *, / and sqrt the result is correctly rounded; fma uses f64 for the same
-/// reason.
-static LogicalResult computeInF32(ModuleOp scratch) {
-  MLIRContext *context = scratch.getContext();
-  Type f32 = Float32Type::get(context), f64 = Float64Type::get(context);
-  auto isNarrow = [](Type type) {
-    Type element = getElementTypeOrSelf(type);
-    return element.isF16() || element.isBF16();
-  };
-
-  IRRewriter rewriter(context);
-  SmallVector<math::FmaOp> fmas;
-  scratch.walk([&](math::FmaOp op) {
-    if (isNarrow(op.getType()))
-      fmas.push_back(op);
-  });
-  for (math::FmaOp op : fmas) {
-    rewriter.setInsertionPoint(op);
-    Type wide = withElement(op.getType(), f64);
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(
-          arith::ExtFOp::create(rewriter, op.getLoc(), wide, operand));
-    Value result = math::FmaOp::create(rewriter, op.getLoc(), operands[0],
-                                       operands[1], operands[2]);
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), result);
-  }
-
-  {
-    // The converter stores a reference to the set.
-    SetVector<Type> supported;
-    supported.insert(f32);
-    supported.insert(f64);
-    TypeConverter converter;
-    math::populateExtendToSupportedTypesTypeConverter(converter, supported,
-                                                      f32);
-    RewritePatternSet patterns(context);
-    math::populateExtendToSupportedTypesPatterns(patterns, converter);
-    ConversionTarget target(*context);
-    math::populateExtendToSupportedTypesConversionTarget(target, converter);
-    if (failed(applyPartialConversion(scratch, target, std::move(patterns))))
-      return failure();
-  }
-  {
-    TypeConverter converter;
-    arith::populateEmulateUnsupportedFloatsConversions(
-        converter, {Float16Type::get(context), BFloat16Type::get(context)},
-        f32);
-    RewritePatternSet patterns(context);
-    arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
-    ConversionTarget target(*context);
-    arith::populateEmulateUnsupportedFloatsLegality(target, converter);
-    if (failed(applyPartialConversion(scratch, target, std::move(patterns))))
-      return failure();
-  }
-
-  // The fastmath flags of these patterns would let an extension cancel a
-  // truncation and drop the rounding between two ops.
-  SmallVector<Operation *> casts;
-  scratch.walk([&](Operation *op) {
-    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-      casts.push_back(op);
-  });
-  for (Operation *op : casts) {
-    if (auto extension = dyn_cast<arith::ExtFOp>(op)) {
-      extension.removeFastmathAttr();
-      if (!isNarrow(extension.getIn().getType()) ||
-          getElementTypeOrSelf(extension.getType()) != f64)
-        continue;
-      rewriter.setInsertionPoint(extension);
-      Type middle = withElement(extension.getType(), f32);
-      Value single = arith::ExtFOp::create(rewriter, op->getLoc(), middle,
-                                           extension.getIn());
-      rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, extension.getType(),
-                                                 single);
-    } else {
-      auto truncation = cast<arith::TruncFOp>(op);
-      truncation.removeFastmathAttr();
-      if (isNarrow(truncation.getType()) &&
-          getElementTypeOrSelf(truncation.getIn().getType()) == f64)
-        splitTruncation(rewriter, truncation);
-    }
-  }
-  return success();
-}
-
-/// Expands ops without an LLVM equivalent: rounding divisions, and bf16 casts,
-/// which would call the compiler's runtime library. (Upstream's arith-expand
-/// would also expand minimumf and maximumf and ignore the sign of zeros.)
-static LogicalResult expandForLLVM(ModuleOp scratch) {
-  RewritePatternSet patterns(scratch.getContext());
-  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  arith::populateExpandBFloat16Patterns(patterns);
-  ConversionTarget target(*scratch.getContext());
-  target.markUnknownOpDynamicallyLegal([](Operation *op) {
-    if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
-      return false;
-    if (isa<arith::ExtFOp>(op))
-      return !getElementTypeOrSelf(op->getOperand(0).getType()).isBF16();
-    if (isa<arith::TruncFOp>(op))
-      return !getElementTypeOrSelf(op->getResult(0).getType()).isBF16();
-    return true;
-  });
-  return applyPartialConversion(scratch, target, std::move(patterns));
-}
-
 static LogicalResult cleanUp(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
@@ -698,8 +573,8 @@ struct ConvertTritonXLAToCPU
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, bufferization::BufferizationDialect,
-                    func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
-                    memref::MemRefDialect, scf::SCFDialect,
+                    func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
                     tensor::TensorDialect, vector::VectorDialect>();
     registerBufferizationModels(registry);
   }
@@ -739,12 +614,15 @@ private:
     IRRewriter rewriter(&getContext());
     if (failed(convertElementwise(*scratch)))
       return {};
-    lowerTileOps(rewriter, function, vectorBits);
-    if (failed(fuseElementwise(function)))
+    lowerExtracts(rewriter, function, vectorBits);
+    lowerTensorTileOps(rewriter, function);
+    if (failed(fuseElementwise(rewriter, function)))
       return {};
     lowerInserts(rewriter, function, vectorBits);
+    lowerTileLoops(rewriter, function, vectorBits);
     reuseInputs(rewriter, function);
     fillSplats(rewriter, function);
+    lowerSubByteAccesses(rewriter, function);
 
     bufferization::OneShotBufferizationOptions options;
     options.allowReturnAllocsFromLoops = true;
@@ -762,9 +640,11 @@ private:
         return {};
     }
     hoistAllocations(rewriter, function);
-    widenFloat8(*scratch);
-    if (failed(computeInF32(*scratch)) || failed(expandForLLVM(*scratch)) ||
-        failed(cleanUp(function)))
+    expandSmallFloats(*scratch);
+    if (failed(computeInF32(*scratch)))
+      return {};
+    expandExp(*scratch);
+    if (failed(expandForLLVM(*scratch)) || failed(cleanUp(function)))
       return {};
     return scratch;
   }
@@ -774,6 +654,14 @@ private:
     Block::iterator position = std::next(entry->getIterator());
     symbols.erase(entry);
     for (Operation &op : llvm::make_early_inc_range(*scratch.getBody())) {
+      // Kernels share declarations of the C library.
+      if (auto declaration = dyn_cast<LLVM::LLVMFuncOp>(op)) {
+        if (symbols.lookup(declaration.getName()))
+          continue;
+        op.remove();
+        symbols.insert(&op, position);
+        continue;
+      }
       // Constants are globals, whose names may collide.
       if (auto symbol = dyn_cast<SymbolOpInterface>(op);
           symbol && !isa<func::FuncOp>(op)) {

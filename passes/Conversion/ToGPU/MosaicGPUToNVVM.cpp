@@ -8,10 +8,12 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/NVIDIALowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -208,6 +210,21 @@ public:
     gpu::BarrierOp::create(builder, loc);
   }
 
+  Value emitLaneRead(OpBuilder &builder, Location loc, Value word, Value lane,
+                     ThreadIndices &indices) const override {
+    return emitShuffle(builder, loc, word, lane, NVVM::ShflKind::idx, indices);
+  }
+  Value emitLaneExchange(OpBuilder &builder, Location loc, Value word,
+                         int64_t mask, ThreadIndices &indices) const override {
+    return emitShuffle(builder, loc, word, getI32(builder, loc, mask),
+                       NVVM::ShflKind::bfly, indices);
+  }
+  Value emitBytePermute(OpBuilder &builder, Location loc, Value a, Value b,
+                        Value selector) const override {
+    return NVVM::PermuteOp::create(builder, loc, builder.getI32Type(), a, b,
+                                   selector, NVVM::PermuteMode::DEFAULT);
+  }
+
   std::optional<std::string>
   refuseThreadGroupBarrier(const ThreadGrid &grid) const override {
     // Barrier 0 is the barrier of the block.
@@ -218,6 +235,13 @@ public:
            std::to_string(grid.blockThreads / grid.numThreads) +
            " thread groups; " + std::to_string(barriers - 1) +
            " barriers are available";
+  }
+  void emitFailure(OpBuilder &builder, Location loc,
+                   StringRef message) const override {
+    // A call of __assertfail, which reports the message and the source
+    // location.
+    Value isFalse = arith::ConstantIntOp::create(builder, loc, 0, 1);
+    cf::AssertOp::create(builder, loc, isFalse, message);
   }
   void emitThreadGroupBarrier(OpBuilder &builder, Location loc,
                               ThreadIndices &indices) const override {
@@ -254,6 +278,12 @@ public:
                                      indices.getBuilder().getI1Type(),
                                      /*membermask=*/Value());
   }
+  Value emitLaneMove(OpBuilder &builder, Location loc, Value word,
+                     const LaneMove &move,
+                     ThreadIndices &indices) const override;
+  int64_t getShiftedLanes() const override { return target.waveSize; }
+  Value emitWaveReduction(OpBuilder &builder, Location loc, Value word,
+                          vector::CombiningKind kind) const override;
   SmallVector<Value> emitOpaque(OpBuilder &builder, Location loc,
                                 ArrayRef<Value> registers) const override {
     return nvidia::emitOpaque(builder, loc, registers);
@@ -323,6 +353,16 @@ public:
     scf::ConditionOp::create(builder, loc, isOpen, ValueRange());
     builder.createBlock(&loop.getAfter());
     scf::YieldOp::create(builder, loc);
+  }
+
+private:
+  static Value emitShuffle(OpBuilder &builder, Location loc, Value word,
+                           Value source, NVVM::ShflKind kind,
+                           ThreadIndices &indices) {
+    int64_t last = indices.getGrid().waveSize - 1;
+    return NVVM::ShflOp::create(builder, loc, builder.getI32Type(),
+                                getI32(builder, loc, -1), word, source,
+                                getI32(builder, loc, last), kind, UnitAttr());
   }
 };
 } // namespace
@@ -400,6 +440,64 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
 }
 
 /// The value of lane 0.
+Value NVIDIALowering::emitLaneMove(OpBuilder &builder, Location loc, Value word,
+                                   const LaneMove &move,
+                                   ThreadIndices &indices) const {
+  int64_t last = target.waveSize - 1;
+  auto shuffle = [&](NVVM::ShflKind kind, Value lane, int64_t clamp) -> Value {
+    return NVVM::ShflOp::create(builder, loc, builder.getI32Type(),
+                                getI32(builder, loc, -1), word, lane,
+                                getI32(builder, loc, clamp), kind, UnitAttr());
+  };
+  if (std::optional<int64_t> mask = move.matchExchange())
+    return shuffle(NVVM::ShflKind::bfly, getI32(builder, loc, *mask), last);
+  if (std::optional<int64_t> shift = move.matchShift())
+    return *shift < 0
+               ? shuffle(NVVM::ShflKind::up, getI32(builder, loc, -*shift), 0)
+               : shuffle(NVVM::ShflKind::down, getI32(builder, loc, *shift),
+                         last);
+  if (std::optional<int64_t> lane = move.matchBroadcast())
+    return shuffle(NVVM::ShflKind::idx, getI32(builder, loc, *lane), last);
+  Value source =
+      ThreadTables(indices).lookup(move.getThreadTable(indices.getGrid()));
+  return shuffle(NVVM::ShflKind::idx, source, last);
+}
+
+static std::optional<NVVM::ReduxKind> getRedux(vector::CombiningKind kind) {
+  using vector::CombiningKind;
+  switch (kind) {
+  case CombiningKind::ADD:
+    return NVVM::ReduxKind::ADD;
+  case CombiningKind::MINSI:
+    return NVVM::ReduxKind::MIN;
+  case CombiningKind::MAXSI:
+    return NVVM::ReduxKind::MAX;
+  case CombiningKind::MINUI:
+    return NVVM::ReduxKind::UMIN;
+  case CombiningKind::MAXUI:
+    return NVVM::ReduxKind::UMAX;
+  case CombiningKind::AND:
+    return NVVM::ReduxKind::AND;
+  case CombiningKind::OR:
+    return NVVM::ReduxKind::OR;
+  case CombiningKind::XOR:
+    return NVVM::ReduxKind::XOR;
+  default:
+    return std::nullopt;
+  }
+}
+
+Value NVIDIALowering::emitWaveReduction(OpBuilder &builder, Location loc,
+                                        Value word,
+                                        vector::CombiningKind kind) const {
+  std::optional<NVVM::ReduxKind> redux = getRedux(kind);
+  if (!redux)
+    return {};
+  return NVVM::ReduxOp::create(builder, loc, builder.getI32Type(), word, *redux,
+                               getI32(builder, loc, -1), /*abs=*/false,
+                               /*nan=*/false);
+}
+
 Value NVIDIALowering::emitUniform(OpBuilder &builder, Location loc,
                                   Value index) const {
   Type word = builder.getI32Type();
@@ -564,8 +662,6 @@ public:
     OpLowerings lowerings;
     registerCommonLowerings(lowerings);
     registerNVIDIAConversions(lowerings);
-    registerNVIDIAReductions(lowerings);
-    registerNVIDIARelayouts(lowerings);
     registerPeerMemory(lowerings);
     if (chip->hasTMA)
       registerTensorCopies(lowerings);

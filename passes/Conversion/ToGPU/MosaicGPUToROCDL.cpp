@@ -6,6 +6,8 @@
 #include "smalti/passes/Conversion/BlockToThread/BlockToThread.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+#include "smalti/passes/Conversion/ToGPU/AMDLaneMoves.h"
 #include "smalti/passes/Support/LDSFence.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -80,6 +82,50 @@ public:
     return "the target does not have mbarriers";
   }
 
+  Value emitLaneRead(OpBuilder &builder, Location loc, Value word, Value lane,
+                     ThreadIndices &) const override {
+    // The index of a lane is in bytes.
+    Value address =
+        arith::ShLIOp::create(builder, loc, lane, getI32(builder, loc, 2));
+    return ROCDL::DsBpermuteOp::create(builder, loc, builder.getI32Type(),
+                                       address, word);
+  }
+  Value emitLaneExchange(OpBuilder &builder, Location loc, Value word,
+                         int64_t mask, ThreadIndices &indices) const override {
+    constexpr int64_t swizzledLanes = 32;
+    if (mask < swizzledLanes) {
+      // Bit mode: bits 0 to 4 are and, 5 to 9 or, 10 to 14 xor.
+      Value pattern = getI32(builder, loc, (mask << 10) | 0x1f);
+      return ROCDL::DsSwizzleOp::create(builder, loc, builder.getI32Type(),
+                                        word, pattern);
+    }
+    Value lane = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                            indices.getLane());
+    Value other =
+        arith::XOrIOp::create(builder, loc, lane, getI32(builder, loc, mask));
+    return emitLaneRead(builder, loc, word, other, indices);
+  }
+  Value emitBytePermute(OpBuilder &builder, Location loc, Value a, Value b,
+                        Value selector) const override {
+    // v_perm_b32 has one selector per byte, and numbers the bytes of its second
+    // source first.
+    Value bytes = arith::AndIOp::create(builder, loc, selector,
+                                        getI32(builder, loc, 0xf));
+    for (int64_t byte = 1; byte < 4; ++byte) {
+      Value digit = arith::AndIOp::create(
+          builder, loc, selector, getI32(builder, loc, 0xf << (4 * byte)));
+      bytes = arith::OrIOp::create(
+          builder, loc, bytes,
+          arith::ShLIOp::create(builder, loc, digit,
+                                getI32(builder, loc, 4 * byte)));
+    }
+    return LLVM::CallIntrinsicOp::create(
+               builder, loc, builder.getI32Type(),
+               builder.getStringAttr("llvm.amdgcn.perm"),
+               ValueRange{b, a, bytes})
+        .getResult(0);
+  }
+
   Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t bytes,
                          int64_t alignment) const override {
     auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
@@ -111,6 +157,12 @@ public:
     if (ordersGlobalMemory && isDrained)
       createLDSFence(builder, loc, /*isOrdered=*/true);
   }
+  Value emitLaneMove(OpBuilder &builder, Location loc, Value word,
+                     const LaneMove &move,
+                     ThreadIndices &indices) const override {
+    return amd::emitLaneMove(builder, loc, word, move, target, indices);
+  }
+  int64_t getShiftedLanes() const override { return amd::kRow; }
   Value emitUniform(OpBuilder &builder, Location loc,
                     Value index) const override {
     Value narrow =

@@ -155,6 +155,49 @@ struct ConcatRule {
   }
 };
 
+/// One variable for all inputs of a reduction or scan.
+VarId createInputs(ConstraintSystem &system, MutableOperandRange inputs) {
+  VarId var = kNoVar;
+  for (OpOperand &input : inputs) {
+    if (var == kNoVar)
+      var = system.create(input);
+    else
+      system.bind(var, input);
+  }
+  return var;
+}
+
+struct ReduceRule {
+  static LogicalResult derive(ReduceOp op, ConstraintSystem &system) {
+    VarId source = createInputs(system, op.getInputsMutable());
+    // All threads hold a scalar result.
+    auto type = dyn_cast<VectorType>(op.getResultTypes().front());
+    if (!type)
+      return success();
+    system.notStrided(source, "a strided layout cannot be reduced");
+    VarId result = system.create(op.getResult(0));
+    for (Value other : op.getResults().drop_front())
+      system.bind(result, other);
+    addReduction(system, source, result,
+                 cast<VectorType>(op.getInputs().front().getType()),
+                 op.getDims(), type);
+    return success();
+  }
+};
+
+struct ScanRule {
+  static LogicalResult derive(ScanOp op, ConstraintSystem &system) {
+    VarId var = createInputs(system, op.getInputsMutable());
+    for (Value result : op.getResults())
+      system.bind(var, result);
+    system.notSplat(var, "the prefixes may differ");
+    if (cast<VectorType>(op.getInputs().front().getType()).getRank() > 1)
+      system.notStrided(var, "a strided layout of several dimensions cannot be "
+                             "scanned");
+    return success();
+  }
+};
+
 struct OptimizationBarrierRule {
   static LogicalResult derive(OptimizationBarrierOp op,
                               ConstraintSystem &system) {
@@ -178,6 +221,13 @@ template <typename OpTy> struct ShowRule {
       system.create(value);
     else if (hasLayout(value.get()))
       system.share(value);
+    return success();
+  }
+};
+
+struct AssertRule {
+  static LogicalResult derive(AssertOp op, ConstraintSystem &system) {
+    system.create(op.getConditionMutable());
     return success();
   }
 };
@@ -235,7 +285,10 @@ void inference::registerRegisterRules(DialectRegistry &registry) {
     attachRule<LayoutCastRule, LayoutCastOp>(context);
     attachRule<BroadcastInDimRule, BroadcastInDimOp>(context);
     attachRule<ConcatRule, VectorConcatOp>(context);
+    attachRule<ReduceRule, ReduceOp>(context);
+    attachRule<ScanRule, ScanOp>(context);
     attachRule<OptimizationBarrierRule, OptimizationBarrierOp>(context);
+    attachRule<AssertRule, AssertOp>(context);
     attachRule<ShowRule<DebugPrintOp>, DebugPrintOp>(context);
     attachRule<ShowRule<PrintLayoutOp>, PrintLayoutOp>(context);
     attachRule<CustomPrimitiveRule, CustomPrimitiveOp>(context);

@@ -19,6 +19,7 @@ using namespace smalti::inference;
 void inference::registerLayoutRules(DialectRegistry &registry) {
   registerElementwiseRules(registry);
   registerVectorRules(registry);
+  registerIndexedRules(registry);
   registerControlFlowRules(registry);
   registerMemRefRules(registry);
   registerRegisterRules(registry);

@@ -26,6 +26,7 @@ void registerLayoutRules(mlir::DialectRegistry &registry);
 
 void registerElementwiseRules(mlir::DialectRegistry &registry);
 void registerVectorRules(mlir::DialectRegistry &registry);
+void registerIndexedRules(mlir::DialectRegistry &registry);
 void registerControlFlowRules(mlir::DialectRegistry &registry);
 void registerMemRefRules(mlir::DialectRegistry &registry);
 void registerRegisterRules(mlir::DialectRegistry &registry);
@@ -53,6 +54,11 @@ void attachRule(mlir::MLIRContext *context) {
 inline bool hasLayout(mlir::Value value) {
   return getMemory(value.getType()).has_value();
 }
+
+/// Constrains the result of a reduction of the dimensions `dims` of a vector.
+void addReduction(ConstraintSystem &system, VarId source, VarId result,
+                  mlir::VectorType sourceType, llvm::ArrayRef<int64_t> dims,
+                  mlir::Type resultType);
 
 /// Whether a stride of the memref is greater than the previous one.
 bool isTransposed(mlir::MemRefType type);

@@ -55,17 +55,8 @@ struct MultiReductionRule {
       return success();
     VarId result = system.create(op.getAccMutable());
     system.bind(result, op.getResult());
-    Step step{Step::Kind::Reduce, getShape(op.getSource()), {}, {}, false};
-    step.numbers.assign(op.getReductionDims().begin(),
-                        op.getReductionDims().end());
-    // Without axes, the result is the source.
-    if (step.numbers.empty())
-      system.equal(source, result, "no dimension is reduced");
-    else
-      system
-          .becomes(source, result, {step},
-                   "the result has the layout of the source, reduced")
-          .type = op.getResult().getType();
+    addReduction(system, source, result, op.getSourceVectorType(),
+                 op.getReductionDims(), op.getResult().getType());
     return success();
   }
 };
@@ -202,6 +193,22 @@ struct ExtractRule {
 };
 
 } // namespace
+
+void inference::addReduction(ConstraintSystem &system, VarId source,
+                             VarId result, VectorType sourceType,
+                             ArrayRef<int64_t> dims, Type resultType) {
+  // Without dimensions, the result is the source.
+  if (dims.empty())
+    return system.equal(source, result, "no dimension is reduced");
+  Step step{Step::Kind::Reduce, {}, {}, {}, false};
+  step.source.assign(sourceType.getShape().begin(),
+                     sourceType.getShape().end());
+  step.numbers.assign(dims.begin(), dims.end());
+  system
+      .becomes(source, result, {step},
+               "the result has the layout of the source, reduced")
+      .type = resultType;
+}
 
 void inference::registerVectorRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, vector::VectorDialect *) {

@@ -40,6 +40,24 @@ class Argument:
     """Elements per byte. If it is greater than 1, `shape` and `strides` count bytes."""
     name: str | None = None
     """The SSA name if it is a Python identifier: `a` for `%a`."""
+    dynamic_sizes: tuple[int, ...] = ()
+    """Dimensions whose sizes a GPU kernel takes after the address, as 64-bit integers."""
+    dynamic_strides: tuple[int, ...] = ()
+    """Dimensions whose strides, in elements, a GPU kernel takes after the sizes."""
+    size_divisors: tuple[int, ...] = ()
+    """A divisor of the size of each dimension (`triton_xla.size_divisors`), or nothing."""
+    stride_divisors: tuple[int, ...] = ()
+    """A divisor of the stride of each dimension (`triton_xla.stride_divisors`), or nothing."""
+
+    @property
+    def is_row_major(self) -> bool:
+        """Whether the type states that the array is row-major."""
+        return self.is_memref and "strided<" not in self.type and "affine_map<" not in self.type
+
+    @property
+    def num_parameters(self) -> int:
+        """Number of parameters of a GPU kernel for the argument: the value or address, and dynamic sizes and strides."""
+        return 1 + len(self.dynamic_sizes) + len(self.dynamic_strides)
 
     @property
     def is_memref(self) -> bool:

@@ -35,21 +35,39 @@ _SCALAR_FORMATS = {
 
 
 class ParameterLayout:
-    """The memory layout of the parameters of a kernel: consecutive, 8 bytes each."""
+    """The memory layout of the parameters of a kernel: consecutive, 8 bytes each.
 
-    def __init__(self, arguments: Sequence[Argument]) -> None:
+    With `takes_sizes`, the dynamic sizes and strides of a memref follow its address, as in a GPU kernel.
+    """
+
+    def __init__(self, arguments: Sequence[Argument], takes_sizes: bool = False) -> None:
         form = ""
         masks: list[tuple[int, int]] = []
+        position = 0
         for argument in arguments:
             letter = "Q" if argument.is_memref else _SCALAR_FORMATS[argument.dtype.mlir]
             size = struct.calcsize(letter)
             form += f"{letter}{8 - size}x"
             if not argument.is_memref and letter in "BHIQ":
-                masks.append((argument.index, (1 << 8 * size) - 1))
+                masks.append((position, (1 << 8 * size) - 1))
+            count = argument.num_parameters if takes_sizes else 1
+            form += "q" * (count - 1)
+            position += count
         self._struct = struct.Struct("<" + form)
         self._masks = masks
-        self.size = 8 * len(arguments)
+        self._arguments = arguments if takes_sizes and position > len(arguments) else ()
+        self.size = 8 * position
         self.offsets = range(0, self.size, 8)
+
+    def expand(self, values: Sequence[Any], views: Sequence[Any]) -> Sequence[Any]:
+        """Inserts dynamic sizes and strides, which the array views state, into addresses and numbers."""
+        if not self._arguments:
+            return values
+        return [
+            parameter
+            for argument, value, view in zip(self._arguments, values, views, strict=True)
+            for parameter in (value, *dynamic_parameters(argument, view))
+        ]
 
     def pack_into(self, buffer: Any, values: Sequence[Any]) -> None:
         """Writes addresses and numbers to `buffer`."""
@@ -64,6 +82,12 @@ class ParameterLayout:
         buffer = bytearray(self.size)
         self.pack_into(buffer, values)
         return buffer
+
+
+def dynamic_parameters(argument: Argument, view: Any) -> list[int]:
+    """The dynamic sizes and strides that a GPU kernel takes after the address of an array."""
+    sizes = [view.shape[dimension] for dimension in argument.dynamic_sizes]
+    return sizes + [view.strides[dimension] for dimension in argument.dynamic_strides]
 
 
 def check_count(name: str, types: Sequence[str], given: int) -> None:
@@ -122,6 +146,33 @@ def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> Non
     if given.readonly and argument.writes:
         raise LaunchError(f"{argument}: the array is read-only, but the kernel writes it")
     _check_strides(argument, given)
+
+
+def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
+    """Raises LaunchError if an array does not match what the code of a GPU kernel assumes about dynamic sizes and strides."""
+    steps = given.strides
+    if argument.dynamic_sizes and argument.is_row_major:
+        expected = 1
+        for dimension in reversed(range(len(given.shape))):
+            if steps[dimension] != expected and given.shape[dimension] > 1 and 0 not in given.shape:
+                raise LaunchError(
+                    f"{argument}: the stride of dimension {dimension} is {steps[dimension]} elements; the kernel requires a "
+                    f"row-major array, with a stride of {expected}",
+                    hint="pass a row-major copy (numpy.ascontiguousarray), or declare the memref with a strided layout",
+                )
+            expected *= given.shape[dimension]
+    for what, numbers, divisors in (
+        ("size", given.shape, argument.size_divisors),
+        ("stride", steps, argument.stride_divisors),
+    ):
+        for dimension, (number, divisor) in enumerate(zip(numbers, divisors, strict=False)):
+            if number % divisor:
+                raise LaunchError(
+                    f"{argument}: the {what} of dimension {dimension} is {number}; the kernel states that it is a multiple "
+                    f"of {divisor} (triton_xla.{what}_divisors)"
+                )
+    if argument.dynamic_strides and any(step < 0 for step in steps):
+        raise LaunchError(f"{argument}: the strides are {steps}; GPU kernels do not support negative strides")
 
 
 _DEVICE_HINTS = {
@@ -248,11 +299,12 @@ class ArgumentChecker:
     """Checks the arguments of a call and converts them to addresses and numbers. Each set of arrays is checked once.
 
     `alignment` is the alignment in bytes that the code assumes for arguments without `llvm.align`. It is 0 if the code
-    does not use the addresses of the arrays.
+    does not use the addresses of the arrays. With `takes_sizes`, the code takes dynamic sizes and strides as a GPU kernel does.
     """
 
-    def __init__(self, what: Entry, device: str, alignment: int = 1) -> None:
+    def __init__(self, what: Entry, device: str, alignment: int = 1, takes_sizes: bool = False) -> None:
         self._entry = what
+        self._takes_sizes = takes_sizes
         self._device = device
         self._alignment = alignment
         self._wanted = [(argument, argument.is_memref, *_range(argument.dtype)) for argument in what.arguments]
@@ -303,6 +355,8 @@ class ArgumentChecker:
         if signature not in self._known:
             for argument, view in zip(memrefs, views, strict=True):
                 check_array(argument, view, self._device)
+                if self._takes_sizes:
+                    check_facts(argument, view)
             self._known.add(signature)
         if self._alignment:
             for argument, view in zip(memrefs, views, strict=True):

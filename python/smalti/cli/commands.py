@@ -292,10 +292,11 @@ _ARG_HELP = (
 @emulated.add(emulated.RUN_OPTIONS)
 @emulated.add(emulated.DEVICE_MODULE_OPTIONS)
 def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **options: Any) -> None:
-    """Runs the kernel in FILE on random inputs.
+    """Runs the kernel in FILE on random inputs. The exit status is 1 after a finding, or if a result is wrong.
 
-    FILE is a tile-level kernel or a module from JAX (.mlir), or a compiled kernel (.smalti). An emulated GPU also runs
-    device modules in LLVM IR (.ll, .bc), from any compiler. The target emu:CHIP runs the code of a GPU on the CPU:
+    FILE is a tile-level, block-level or thread-level kernel or a module from JAX (.mlir), or a compiled kernel (.smalti).
+    An emulated GPU also runs device modules in LLVM IR (.ll, .bc), from any compiler. The target emu:CHIP runs the code of
+    a GPU on the CPU, and sim:CHIP simulates the kernel:
 
     \b
       smalti run k.mlir --target emu:gfx942 --check --sanitize thread
@@ -395,6 +396,8 @@ def sim(
     **how: Any,
 ) -> None:
     """Simulates the kernel in FILE on the CPU, and reports data races, missing fences, deadlocks and other findings.
+
+    The exit status is 0 if nothing was found, and 1 after a finding.
 
     FILE is a module that JAX Pallas printed, or a block-level (mosaic_gpu), thread-level or tile-level kernel:
 

@@ -28,11 +28,14 @@ OPTIONS = (
     click.option("--races-only", is_flag=True, help="Compute only the values that addresses and control flow need."),
     click.option("--explicit-waits", is_flag=True, help="AMD: only explicit waits cover LDS DMA; barriers do not."),
     click.option("--explicit-barriers", is_flag=True, help="Do not treat scf.forall as a synchronization point."),
-    click.option("--order", help="The order in which warpgroups run. Default: adversarial."),
+    click.option(
+        "--order",
+        help="The order in which warps run: adversarial (default), round-robin, lowest-first, highest-first or random:SEED.",
+    ),
     click.option(
         "--completion", help="When asynchronous copies and MMAs complete: late (default), early or random:SEED."
     ),
-    click.option("--schedules", type=click.Choice(["all"]), help="Run once with each predefined schedule."),
+    click.option("--schedules", type=click.Choice(["all"]), help="Run once with each of ten schedules."),
     click.option("--continue-after-finding", is_flag=True, help="Continue to the end of the kernel after a finding."),
     *LIMITS,
     click.option("--seed", default=0, show_default=True, help="Seed of the random inputs."),

@@ -283,7 +283,7 @@ class _Compilation:
         self.report("generating code")
         text["llvm"] = lambda: self._llvm(module)
         if self.target.is_emulated:
-            kernel.device_ir = self._generate(module, "llvm", _LINE_TABLES)
+            kernel.device_ir = self._generate(_with_emulated_output(module), "llvm", _LINE_TABLES)
             kernel.resources = _resources(assemble.Usage(), launch, self.entry, self.target)
             return kernel
         ptxas = toolchain.find_ptxas() if self.target.vendor == "nvidia" else None
@@ -552,6 +552,30 @@ def _calls(module: ir.Module, prefixes: tuple[str, ...]) -> bool:
                 if name.startswith(prefixes):
                     return True
     return False
+
+
+_OUTPUT = "__ockl_printf_"
+
+
+def _with_emulated_output(module: ir.Module) -> ir.Module:
+    """The module without references to the functions of AMD's device library that print: the emulator's table has them."""
+    if not _calls(module, (_OUTPUT,)):
+        return module
+    bytecode = io.BytesIO()
+    module.operation.write_bytecode(bytecode)
+    with module.context:
+        renamed = ir.Module.parse(bytecode.getvalue())
+        for view in renamed.body.operations:
+            if view.operation.name != "gpu.module":
+                continue
+            for inner in view.operation.regions[0].blocks[0].operations:
+                if inner.operation.name != "llvm.func":
+                    continue
+                name = ir.StringAttr(inner.operation.attributes["sym_name"]).value
+                if name.startswith(_OUTPUT):
+                    ir.SymbolTable.replace_all_symbol_uses(name, f"emulated{name}", view.operation)
+                    ir.SymbolTable.set_symbol_name(inner, f"emulated{name}")
+    return renamed
 
 
 def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:

@@ -82,6 +82,7 @@ def _packed(argument: Argument, count: int) -> Argument:
 
 _READS = {
     ("triton_xla.extract", 0),
+    ("triton_xla.gather", 0),
     ("mosaic_gpu.async_load", 0),
     ("mosaic_gpu.async_prefetch", 0),
     ("mosaic_gpu.vector_load", 0),
@@ -91,6 +92,7 @@ _READS = {
 }
 _WRITES = {
     ("triton_xla.insert", 1),
+    ("triton_xla.scatter", 1),
     ("mosaic_gpu.async_store", 1),
     ("mosaic_gpu.vector_store", 1),
     ("memref.store", 1),
@@ -192,6 +194,25 @@ def _alignments(operation: Any, count: int) -> list[int | None]:
     return (found + [None] * count)[:count]
 
 
+def _with_parameters(operation: Any, argument: Argument) -> Argument:
+    """An argument of a tile-level kernel with the sizes and strides that a GPU kernel takes, and what is stated about them."""
+    if argument.shape is None or argument.strides is None or argument.is_static:
+        return argument
+    strides = () if argument.is_row_major else argument.strides
+    divisors: dict[str, tuple[int, ...]] = {}
+    if "arg_attrs" in operation.attributes:
+        stated = ir.DictAttr(ir.ArrayAttr(operation.attributes["arg_attrs"])[argument.index])
+        for name in ("size_divisors", "stride_divisors"):
+            if f"triton_xla.{name}" in stated:
+                divisors[name] = tuple(int(n) for n in ir.DenseI64ArrayAttr(stated[f"triton_xla.{name}"]))
+    return dataclasses.replace(
+        argument,
+        dynamic_sizes=tuple(dim for dim, size in enumerate(argument.shape) if size is None),
+        dynamic_strides=tuple(dim for dim, stride in enumerate(strides) if stride is None),
+        **divisors,
+    )
+
+
 def _tiles(operation: Any) -> int:
     if operation.name == "triton_xla.entry_func":
         return ir.IntegerAttr(operation.attributes["num_tiles"]).value
@@ -261,13 +282,16 @@ def describe(operation: Any) -> Entry:
     function_type = cast(Any, ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value))
     count = len(function_type.inputs)
     if operation.name == "triton_xla.entry_func":
-        count -= 1  # The launcher passes the tile id.
+        # The launcher passes the tile id, or one for each dimension of the grid.
+        count -= len(ir.DenseI64ArrayAttr(operation.attributes["grid"])) if "grid" in operation.attributes else 1
     maps: list[ir.Attribute] = []
     if TENSOR_MAPS in operation.attributes:
         maps = list(ir.ArrayAttr(operation.attributes[TENSOR_MAPS]))
         count -= len(maps)  # The launcher also passes the tensor maps, which are last.
     alignments = _alignments(operation, count)
     arguments = [_argument(index, values[index], alignments[index]) for index in range(count)]
+    if operation.name == "triton_xla.entry_func":
+        arguments = [_with_parameters(operation, argument) for argument in arguments]
     for pointer, described in zip(values[max(count, 0) :], maps, strict=False):
         # An access through a tensor map is an access to its argument.
         number = _argument_of_map(described)

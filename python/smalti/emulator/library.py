@@ -53,6 +53,10 @@ class KernelFacts:
     """The size of a cluster, in blocks."""
 
 
+_OUTPUT = ("vprintf", "__ockl_printf_begin")
+"""The ends of the names of functions that print."""
+
+
 class Library:
     """A kernel library in memory, which the emulator opens by path."""
 
@@ -62,6 +66,8 @@ class Library:
         """The vendor of the device code."""
         self.shared_bytes: int = description["shared_bytes"]
         """Static shared memory of the code, in bytes."""
+        self.prints = any(item["name"].endswith(_OUTPUT) for item in description["instructions"])
+        """Whether a kernel prints."""
         self.descriptor = os.memfd_create("smalti-kernels")
         with open(self.descriptor, "wb", closefd=False) as stream:
             stream.write(code)

@@ -32,7 +32,7 @@ class Emulation:
     copies: Literal["late", "early"] = "late"
     """Whether asynchronous operations complete at the wait for them, or when they are issued."""
     workers: int | None = None
-    """The number of processes that run blocks; None for one per core."""
+    """The number of processes that run blocks; None for one per core, or one if the kernel prints."""
     time_limit: float = DEFAULT_TIME_LIMIT
     """Seconds after which a launch ends with a `timeout`."""
     blocks: range | None = None

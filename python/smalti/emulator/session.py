@@ -53,7 +53,9 @@ def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
     yield f"cluster {_words(what.library.kernels[what.symbol].cluster)}"
     yield f"wave {what.target.wave_size}"
     yield f"shared {what.shared_bytes}"
-    yield f"workers {how.workers or min(calls.num_threads(), MAX_WORKERS)}"
+    # The lines of a kernel that prints are in the order of its blocks.
+    workers = how.workers or (1 if what.library.prints else min(calls.num_threads(), MAX_WORKERS))
+    yield f"workers {workers}"
     yield f"order {how.order}"
     yield f"copies {how.copies}"
     yield f"timeout {how.time_limit:g}"

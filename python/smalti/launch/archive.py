@@ -92,7 +92,12 @@ def _argument_to_json(argument: Argument) -> dict[str, Any]:
         "alignment": argument.alignment,
         "packed": argument.packed,
         "name": argument.name,
+        **{name: getattr(argument, name) for name in _DYNAMIC if getattr(argument, name)},
     }
+
+
+_DYNAMIC = ("dynamic_sizes", "dynamic_strides", "size_divisors", "stride_divisors")
+"""Entries of arguments with dynamic sizes or strides."""
 
 
 _MAP = ("argument", "offset", "element", "extents", "strides", "box", "element_strides", "swizzle", "fill")
@@ -149,6 +154,16 @@ class _Reader:
             expected = "integers" if count is None else f"{count} integers"
             limit = "" if least is None else f" of at least {least}"
             raise _Damaged(f"{self._where}.{name} is {values!r}, not an array of {expected}{limit}")
+        return tuple(values)
+
+    def length(self, name: str) -> int:
+        return len(self._get(name, list, "an array"))
+
+    def sizes(self, name: str, count: int) -> tuple[int | None, ...]:
+        """Sizes or strides; null for a dynamic one."""
+        values = self._get(name, list, "an array")
+        if len(values) != count or any(value is not None and type(value) is not int for value in values):
+            raise _Damaged(f"{self._where}.{name} is {values!r}, not an array of {count} integers or null")
         return tuple(values)
 
     def objects(self, name: str) -> list[_Reader]:
@@ -243,7 +258,12 @@ def _argument(index: int, item: _Reader) -> Argument:
     if element is None:
         raise _Damaged(f"the element type of argument {index} is {item.text('element')}, which is not supported")
     shape = strides = None
-    if item.has("shape"):
+    dynamic = {name: item.numbers(name) for name in _DYNAMIC if item.has(name)}
+    if item.has("shape") and dynamic:
+        shape = item.sizes("shape", item.length("shape"))
+        strides = item.sizes("strides", len(shape))
+        _check_dynamic(index, shape, strides, dynamic)
+    elif item.has("shape"):
         shape = item.numbers("shape")
         strides = item.numbers("strides", len(shape), least=None)
     return Argument(
@@ -257,7 +277,25 @@ def _argument(index: int, item: _Reader) -> Argument:
         alignment=item.number("alignment", least=1) if item.has("alignment") else None,
         packed=item.number("packed", least=1),
         name=item.text("name") if item.has("name") else None,
+        **dynamic,
     )
+
+
+def _check_dynamic(
+    index: int, shape: Sequence[int | None], strides: Sequence[int | None], dynamic: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Raises _Damaged if sizes and strides are static and dynamic at once, or a divisor is not positive."""
+    rank = len(shape)
+    if any(size is not None and size < 0 for size in shape):
+        raise _Damaged(f"argument {index} has a negative size")
+    for name, numbers in dynamic.items():
+        if name.endswith("divisors"):
+            good = len(numbers) == rank and all(number >= 1 for number in numbers)
+        else:
+            values = shape if name == "dynamic_sizes" else strides
+            good = all(number < rank and values[number] is None for number in numbers)
+        if not good:
+            raise _Damaged(f"argument {index} has {name} {list(numbers)}, which do not match its shape and strides")
 
 
 def _map(item: _Reader, arguments: Sequence[Argument]) -> TensorMap:

@@ -36,9 +36,14 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(1, calls.num_threads() - 1), thread_name_prefix="smalti")
 
 
-def _descriptor(view: arrays.ArrayView) -> Any:
-    # The strided memref descriptor of MLIR: allocated and aligned pointer, offset, sizes, strides; all 64-bit words.
-    fields = [view.pointer, view.pointer, 0, *view.shape, *view.strides]
+def _descriptor(view: arrays.ArrayView, packed: int) -> Any:
+    # The strided memref descriptor of MLIR: allocated and aligned pointer, offset, sizes, strides; all 64-bit words. Sizes
+    # and strides count elements, and those of an array of packed elements count bytes.
+    shape, strides = view.shape, view.strides
+    if packed > 1:
+        shape = (*shape[:-1], shape[-1] * packed)
+        strides = (*(stride * packed for stride in strides[:-1]), 1)
+    fields = [view.pointer, view.pointer, 0, *shape, *strides]
     return (ctypes.c_int64 * len(fields))(*fields)
 
 
@@ -114,7 +119,10 @@ class CpuLauncher:
         values = self._check.views(given)
         # The packed interface takes the address of every argument. The argument of a memref is the address of its
         # descriptor. Everything in `keep` must exist until the last tile completes.
-        keep = [_descriptor(value) if isinstance(value, arrays.ArrayView) else value for value in values]
+        keep = [
+            _descriptor(value, argument.packed) if isinstance(value, arrays.ArrayView) else value
+            for value, argument in zip(values, self._arguments, strict=True)
+        ]
         cells = ctypes.create_string_buffer(max(self._layout.size, 1))
         is_array = [isinstance(value, arrays.ArrayView) for value in values]
         self._layout.pack_into(

@@ -37,9 +37,9 @@ def stream_pointer(stream: Any) -> int:
 def check_scalars_and_layouts(kernel: CompiledCode) -> None:
     """Raises LaunchError if a GPU launch does not support the type of an argument."""
     for argument in kernel.arguments:
-        if argument.is_memref and not argument.is_static:
+        if argument.is_memref and not argument.is_static and argument.num_parameters == 1:
             raise LaunchError(
-                f"{argument}: the shape or layout is dynamic; kernels on GPUs require memrefs of static shape and layout"
+                f"{argument}: the shape or layout is dynamic; only tile-level kernels support dynamic memrefs on GPUs"
             )
         if not argument.is_memref and not calls.can_be_passed(argument):
             raise LaunchError(f"{argument}: scalar arguments of this type are not supported on GPUs")
@@ -131,8 +131,8 @@ class CudaLauncher:
     def __init__(self, kernel: CompiledCode) -> None:
         check_scalars_and_layouts(kernel)
         self._kernel = kernel
-        self._check = calls.ArgumentChecker(kernel.entry, arrays.CUDA, calls.GPU_ALIGNMENT)
-        self._layout = calls.ParameterLayout(kernel.arguments)
+        self._check = calls.ArgumentChecker(kernel.entry, arrays.CUDA, calls.GPU_ALIGNMENT, takes_sizes=True)
+        self._layout = calls.ParameterLayout(kernel.arguments, takes_sizes=True)
         self._maps = kernel.tensor_maps
         self._codes: dict[int, _Code] = {}
         self._free: list[_Parameters] = []
@@ -159,7 +159,7 @@ class CudaLauncher:
 
     def __call__(self, *given: Any, stream: Any = None) -> None:
         handle = stream_pointer(stream)
-        values, device, _keep = self._check(given, handle)
+        values, device, views = self._check(given, handle)
         code = self._code(device)
         maps = [code.tensor_map(described, values[described.argument] + described.offset) for described in self._maps]
         try:
@@ -167,7 +167,7 @@ class CudaLauncher:
             parameters = self._free.pop()
         except IndexError:
             parameters = _Parameters(self._layout, len(self._maps))
-        parameters.fill(values, maps)
+        parameters.fill(self._layout.expand(values, views), maps)
         try:
             code.launch(parameters.addresses, handle)
         finally:

@@ -34,7 +34,7 @@ class EmulatedLauncher:
     def __init__(self, kernel: CompiledCode) -> None:
         check_scalars_and_layouts(kernel)
         self._kernel = kernel
-        self._check = calls.ArgumentChecker(kernel.entry, arrays.CPU, alignment=0)
+        self._check = calls.ArgumentChecker(kernel.entry, arrays.CPU, alignment=0, takes_sizes=True)
         self._libraries: dict[str | None, library.Library] = {}
         self._library(chosen(None, kernel.emulation))
 
@@ -75,13 +75,17 @@ class EmulatedLauncher:
         assert resources.grid is not None and resources.block is not None
         placed: list[memory.Array] = []
         numbers: dict[int, bytes] = {}
+        parameter = 0
         for argument, value in zip(kernel.arguments, values, strict=True):
+            first, parameter = parameter, parameter + argument.num_parameters
             if argument.is_tensor_map:
                 continue
             if isinstance(value, arrays.ArrayView):
-                placed.append(_array(argument, value))
+                placed.append(_array(argument, value, first))
+                sizes = calls.dynamic_parameters(argument, value)
+                numbers.update((first + 1 + i, size.to_bytes(8, "little")) for i, size in enumerate(sizes))
             else:
-                numbers[argument.index] = _number(argument, value)
+                numbers[first] = _number(argument, value)
         addresses: dict[int, memory.Address] = {}
         for index, described in enumerate(kernel.tensor_maps, len(kernel.arguments)):
             numbers[index] = tensor_maps.encode(described)
@@ -118,9 +122,9 @@ class EmulatedLauncher:
         return min(self(*values) for _ in range(repeat))
 
 
-def _array(argument: Argument, view: arrays.ArrayView) -> memory.Array:
+def _array(argument: Argument, view: arrays.ArrayView, parameter: int) -> memory.Array:
     return memory.Array(
-        index=argument.index,
+        index=parameter,
         view=view,
         itemsize=max(argument.dtype.bits // 8, 1),
         alignment=max(argument.dtype.bits // 8, argument.alignment or calls.GPU_ALIGNMENT),

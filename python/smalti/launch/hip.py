@@ -24,8 +24,8 @@ class HipLauncher:
         if kernel.binary is None:
             raise ToolMissing(f"@{kernel.symbol} does not have a code object: {' '.join(kernel.notes)}")
         self._kernel = kernel
-        self._check = calls.ArgumentChecker(kernel.entry, arrays.HIP, calls.GPU_ALIGNMENT)
-        self._layout = calls.ParameterLayout(kernel.arguments)
+        self._check = calls.ArgumentChecker(kernel.entry, arrays.HIP, calls.GPU_ALIGNMENT, takes_sizes=True)
+        self._layout = calls.ParameterLayout(kernel.arguments, takes_sizes=True)
         self._functions: dict[int, ctypes.c_void_p] = {}
         library = devices.hip_library()
         if library is None:
@@ -77,14 +77,14 @@ class HipLauncher:
 
     def __call__(self, *given: Any, stream: Any = None) -> None:
         handle = stream_pointer(stream)
-        values, _, _keep = self._check(given, handle)
+        values, _, views = self._check(given, handle)
         function = self._function()
         resources = self._kernel.resources
         assert resources.grid is not None and resources.block is not None
         cells = ctypes.create_string_buffer(max(self._layout.size, 1))
-        self._layout.pack_into(cells, values)
+        self._layout.pack_into(cells, self._layout.expand(values, views))
         first = ctypes.addressof(cells)
-        parameters = (ctypes.c_void_p * len(values))(*(first + at for at in self._layout.offsets))
+        parameters = (ctypes.c_void_p * len(self._layout.offsets))(*(first + at for at in self._layout.offsets))
         # The code object declares its shared memory.
         self._require(
             self._hip.hipModuleLaunchKernel(

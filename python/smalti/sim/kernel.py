@@ -161,16 +161,45 @@ class SimulatedKernel(Settings):
         return Timeline(self.name, self.target.chip, timing, tuple(recorder.slices))
 
     def _bind(self, arguments: Sequence[Any]) -> list[BoundArgument]:
+        if any(argument.num_parameters > 1 for argument in self.arguments):
+            return self._bind_dynamic(arguments)
         calls.check_count(self.name, [str(parameter.type) for parameter in self.parameters], len(arguments))
         values = [
             bound_arguments.bind(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)
         ]
+        self._check_overlap(values)
+        return values
+
+    def _bind_dynamic(self, arguments: Sequence[Any]) -> list[BoundArgument]:
+        """Binds the arguments of a tile-level kernel, some of which have sizes or strides as parameters."""
+        calls.check_count(self.name, [argument.type for argument in self.arguments], len(arguments))
+        values: list[BoundArgument] = []
+        parameters = iter(self.parameters)
+        for argument, value in zip(self.arguments, arguments, strict=True):
+            parameter = next(parameters)
+            if argument.num_parameters == 1:
+                values.append(bound_arguments.bind(parameter, value))
+                continue
+            assert argument.shape is not None and argument.strides is not None
+            # The address is that of an array with this shape.
+            found = bound_arguments.bind(
+                dataclasses.replace(parameter, shape=argument.shape, strides=argument.strides), value
+            )
+            view = arrays.view(found.array, None)
+            calls.check_facts(argument, view)
+            values.append(found)
+            values += [
+                bound_arguments.bind(next(parameters), size) for size in calls.dynamic_parameters(argument, view)
+            ]
+        self._check_overlap(values)
+        return values
+
+    def _check_overlap(self, values: Sequence[BoundArgument]) -> None:
         if self.entry is not None:
             # Tiles run in any order, so that arrays must not overlap.
             memrefs = [argument for argument in self.entry.arguments if argument.is_memref]
             views = [arrays.view(value.array, None) for value in values if not value.parameter.scalar]
             calls.check_overlap(memrefs, views)
-        return values
 
     def random_arguments(
         self, seed: int = 0, shapes: Mapping[int, Sequence[int]] | None = None

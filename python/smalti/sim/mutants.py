@@ -97,9 +97,9 @@ class Outcome:
 
     def __str__(self) -> str:
         if self.findings:
-            what = f"caught: {self.findings[0].kind}"
+            what = f"killed: {self.findings[0].kind}"
         else:
-            what = "caught: wrong numbers" if self.wrong_numbers else "SURVIVED"
+            what = "killed: wrong numbers" if self.wrong_numbers else "SURVIVED"
         return f"{self.mutant}: {what}"
 
 

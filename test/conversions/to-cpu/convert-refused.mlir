@@ -7,10 +7,10 @@ triton_xla.entry_func @memory_space(%a: memref<4xf32>, %b: memref<4xf32, 1>, %ti
 
 // -----
 
-triton_xla.entry_func @element(%a: memref<4xf8E4M3FNUZ>, %tile: index) tiles 1 {
-  // expected-error@+1 {{has elements of 'f8E4M3FNUZ'; supported are f16, bf16, f32, f64, integers and index, and f8E4M3FN and f8E5M2 in extract, insert, mask, dot and arith.extf}}
-  %t = triton_xla.extract %a[0] [4] [1] : memref<4xf8E4M3FNUZ> to tensor<4xf8E4M3FNUZ>
-  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf8E4M3FNUZ> into memref<4xf8E4M3FNUZ>
+triton_xla.entry_func @element(%a: memref<4xf80>, %tile: index) tiles 1 {
+  // expected-error@+1 {{has elements of 'f80'; supported are f16, bf16, f32, f64, floats of at most 8 bits, integers and index}}
+  %t = triton_xla.extract %a[0] [4] [1] : memref<4xf80> to tensor<4xf80>
+  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf80> into memref<4xf80>
   triton_xla.return
 }
 
@@ -18,9 +18,39 @@ triton_xla.entry_func @element(%a: memref<4xf8E4M3FNUZ>, %tile: index) tiles 1 {
 
 triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3FN>, %tile: index) tiles 1 {
   %t = triton_xla.extract %a[0] [4] [1] : memref<4xf8E4M3FN> to tensor<4xf8E4M3FN>
-  // expected-error@+1 {{has elements of 'f8E4M3FN'; supported are f16, bf16, f32, f64, integers and index, and f8E4M3FN and f8E5M2 in extract, insert, mask, dot and arith.extf}}
+  // expected-error@+1 {{has elements of 'f8E4M3FN'; floats of at most 8 bits can only be moved, multiplied by dot, extended, and truncated from a wider type to nearest even}}
   %s = arith.addf %t, %t : tensor<4xf8E4M3FN>
   triton_xla.insert %s into %a[0] [4] [1] : tensor<4xf8E4M3FN> into memref<4xf8E4M3FN>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @scalar(%a: memref<4xf8E5M2>, %tile: index) tiles 1 {
+  %x = memref.load %a[%tile] : memref<4xf8E5M2>
+  // expected-error@+1 {{floats of at most 8 bits can only be moved}}
+  %s = arith.negf %x : f8E5M2
+  memref.store %s, %a[%tile] : memref<4xf8E5M2>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @rounding(%a: memref<4xf32>, %b: memref<4xf8E5M2>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0] [4] [1] : memref<4xf32> to tensor<4xf32>
+  // expected-error@+1 {{floats of at most 8 bits can only be moved}}
+  %n = arith.truncf %t toward_zero : tensor<4xf32> to tensor<4xf8E5M2>
+  triton_xla.insert %n into %b[0] [4] [1] : tensor<4xf8E5M2> into memref<4xf8E5M2>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @from_small(%a: memref<4xf8E5M2>, %b: memref<4xf4E2M1FN>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0] [4] [1] : memref<4xf8E5M2> to tensor<4xf8E5M2>
+  // expected-error@+1 {{floats of at most 8 bits can only be moved}}
+  %n = arith.truncf %t : tensor<4xf8E5M2> to tensor<4xf4E2M1FN>
+  triton_xla.insert %n into %b[0] [4] [1] : tensor<4xf4E2M1FN> into memref<4xf4E2M1FN>
   triton_xla.return
 }
 
@@ -44,15 +74,102 @@ triton_xla.entry_func @unsupported(%a: memref<4xf32>, %tile: index) tiles 1 {
 
 // -----
 
-// An array packs two of these elements into a byte; LLVM uses a byte for each.
-// expected-error @below {{argument #0 has elements of 'i4', which are packed into bytes}}
+// A vector of these elements is not a vector of bytes.
 triton_xla.entry_func @packed(%a: memref<8xi4>, %tile: index) tiles 1 {
+  // expected-error@+1 {{accesses memory with elements of less than a byte; supported are triton_xla ops, memref.load, memref.store and views}}
+  %v = vector.load %a[%tile] : memref<8xi4>, vector<4xi4>
   triton_xla.return
 }
 
 // -----
 
-// expected-error @below {{argument #0 has elements of 'i0', which are packed into bytes}}
+// expected-error @below {{argument #0 has elements of i0; elements of at least one bit are required}}
 triton_xla.entry_func @no_bits(%a: memref<8xi0>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{a grid of 2 dimensions is not supported on the CPU; smalti-expand-tile-ops reduces it to one}}
+triton_xla.entry_func @grid(%i: index, %j: index) tiles [2, 3] {
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<16x16xf32>
+  %b = arith.constant dense<0.0> : tensor<16x16xf32>
+  %c = arith.constant dense<0.0> : tensor<16x16xf32>
+  // expected-error@+1 {{a dot with this algorithm is not supported on the CPU}}
+  %r = triton_xla.dot %a, %b, %c algorithm bf16x3 : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0> : tensor<16x16xi8>
+  %b = arith.constant dense<0> : tensor<16x16xi8>
+  %c = arith.constant dense<0> : tensor<16x16xi32>
+  // expected-error@+1 {{a dot of unsigned operands is not supported on the CPU}}
+  %r = triton_xla.dot %a, %b, %c unsigned_rhs : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<16x16xf8E4M3FN>
+  %b = arith.constant dense<0.0> : tensor<16x16xf8E5M2>
+  %c = arith.constant dense<0.0> : tensor<16x16xf32>
+  // expected-error@+1 {{a dot of operands with different element types is not supported on the CPU}}
+  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E5M2> -> tensor<16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<16x16xf64>
+  %b = arith.constant dense<0.0> : tensor<16x16xf64>
+  %c = arith.constant dense<0.0> : tensor<16x16xf64>
+  // expected-error@+1 {{a dot of f64 operands is not supported on the CPU}}
+  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf64>, tensor<16x16xf64> -> tensor<16x16xf64>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<16x16xf16>
+  %b = arith.constant dense<0.0> : tensor<16x16xf16>
+  %c = arith.constant dense<0.0> : tensor<16x16xf16>
+  // expected-error@+1 {{a dot with an f16 accumulator is not supported on the CPU}}
+  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf16>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @atomic_bit(%a: memref<4xi1>, %x: i1, %tile: index) tiles 1 {
+  // expected-error@+1 {{has elements of 'i1'; an atomic operation requires 8, 16, 32 or 64 bits, and arithmetic requires floats of at least 16 bits}}
+  %old = triton_xla.atomic_rmw ori %x into %a[%tile] : i1 into memref<4xi1>, index
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @atomic_float8(%a: memref<4xf8E5M2>, %x: f8E5M2, %tile: index) tiles 1 {
+  // expected-error@+1 {{has elements of 'f8E5M2'; an atomic operation requires 8, 16, 32 or 64 bits}}
+  %old = triton_xla.atomic_rmw addf %x into %a[%tile] : f8E5M2 into memref<4xf8E5M2>, index
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @atomic_packed(%a: memref<4xi4>, %x: i4, %tile: index) tiles 1 {
+  // expected-error@+1 {{has elements of 'i4'; an atomic operation requires 8, 16, 32 or 64 bits}}
+  %old = triton_xla.atomic_cas %x, %x into %a[%tile] : i4 into memref<4xi4>, index
   triton_xla.return
 }

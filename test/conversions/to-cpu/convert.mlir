@@ -110,8 +110,8 @@ triton_xla.entry_func @matmul(%a: memref<128x256xf16>, %b: memref<256x128xf16>, 
 
 // CHECK-LABEL: func.func @fused(
 // CHECK:         scf.for
-// CHECK:           arith.mulf %{{.*}} : vector<8xf32>
 // CHECK:           vector.step
+// CHECK:           arith.mulf %{{.*}} : vector<8xf32>
 // CHECK:           arith.cmpi slt
 // CHECK:           arith.select
 // CHECK:           arith.maximumf
@@ -184,5 +184,40 @@ triton_xla.entry_func @first(%a: memref<2xf32>, %tile: index) tiles 1 {
 triton_xla.entry_func @second(%a: memref<2xf32>, %tile: index) tiles 1 {
   %t = arith.constant dense<[3.0, 4.0]> : tensor<2xf32>
   triton_xla.insert %t into %a[0] [2] [1] : tensor<2xf32> into memref<2xf32>
+  triton_xla.return
+}
+
+// -----
+
+// Two elements share a byte: a store changes the bits of one element atomically.
+
+// CHECK-LABEL: func.func @packed(
+// CHECK-SAME:    %[[A:.*]]: memref<64xi4>
+// CHECK-NOT:     memref.load %[[A]]
+// CHECK:         memref.extract_aligned_pointer_as_index %[[A]]
+// CHECK:         %[[BYTE:.*]] = llvm.load %{{.*}} -> i8
+// CHECK:         arith.shrui %[[BYTE]]
+// CHECK:         memref.extract_aligned_pointer_as_index %[[A]]
+// CHECK:         llvm.load %{{.*}} atomic monotonic
+// CHECK:         llvm.atomicrmw _xor %{{.*}} monotonic
+triton_xla.entry_func @packed(%a: memref<64xi4>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0] [32] [1] : memref<64xi4> to tensor<32xi4>
+  triton_xla.insert %t into %a[32] [32] [1] : tensor<32xi4> into memref<64xi4>
+  triton_xla.return
+}
+
+// -----
+
+// Conversions of floats of at most 8 bits are integer arithmetic on vectors.
+
+// CHECK-LABEL: func.func @small_floats(
+// CHECK-NOT:     arith.truncf
+// CHECK:         arith.minui %{{.*}} : vector<8xi32>
+// CHECK-NOT:     arith.truncf
+// CHECK:         return
+triton_xla.entry_func @small_floats(%a: memref<32xf32>, %b: memref<32xf8E4M3FN>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0] [32] [1] : memref<32xf32> to tensor<32xf32>
+  %n = arith.truncf %t : tensor<32xf32> to tensor<32xf8E4M3FN>
+  triton_xla.insert %n into %b[0] [32] [1] : tensor<32xf8E4M3FN> into memref<32xf8E4M3FN>
   triton_xla.return
 }

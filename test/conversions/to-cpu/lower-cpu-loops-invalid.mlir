@@ -75,3 +75,25 @@ func.func @caller(%n: i32, %m: i32, %x: memref<i32>) attributes {smalti.num_tile
   memref.store %0, %x[] : memref<i32>
   return
 }
+
+// -----
+
+func.func @assertion_in_scope(%c: i1) attributes {smalti.num_tiles = 1 : i64} {
+  memref.alloca_scope {
+    // expected-error @below {{may fail, which cannot be reported inside 'memref.alloca_scope'}}
+    cf.assert %c, "message"
+  }
+  return
+}
+
+// -----
+
+func.func private @assertion_in_call(%c: i1) {
+  // expected-error @below {{may fail, which 'assertion_in_call' cannot report: calls of this function cannot be inlined}}
+  cf.assert %c, "message"
+  return
+}
+func.func @caller(%c: i1) attributes {smalti.num_tiles = 1 : i64} {
+  call @assertion_in_call(%c) : (i1) -> ()
+  return
+}

@@ -332,3 +332,19 @@ func.func @types(%v: vector<i32>, %s: vector<[4]xi32>, %t: tensor<4xi32>) attrib
   "test.use"(%0, %1, %2) : (vector<i32>, vector<[4]xi32>, tensor<4xi32>) -> ()
   return
 }
+
+// -----
+
+// A failed assertion sets the flag.
+// CHECK-LABEL: func.func @assertion
+// CHECK-SAME: smalti.stop_errors = [{location = {{.*}}, message = "the assertion failed: n is too large"}]
+// CHECK: %[[WRONG:.*]] = arith.xori %{{.*}}, %{{.*}} : i1
+// CHECK: cf.cond_br %[[WRONG]], ^[[SET:.*]], ^
+// CHECK: ^[[SET]]:
+// CHECK: llvm.store volatile
+// CHECK-NOT: cf.assert
+// CHECK: return
+func.func @assertion(%c: i1) attributes {smalti.num_tiles = 4 : i64} {
+  cf.assert %c, "n is too large"
+  return
+}

@@ -1,20 +1,20 @@
 // RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{argument #0 has type 'memref<?xf32>'; a static shape is required, since a kernel receives a memref as a bare pointer}}
-triton_xla.entry_func @dynamic(%x: memref<?xf32>, %tile: index) tiles 1 {
+// expected-error@+1 {{argument #0 has type 'memref<4xf32, strided<[-1], offset: 3>>'; the offset 0 is required}}
+triton_xla.entry_func @reversed(%x: memref<4xf32, strided<[-1], offset: 3>>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{static strides and the offset 0 are required}}
-triton_xla.entry_func @strides(%x: memref<4x4xf32, strided<[?, 1]>>, %tile: index) tiles 1 {
+// expected-error@+1 {{argument #0 has type 'memref<4xf32, strided<[-1]>>'; negative strides are not supported}}
+triton_xla.entry_func @negative(%x: memref<4xf32, strided<[-1]>>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{static strides and the offset 0 are required}}
+// expected-error@+1 {{the offset 0 is required, since a kernel receives a pointer to the first element}}
 triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: 2>>, %tile: index) tiles 1 {
   triton_xla.return
 }
@@ -49,16 +49,6 @@ triton_xla.entry_func @grid(%tile: index) tiles 4294967296 {
 
 // -----
 
-triton_xla.entry_func @side_effect(%x: memref<4xf32>, %tile: index) tiles 1 {
-  %zero = arith.constant 0.0 : f32
-  %c0 = arith.constant 0 : index
-  // expected-error@+1 {{'memref.store' op is not supported on a GPU}}
-  memref.store %zero, %x[%c0] : memref<4xf32>
-  triton_xla.return
-}
-
-// -----
-
 triton_xla.entry_func @view(%x: memref<8xf32>, %tile: index) tiles 1 {
   // expected-error@+1 {{'memref.subview' op is not supported on a GPU}}
   %v = memref.subview %x[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
@@ -68,42 +58,10 @@ triton_xla.entry_func @view(%x: memref<8xf32>, %tile: index) tiles 1 {
 
 // -----
 
-triton_xla.entry_func @constant(%x: memref<4xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{is a tile constant with different elements; only splat constants are supported}}
-  %t = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
-  triton_xla.insert %t into %x[0] [4] [1] : tensor<4xf32> into memref<4xf32>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @rank0(%x: memref<4xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{has a tile of rank 0; use a scalar}}
-  %t = triton_xla.extract %x[0] [1] [1] : memref<4xf32> to tensor<f32>
-  triton_xla.return
-}
-
-// -----
-
 triton_xla.entry_func @not_elementwise(%x: memref<4xf32>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0] [4] [1] : memref<4xf32> to tensor<4xf32>
   // expected-error@+1 {{'tensor.expand_shape' op on tiles is not supported on a GPU}}
   %u = tensor.expand_shape %t [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @while(%x: memref<4xf32>, %tile: index) tiles 1 {
-  %t = triton_xla.extract %x[0] [4] [1] : memref<4xf32> to tensor<4xf32>
-  %true = arith.constant true
-  // expected-error@+1 {{'scf.while' op on tiles is not supported on a GPU}}
-  %r = scf.while (%a = %t) : (tensor<4xf32>) -> tensor<4xf32> {
-    scf.condition(%true) %a : tensor<4xf32>
-  } do {
-  ^bb0(%a: tensor<4xf32>):
-    scf.yield %a : tensor<4xf32>
-  }
   triton_xla.return
 }
 
@@ -122,25 +80,9 @@ triton_xla.entry_func @instruction(%a: memref<6x20xf16>, %b: memref<20x12xf16>, 
 // -----
 
 triton_xla.entry_func @registers(%x: memref<1024x1024xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{a tile of type 'tensor<1024x1024xf32>' needs 4096 registers per thread with 256 threads; the limit per tile on sm_90a is 128}}
+  // expected-error@+1 {{a tile of type 'tensor<1024x1024xf32>' needs 1024 registers per thread with 1024 threads; the limit per tile on sm_90a is 128}}
   %t = triton_xla.extract %x[0, 0] [1024, 1024] [1, 1] : memref<1024x1024xf32> to tensor<1024x1024xf32>
   triton_xla.insert %t into %x[0, 0] [1024, 1024] [1, 1] : tensor<1024x1024xf32> into memref<1024x1024xf32>
-  triton_xla.return
-}
-
-// -----
-
-// Accumulators of two MMAs with different layouts are combined.
-
-triton_xla.entry_func @accumulators(%a: memref<64x64xf16>, %f: memref<64x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
-  %acc = triton_xla.extract %c[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
-  %l = triton_xla.extract %a[0, 0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
-  %g = triton_xla.extract %f[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
-  // expected-note@+1 {{the other dot is here}}
-  %d = triton_xla.dot %l, %l, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-  // expected-error@+1 {{uses a different MMA from the other dot, so their accumulators, which are combined, have different layouts; both must use the same MMA}}
-  %e = triton_xla.dot %g, %g, %d : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
-  triton_xla.insert %e into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
   triton_xla.return
 }
 
@@ -168,7 +110,7 @@ triton_xla.entry_func @bytes(%x: memref<4294967296x4294967296xf32>, %tile: index
 // -----
 
 triton_xla.entry_func @part(%a: memref<4x4xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{'memref.subview' op is not supported on a GPU; supported are scalar ops without side effects, memref.load, triton_xla ops, scf.for and scf.if}}
+  // expected-error@+1 {{'memref.subview' op is not supported on a GPU; supported are scalar ops without side effects, memref.load, memref.store, triton_xla ops, scf.for, scf.while and scf.if}}
   %s = memref.subview %a[0, 0] [2, 4] [1, 1] : memref<4x4xf32> to memref<2x4xf32, strided<[4, 1]>>
   triton_xla.return
 }
@@ -176,7 +118,7 @@ triton_xla.entry_func @part(%a: memref<4x4xf32>, %tile: index) tiles 1 {
 // -----
 
 triton_xla.entry_func @empty(%a: memref<4x4xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{'tensor.empty' op on tiles is not supported on a GPU; supported are element-wise ops, triton_xla ops, scf.for and scf.if}}
+  // expected-error@+1 {{'tensor.empty' op on tiles is not supported on a GPU; supported are element-wise ops, triton_xla ops, scf.for, scf.while and scf.if}}
   %e = tensor.empty() : tensor<4x4xf32>
   triton_xla.return
 }
@@ -202,5 +144,56 @@ triton_xla.entry_func @complex_tile(%a: memref<4x4xf32>, %tile: index) tiles 1 {
 triton_xla.entry_func @vector_value(%a: memref<4x4xf32>, %x: f32, %tile: index) tiles 1 {
   // expected-error@+1 {{'vector.broadcast' op has a value of type 'vector<4xf32>'; a ranked static tensor is required}}
   %v = vector.broadcast %x : f32 to vector<4xf32>
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{a grid of 2 dimensions is not supported on a GPU; smalti-expand-tile-ops reduces it to one}}
+triton_xla.entry_func @grid(%i: index, %j: index) tiles [2, 3] {
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<2x16x16xf16>
+  %b = arith.constant dense<0.0> : tensor<2x16x16xf16>
+  %c = arith.constant dense<0.0> : tensor<2x16x16xf32>
+  // expected-error@+1 {{a batch of dots is not supported on a GPU}}
+  %r = triton_xla.dot %a, %b, %c : tensor<2x16x16xf16>, tensor<2x16x16xf16> -> tensor<2x16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<16x16xf32>
+  %b = arith.constant dense<0.0> : tensor<16x16xf32>
+  %c = arith.constant dense<0.0> : tensor<16x16xf32>
+  // expected-error@+1 {{a dot with this algorithm is not supported on a GPU}}
+  %r = triton_xla.dot %a, %b, %c algorithm bf16x3 : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0> : tensor<16x16xi8>
+  %b = arith.constant dense<0> : tensor<16x16xi8>
+  %c = arith.constant dense<0> : tensor<16x16xi32>
+  // expected-error@+1 {{a dot of unsigned operands is not supported on a GPU}}
+  %r = triton_xla.dot %a, %b, %c unsigned_rhs : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<16x16xf8E4M3FN>
+  %b = arith.constant dense<0.0> : tensor<16x16xf8E5M2>
+  %c = arith.constant dense<0.0> : tensor<16x16xf32>
+  // expected-error@+1 {{a dot of operands with different element types is not supported on a GPU}}
+  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E5M2> -> tensor<16x16xf32>
   triton_xla.return
 }

@@ -93,7 +93,7 @@ func.func @return_type(%x: f32) {
 // -----
 
 func.func @return_alone() {
-  // expected-error @+1 {{expects parent op 'mosaic_gpu.custom_primitive'}}
+  // expected-error @+1 {{expects parent op to be one of 'mosaic_gpu.custom_primitive, mosaic_gpu.reduce, mosaic_gpu.scan'}}
   mosaic_gpu.return
 }
 

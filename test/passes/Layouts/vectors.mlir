@@ -28,6 +28,39 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     return %c : vector<64xf32>
   }
 
+  // The inputs of a reduction with a region have one layout, and the results its rows. A splat needs no conversion.
+  // CHECK-LABEL: func.func @reduce_tuples
+  func.func @reduce_tuples(%v: vector<64x128xf32>, %x: f32, %n: i32) -> vector<64xi32> {
+    %c = mosaic_gpu.layout_cast x(%v : vector<64x128xf32>) {new_layout = #wgmma}
+    // CHECK: broadcasted_iota 1 {out_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64, 8], [16, 8], [8, 8], [2]],
+    %i = mosaic_gpu.broadcasted_iota 1 : vector<64x128xi32>
+    // CHECK-NOT: layout_cast
+    // CHECK: mosaic_gpu.reduce {{.*}} {in_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64, 8], {{.*}}, #mosaic_gpu.TiledLayout<{{\[\[}}64, 8], {{.*}}], out_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64], [16], [8], [1]], {{.*}}, #mosaic_gpu.TiledLayout<{{\[\[}}64], [16], [8], [1]],
+    %r:2 = mosaic_gpu.reduce %c, %i dims [1] init %x, %n : vector<64x128xf32>, vector<64x128xi32> -> vector<64xf32>, vector<64xi32> {
+    ^bb0(%a: f32, %j: i32, %b: f32, %k: i32):
+      %larger = arith.cmpf oge, %a, %b : f32
+      %m = arith.select %larger, %a, %b : f32
+      %l = arith.select %larger, %j, %k : i32
+      mosaic_gpu.return %m, %l : f32, i32
+    }
+    return %r#1 : vector<64xi32>
+  }
+
+  // A scan keeps the layout, and the result of a scan of a splat is not a splat.
+  // CHECK-LABEL: func.func @scan
+  func.func @scan(%v: vector<64x128xf32>, %x: f32) {
+    %c = mosaic_gpu.layout_cast x(%v : vector<64x128xf32>) {new_layout = #wgmma}
+    %s = vector.broadcast %x : f32 to vector<64x128xf32>
+    // CHECK: mosaic_gpu.scan {{.*}} {in_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64, 8], [16, 8], [8, 8], [2]], {{.*}}], out_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64, 8], [16, 8], [8, 8], [2]],
+    %p = mosaic_gpu.scan %s dim 1 init %x : vector<64x128xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %sum = arith.addf %a, %b : f32
+      mosaic_gpu.return %sum : f32
+    }
+    %t = arith.addf %c, %p : vector<64x128xf32>
+    return
+  }
+
   // Only the reduction constrains the vector: it has the rows of the sums.
   // CHECK-LABEL: func.func @keep_dims_of_sums
   func.func @keep_dims_of_sums(%v: vector<64x64xf32>, %zero: vector<64xf32>, %out: memref<64x1xf32>) {

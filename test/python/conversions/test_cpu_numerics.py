@@ -333,6 +333,30 @@ triton_xla.entry_func @near_zero(%a: memref<40xf32>, %o: memref<40xf32>, %tile: 
     np.testing.assert_allclose(o, function(a.astype(np.float64)), rtol=2.0**-21)
 
 
+def test_exponential() -> None:
+    kernel = compiled("""
+triton_xla.entry_func @exponential(%a: memref<?xf32>, %o: memref<?xf32>, %tile: index) tiles 99 {
+  %c1003 = arith.constant 1003 : index
+  %at = arith.muli %tile, %c1003 : index
+  %x = triton_xla.extract %a[%at] [1003] [1] : memref<?xf32> to tensor<1003xf32>
+  %y = math.exp %x : tensor<1003xf32>
+  triton_xla.insert %y into %o[%at] [1003] [1] : tensor<1003xf32> into memref<?xf32>
+  triton_xla.return
+}
+""")
+    special = np.array([*SPECIAL, -87.4, -100, -103.9, -104.1, -1e30, 88.7, 88.73, 89.1, 1e30], np.float32)
+    a = np.concatenate([special, np.linspace(-105, 90, 99000, dtype=np.float32)])
+    o = np.full_like(a, 77)
+    kernel(a, o)
+    with np.errstate(all="ignore"):
+        exact = np.exp(a.astype(np.float64))
+        expected = exact.astype(np.float32)
+    finite = np.isfinite(expected)
+    np.testing.assert_allclose(o[finite], exact[finite], rtol=2.0**-22, atol=2.0**-149)
+    near = exact > 2.0**128 * (1 - 2.0**-22)
+    np.testing.assert_array_equal(o[~finite & ~near], expected[~finite & ~near])
+
+
 def test_booleans_integers_and_masks() -> None:
     kernel = compiled("""
 triton_xla.entry_func @mixed(%a: memref<9x13xf32>, %m: memref<9x13xi1>, %o: memref<9x13xf32>, %p: memref<9x13xi1>,

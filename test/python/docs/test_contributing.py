@@ -90,7 +90,7 @@ def test_an_op(sources: Path) -> None:
     for output, generator in (("TritonXLAOps.h.inc", "-gen-op-decls"), ("TritonXLAOps.cpp.inc", "-gen-op-defs")):
         tblgen(sources, "dialects/TritonXLA/TritonXLAOps.td", f"dialects/TritonXLA/{output}", generator)
     check_syntax(sources, "dialects/TritonXLA/TritonXLA.cpp")
-    compile((sources / "python/smalti/reference.py").read_text(), "reference.py", "exec")
+    compile((sources / "python/smalti/reference/shapes.py").read_text(), "shapes.py", "exec")
 
 
 def test_a_pass(sources: Path) -> None:

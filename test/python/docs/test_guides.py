@@ -34,7 +34,7 @@ def commands(page: str) -> list[str]:
 
 SMALTI_COMMANDS = [
     command
-    for page in ("README.md", "docs/emulation.md", "docs/simulator.md")
+    for page in ("README.md", "docs/command-line.md", "docs/emulation.md", "docs/simulator.md")
     for command in commands(page)
     # Without ptxas, no cubin is written.
     if command.startswith("smalti ") and not command.endswith(".cubin")

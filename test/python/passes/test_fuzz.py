@@ -72,7 +72,7 @@ def test_a_crash_is_not_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_failure_is_reduced_kept_and_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # A reference with wrong sums.
-    monkeypatch.setitem(reference._HANDLERS, "arith.addf", reference._HANDLERS["arith.subf"])
+    monkeypatch.setitem(reference.HANDLERS, "arith.addf", reference.HANDLERS["arith.subf"])
     campaign = Campaign(["cpu"])
     failure = campaign.batch(seed=1, count=100)
     assert failure is not None and failure.target == "cpu"

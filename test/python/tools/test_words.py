@@ -184,8 +184,10 @@ def messages_in(name: str, source: str) -> list[str]:
             'op.emitError() << "a stride of " << stride << " B; it "\n "must be " << least;',
             ["a stride of {stride} B; it must be {least}"],
         ),
-        ("a.cpp", 'f(n == 1 ? "one copy here" : "some copies here");', ["one copy here|some copies here"]),
+        ("a.cpp", 'f(n == 1 ? "one copy here" : "some copies here");', ["one copy here", "some copies here"]),
         ("a.cpp", 'return "no wait covers " + std::to_string(n) + " copies";', ["no wait covers {n} copies"]),
+        ("a.cpp", 'return quote(op) + " uses the buffer";', ["'{op}' uses the buffer"]),
+        ("a.cpp", 'refuse("the call is indirect", op, "it is here now");', ["the call is indirect", "it is here now"]),
         ("a.cpp", '#include "a/b.h"\n// "not a message"\nf("name");', []),
         (
             "a.td",

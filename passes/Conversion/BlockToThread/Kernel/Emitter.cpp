@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -142,6 +143,23 @@ Value Emitter::getLeader(Operation *op) {
     leader = arith::AndIOp::create(head, loc, isFirst, elected);
   }
   return leader;
+}
+
+void Emitter::emitOnce(const Distribution &distribution, OpBuilder &builder,
+                       Location loc,
+                       llvm::function_ref<void(OpBuilder &)> emit) {
+  Value isFirst =
+      distribution.isSplat()
+          ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                  indices.getThread(), indices.getConstant(0))
+                .getResult()
+          : indices.isFirstReplica(distribution);
+  if (!isFirst)
+    return emit(builder);
+  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
+    emit(nested);
+    scf::YieldOp::create(nested, loc);
+  });
 }
 
 Value Emitter::getTensorMap(int64_t number) {

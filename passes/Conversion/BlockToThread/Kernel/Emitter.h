@@ -8,6 +8,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace smalti::block_to_thread {
 
@@ -90,6 +91,11 @@ public:
   /// A constant at the head of the kernel.
   mlir::Value getI32(int64_t value);
 
+  /// Emits code that is executed once for each element: by the first thread
+  /// that holds it, and once for all elements of a splat.
+  void emitOnce(const Distribution &distribution, mlir::OpBuilder &builder,
+                mlir::Location loc,
+                llvm::function_ref<void(mlir::OpBuilder &)> emit);
   /// Whether this is the one thread that acts for all threads that run the op:
   /// of the thread group, or of each warp in a warp_map.
   mlir::Value getLeader(mlir::Operation *op);

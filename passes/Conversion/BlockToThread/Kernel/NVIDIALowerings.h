@@ -10,8 +10,6 @@ class OpLowerings;
 
 // One function per file. They replace common lowerings of the same ops.
 void registerNVIDIAConversions(OpLowerings &lowerings);
-void registerNVIDIAReductions(OpLowerings &lowerings);
-void registerNVIDIARelayouts(OpLowerings &lowerings);
 /// For chips without TMA, instead of TMA copies.
 void registerThreadCopies(OpLowerings &lowerings);
 

@@ -38,6 +38,15 @@ public:
             OpBuilder &builder) const override;
 };
 
+class Asserts : public LoweringOf<mosaic_gpu::AssertOp> {
+public:
+  LogicalResult plan(mosaic_gpu::AssertOp, Planner &) const override {
+    return success();
+  }
+  void emit(mosaic_gpu::AssertOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+
 /// A remark; emits no code.
 class LayoutPrints : public LoweringOf<mosaic_gpu::PrintLayoutOp> {
 public:
@@ -167,9 +176,6 @@ void OptimizationBarriers::emit(mosaic_gpu::OptimizationBarrierOp op,
 
 LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
                                 Planner &planner) const {
-  if (planner.getVendor().getTarget().vendor != targets::Vendor::NVIDIA)
-    return op.emitOpError()
-           << "is not supported on " << planner.getVendor().getTarget().name;
   auto type = cast<VectorType>(op.getValue().getType());
   Type element = type.getElementType();
   // 8-bit floats cannot be converted to a type that printf supports.
@@ -209,12 +215,22 @@ static std::string escape(StringRef text) {
   return escaped;
 }
 
-/// Adds the index of an element to the output: "[%lld, %lld]: ".
-static std::string addIndex(const Distribution &distribution, int64_t reg,
-                            int64_t element, ThreadIndices &indices,
-                            OpBuilder &builder, Location loc,
-                            SmallVectorImpl<Value> &printed) {
-  std::string format = "[";
+/// A list of indices, "[%lld, %lld]".
+static std::string addIndices(ValueRange indices, OpBuilder &builder,
+                              Location loc, SmallVectorImpl<Value> &printed) {
+  for (Value index : indices)
+    printed.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index));
+  SmallVector<StringRef> formats(indices.size(), "%lld");
+  return "[" + llvm::join(formats, ", ") + "]";
+}
+
+/// The index of an element.
+static std::string addElement(const Distribution &distribution, int64_t reg,
+                              int64_t element, ThreadIndices &indices,
+                              OpBuilder &builder, Location loc,
+                              SmallVectorImpl<Value> &printed) {
+  SmallVector<Value> position;
   for (auto [dim, coordinate] :
        llvm::enumerate(indices.getCoordinates(distribution, reg))) {
     int64_t offset = coordinate.offset;
@@ -223,11 +239,19 @@ static std::string addIndex(const Distribution &distribution, int64_t reg,
     Value index = indices.getConstant(offset);
     if (coordinate.base)
       index = arith::AddIOp::create(builder, loc, coordinate.base, index);
-    printed.push_back(
-        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index));
-    format += dim == 0 ? "%lld" : ", %lld";
+    position.push_back(index);
   }
-  return format + "]: ";
+  return addIndices(position, builder, loc, printed);
+}
+
+/// "block [%lld, %lld, %lld]".
+static std::string addBlock(OpBuilder &builder, Location loc,
+                            SmallVectorImpl<Value> &printed) {
+  SmallVector<Value> block;
+  for (gpu::Dimension dim :
+       {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z})
+    block.push_back(gpu::BlockIdOp::create(builder, loc, dim));
+  return "block " + addIndices(block, builder, loc, printed);
 }
 
 void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
@@ -238,23 +262,25 @@ void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
   Registers held = emitter.getRegisters(op.getValue());
   SmallVector<StringRef> parts;
   op.getFormat().split(parts, "{}");
-  auto print = [&](OpBuilder &nested) {
+  emitter.emitOnce(distribution, builder, loc, [&](OpBuilder &nested) {
     for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
       for (int64_t element = 0; element < distribution.getVectorLength();
            ++element) {
-        SmallVector<Value> printed;
-        std::string format;
+        SmallVector<Value> printed, values;
+        std::string format, text;
+        if (op.getWithBlockId())
+          text = addBlock(nested, loc, values) + ": ";
         if (!distribution.isSplat())
-          format = addIndex(distribution, reg, element, emitter.indices, nested,
-                            loc, printed);
+          format = addElement(distribution, reg, element, emitter.indices,
+                              nested, loc, printed) +
+                   ": ";
         auto [number, conversion] =
             getPrinted(vector::ExtractOp::create(nested, loc, held[reg],
                                                  ArrayRef<int64_t>{element}),
                        nested, loc);
         printed.push_back(number);
         format += conversion;
-        std::string text = escape(parts.front());
-        SmallVector<Value> values;
+        text += escape(parts.front());
         for (StringRef part : ArrayRef(parts).drop_front()) {
           llvm::append_range(values, printed);
           text += format + escape(part);
@@ -262,20 +288,38 @@ void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
         text += "\n";
         gpu::PrintfOp::create(nested, loc, text, values);
       }
-  };
-  // If several threads hold an element, the first of them prints it.
-  Value isFirst =
-      distribution.isSplat()
-          ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                  emitter.indices.getThread(),
-                                  emitter.indices.getConstant(0))
-                .getResult()
-          : emitter.indices.isFirstReplica(distribution);
-  if (!isFirst)
-    return print(builder);
-  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
-    print(nested);
-    scf::YieldOp::create(nested, loc);
+  });
+}
+
+void Asserts::emit(mosaic_gpu::AssertOp op, Emitter &emitter,
+                   OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  const Distribution &distribution =
+      emitter.plan.getDistribution(op.getCondition());
+  Registers held = emitter.getRegisters(op.getCondition());
+  emitter.emitOnce(distribution, builder, loc, [&](OpBuilder &nested) {
+    Value one = arith::ConstantIntOp::create(nested, loc, 1, 1);
+    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+      for (int64_t element = 0; element < distribution.getVectorLength();
+           ++element) {
+        Value condition = vector::ExtractOp::create(nested, loc, held[reg],
+                                                    ArrayRef<int64_t>{element});
+        Value isFalse = arith::XOrIOp::create(nested, loc, condition, one);
+        scf::IfOp::create(
+            nested, loc, isFalse, [&](OpBuilder &inner, Location) {
+              SmallVector<Value> values;
+              std::string text =
+                  "assertion failed in " + addBlock(inner, loc, values);
+              if (!distribution.isSplat())
+                text +=
+                    " at " + addElement(distribution, reg, element,
+                                        emitter.indices, inner, loc, values);
+              text += ": " + escape(op.getMessage()) + "\n";
+              gpu::PrintfOp::create(inner, loc, text, values);
+              emitter.vendor.emitFailure(inner, loc, op.getMessage());
+              scf::YieldOp::create(inner, loc);
+            });
+      }
   });
 }
 
@@ -304,5 +348,6 @@ void LayoutPrints::emit(mosaic_gpu::PrintLayoutOp op, Emitter &emitter,
 void block_to_thread::registerOpaque(OpLowerings &lowerings) {
   lowerings.add<OptimizationBarriers, mosaic_gpu::OptimizationBarrierOp>();
   lowerings.add<DebugPrints, mosaic_gpu::DebugPrintOp>();
+  lowerings.add<Asserts, mosaic_gpu::AssertOp>();
   lowerings.add<LayoutPrints, mosaic_gpu::PrintLayoutOp>();
 }

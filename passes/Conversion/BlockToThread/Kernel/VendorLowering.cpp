@@ -6,6 +6,7 @@
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -45,6 +46,52 @@ Value block_to_thread::takeElements(OpBuilder &builder, Location loc,
       llvm::to_vector(llvm::seq<int64_t>(first, first + length)));
 }
 
+bool LaneMove::matches(
+    llvm::function_ref<int64_t(int64_t lane)> getSource) const {
+  for (auto [lane, source] : llvm::enumerate(sources)) {
+    int64_t read = getSource(static_cast<int64_t>(lane));
+    if (source >= 0 && (read < 0 || ((read ^ source) & ~same) != 0))
+      return false;
+  }
+  return true;
+}
+
+std::optional<int64_t> LaneMove::matchExchange() const {
+  int64_t lanes = sources.size();
+  for (int64_t mask = 1; mask < lanes; ++mask)
+    if (matches([&](int64_t lane) { return lane ^ mask; }))
+      return mask;
+  return std::nullopt;
+}
+
+std::optional<int64_t> LaneMove::matchShift() const {
+  int64_t lanes = sources.size();
+  for (int64_t shift = 1 - lanes; shift < lanes; ++shift)
+    if (matches([&](int64_t lane) {
+          return lane + shift < lanes ? lane + shift : -1;
+        }))
+      return shift;
+  return std::nullopt;
+}
+
+std::optional<int64_t> LaneMove::matchBroadcast() const {
+  for (int64_t first : sources)
+    if (first >= 0)
+      return matches([&](int64_t) { return first; })
+                 ? std::optional<int64_t>(first)
+                 : std::nullopt;
+  return 0;
+}
+
+SmallVector<int64_t> LaneMove::getThreadTable(const ThreadGrid &grid) const {
+  SmallVector<int64_t> table;
+  for (int64_t thread = 0; thread < grid.numThreads; ++thread) {
+    int64_t lane = thread % grid.waveSize;
+    table.push_back(sources[lane] < 0 ? lane : sources[lane]);
+  }
+  return table;
+}
+
 VendorLowering::~VendorLowering() = default;
 
 std::optional<std::string>
@@ -60,6 +107,11 @@ void VendorLowering::emitThreadGroupBarrier(OpBuilder &builder, Location loc,
                                             ThreadIndices &) const {
   emitBarrier(builder, loc, /*ordersGlobalMemory=*/false,
               /*hasAsyncCopies=*/false);
+}
+
+Value VendorLowering::emitWaveReduction(OpBuilder &, Location, Value,
+                                        vector::CombiningKind) const {
+  return {};
 }
 
 SmallVector<Value> VendorLowering::emitFragmentLoad(OpBuilder &, Location,
@@ -82,6 +134,11 @@ Value VendorLowering::emitElected(ThreadIndices &indices) const {
 SmallVector<Value> VendorLowering::emitOpaque(OpBuilder &, Location,
                                               ArrayRef<Value> registers) const {
   return SmallVector<Value>(registers);
+}
+
+void VendorLowering::emitFailure(OpBuilder &builder, Location loc,
+                                 StringRef) const {
+  LLVM::Trap::create(builder, loc);
 }
 
 static Value plainLoad(OpBuilder &builder, Location loc, const Access &access,

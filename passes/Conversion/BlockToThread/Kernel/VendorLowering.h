@@ -7,6 +7,7 @@
 #include "smalti/passes/Layouts/Vectors/Distribution.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <optional>
 #include <string>
@@ -46,6 +47,25 @@ struct AsyncPiece {
   /// Destination of the piece of the wave's first lane, uniform in the wave;
   /// set only if the pieces of a wave are contiguous.
   llvm::SmallVector<mlir::Value> waveIndices;
+};
+
+/// A move of words between the lanes of a wave.
+struct LaneMove {
+  /// The lane that each lane reads; negative: any lane or value.
+  llvm::SmallVector<int64_t> sources;
+  /// Lanes whose ids differ only in these bits hold the same word.
+  int64_t same = 0;
+
+  /// Whether an instruction in which each lane reads `getSource(lane)`, or
+  /// nothing if it is negative, is such a move.
+  bool matches(llvm::function_ref<int64_t(int64_t lane)> getSource) const;
+  /// The number that is xored with, added to, or equal to every lane to get its
+  /// source.
+  std::optional<int64_t> matchExchange() const;
+  std::optional<int64_t> matchShift() const;
+  std::optional<int64_t> matchBroadcast() const;
+  /// The source lane of each thread.
+  llvm::SmallVector<int64_t> getThreadTable(const ThreadGrid &grid) const;
 };
 
 /// Concatenates the elements of all pieces, in order.
@@ -89,6 +109,23 @@ public:
                                       mlir::Location loc,
                                       ThreadIndices &indices) const;
 
+  /// The word (i32) of another lane of the wave: of the lane in `lane` (i32),
+  /// or of the lane whose number differs in the bits of `mask`. All lanes
+  /// execute this.
+  virtual mlir::Value emitLaneRead(mlir::OpBuilder &builder, mlir::Location loc,
+                                   mlir::Value word, mlir::Value lane,
+                                   ThreadIndices &indices) const = 0;
+  virtual mlir::Value emitLaneExchange(mlir::OpBuilder &builder,
+                                       mlir::Location loc, mlir::Value word,
+                                       int64_t mask,
+                                       ThreadIndices &indices) const = 0;
+  /// Four bytes of the words `a` (numbers 0 to 3) and `b` (4 to 7), selected by
+  /// the four low hexadecimal digits of `selector`, lowest first.
+  virtual mlir::Value emitBytePermute(mlir::OpBuilder &builder,
+                                      mlir::Location loc, mlir::Value a,
+                                      mlir::Value b,
+                                      mlir::Value selector) const = 0;
+
   /// One MMA instruction on registers in the order of the instruction.
   virtual llvm::SmallVector<mlir::Value>
   emitMma(mlir::OpBuilder &builder, mlir::Location loc,
@@ -127,6 +164,10 @@ public:
   virtual mlir::Value emitUniform(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value index) const;
 
+  /// Stops the kernel with an error.
+  virtual void emitFailure(mlir::OpBuilder &builder, mlir::Location loc,
+                           llvm::StringRef message) const;
+
   // Mbarriers; addresses are pointers to shared memory.
   virtual void emitBarrierInit(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::Value address, int64_t arrivals) const = 0;
@@ -143,6 +184,19 @@ public:
                                mlir::Value address, mlir::Value phase,
                                mlir::Value ticks,
                                bool acquiresFromCluster) const = 0;
+
+  // Moves between the lanes of a wave, all of which are active.
+  /// The i32 of another lane.
+  virtual mlir::Value emitLaneMove(mlir::OpBuilder &builder, mlir::Location loc,
+                                   mlir::Value word, const LaneMove &move,
+                                   ThreadIndices &indices) const = 0;
+  /// The lanes in which moves by a constant number of lanes are fast.
+  virtual int64_t getShiftedLanes() const = 0;
+  /// Combines an i32 of all lanes of a wave with one instruction; null if the
+  /// target does not have the instruction.
+  virtual mlir::Value emitWaveReduction(mlir::OpBuilder &builder,
+                                        mlir::Location loc, mlir::Value word,
+                                        mlir::vector::CombiningKind kind) const;
 
 protected:
   const targets::Target &target;

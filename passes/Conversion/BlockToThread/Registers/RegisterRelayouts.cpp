@@ -3,10 +3,10 @@
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
 
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -38,11 +38,11 @@ static std::optional<int64_t> matchExchange(ArrayRef<int64_t> table,
 }
 
 Registers block_to_thread::emitRelayoutSteps(
-    OpBuilder &builder, Location loc, ThreadIndices &indices,
+    OpBuilder &builder, Location loc, Emitter &emitter,
     const relayouts::RelayoutPlan &plan, ArrayRef<Value> registers,
     VectorType type, int64_t count) {
-  ThreadTables tables(indices);
-  int64_t lanes = indices.getGrid().waveSize;
+  ThreadTables tables(emitter.indices);
+  int64_t lanes = emitter.indices.getGrid().waveSize;
   // The entry that a thread takes is the same for all steps.
   SmallVector<Value> taken(plan.tables.size());
   auto take = [&](const Step &step) {
@@ -75,17 +75,16 @@ Registers block_to_thread::emitRelayoutSteps(
         break;
       case Step::Kind::Permute:
         words.push_back(
-            NVVM::PermuteOp::create(builder, loc, builder.getI32Type(), a, b,
-                                    take(step), NVVM::PermuteMode::DEFAULT));
+            emitter.vendor.emitBytePermute(builder, loc, a, b, take(step)));
         break;
       case Step::Kind::Shuffle: {
         ArrayRef<int64_t> table = plan.tables[step.table];
         std::optional<int64_t> exchange = matchExchange(table, lanes);
-        words.push_back(NVVM::ShflOp::create(
-            builder, loc, builder.getI32Type(), getI32(builder, loc, -1), a,
-            exchange ? getI32(builder, loc, *exchange) : take(step),
-            getI32(builder, loc, lanes - 1),
-            exchange ? NVVM::ShflKind::bfly : NVVM::ShflKind::idx, UnitAttr()));
+        words.push_back(
+            exchange ? emitter.vendor.emitLaneExchange(
+                           builder, loc, a, *exchange, emitter.indices)
+                     : emitter.vendor.emitLaneRead(builder, loc, a, take(step),
+                                                   emitter.indices));
         break;
       }
       }

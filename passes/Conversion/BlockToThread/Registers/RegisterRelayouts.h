@@ -15,7 +15,7 @@ layout::RegisterLayout getRegisterLayout(const Distribution &distribution);
 /// Emits the steps of a relayout in registers and by shuffles: from registers
 /// to `count` registers of this type.
 Registers emitRelayoutSteps(mlir::OpBuilder &builder, mlir::Location loc,
-                            ThreadIndices &indices,
+                            Emitter &emitter,
                             const relayouts::RelayoutPlan &plan,
                             llvm::ArrayRef<mlir::Value> registers,
                             mlir::VectorType type, int64_t count);

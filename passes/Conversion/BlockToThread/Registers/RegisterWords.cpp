@@ -110,8 +110,6 @@ Value ThreadTables::getThread() {
 
 std::optional<SmallVector<int64_t>>
 ThreadTables::matchLinear(ArrayRef<int64_t> table) {
-  if (!llvm::isPowerOf2_64(table.size()))
-    return std::nullopt;
   SmallVector<int64_t> changes;
   for (size_t bit = 1; bit < table.size(); bit *= 2)
     changes.push_back(table[bit] ^ table[0]);

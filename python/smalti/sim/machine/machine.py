@@ -40,6 +40,8 @@ class Machine:
         self.checker = Checker(self._report)
         self.agents = 0
         """The number of agents so far."""
+        self.atomics: dict[tuple[Buffer, int], HappensBefore] = {}
+        """What atomic operations released, by the element."""
         self.lane_checker: Any = None
         """The race checker of thread-level kernels."""
         self.polling = False

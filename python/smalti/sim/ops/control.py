@@ -145,7 +145,7 @@ def _bodies(op: ir.Operation, translator: Translator) -> list[tuple[Translated, 
     return found
 
 
-_SILENT = {"gpu.printf", "mosaic_gpu.debug_print", "mosaic_gpu.print_layout", "scf.yield"}
+_SILENT = {"gpu.printf", "mosaic_gpu.print_layout", "scf.yield"}
 
 
 @operation("scf.if")

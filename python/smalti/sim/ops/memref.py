@@ -377,7 +377,7 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _element(st: State, memory: MemRef, indices: list[int], site: Site) -> MemRef | None:
+def element_at(st: State, memory: MemRef, indices: list[int], site: Site) -> MemRef | None:
     """The element at indices, or None after a finding."""
     offset = memory.offset
     for dimension, (index, size, stride) in enumerate(zip(indices, memory.shape, memory.strides, strict=True)):
@@ -426,14 +426,14 @@ def _load(op: ir.Operation, translator: Translator) -> Step:
             st.v[result] = memory.default if place is None else memory.load(place, st)
             return
         if not any(isinstance(i, np.ndarray) for i in at):
-            element = _element(st, memory, at, site)
+            element = element_at(st, memory, at, site)
             fine = element is not None and st.touch(element, False, "the load", site, SAME)
             st.v[result] = convert(element.array()[()]) if fine and element is not None else convert(dtype.type(0))
             return
         lanes = [spread(i, np.dtype(np.int64), st.lanes) for i in at]
         found = np.zeros(st.lanes, dtype)
         for lane in range(st.lanes):
-            element = _element(st, memory, [int(i[lane]) for i in lanes], site)
+            element = element_at(st, memory, [int(i[lane]) for i in lanes], site)
             if element is not None and st.touch(element, False, "the load", site, ("lane", lane)):
                 found[lane] = element.array()[()]
         st.v[result] = collapse(found)
@@ -464,12 +464,12 @@ def _store(op: ir.Operation, translator: Translator) -> Step:
                 memory.store(place, found, st)
             return
         if not any(isinstance(i, np.ndarray) for i in (*at, found)):
-            put(st, _element(st, memory, at, site), SAME, found)
+            put(st, element_at(st, memory, at, site), SAME, found)
             return
         lanes = [spread(i, np.dtype(np.int64), st.lanes) for i in at]
         numbers = spread(found, memory.dtype, st.lanes)
         for lane in range(st.lanes):
-            put(st, _element(st, memory, [int(i[lane]) for i in lanes], site), ("lane", lane), numbers[lane])
+            put(st, element_at(st, memory, [int(i[lane]) for i in lanes], site), ("lane", lane), numbers[lane])
 
     return step
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
 from typing import Any
 
@@ -173,10 +174,55 @@ def _same(op: ir.Operation, translator: Translator) -> Step:
     return step
 
 
-@operation("mosaic_gpu.print_layout", "mosaic_gpu.debug_print", "gpu.printf")
-def _print(op: ir.Operation, translator: Translator) -> None:
+@operation("mosaic_gpu.print_layout", "gpu.printf")
+def _silent(op: ir.Operation, translator: Translator) -> None:
     for index in range(len(op.operands)):
         vector_reader(op, index, translator)
+
+
+def _is_splat(op: ir.Operation, translator: Translator, elements: Array) -> bool:
+    """Whether all threads hold the one value of a vector, which is printed once."""
+    layout = translator.layout(op, "in_layouts")
+    return (layout is None or "WGSplatFragLayout" in layout) and all(
+        same_bytes(elements.flat[0], e) for e in elements.flat
+    )
+
+
+@operation("mosaic_gpu.debug_print")
+def _debug_print(op: ir.Operation, translator: Translator) -> Step:
+    """Prints the elements in row-major order; a GPU prints them in any order."""
+    read, text = vector_reader(op, 0, translator), attribute(op, "format")
+    with_block = attribute(op, "with_block_id", False)
+
+    def step(st: Group) -> None:
+        elements = np.asarray(read(st))
+        start = f"block {list(st.block.position)}: " if with_block else ""
+        splat = _is_splat(op, translator, elements)
+        for position in [(0,) * elements.ndim] if splat else np.ndindex(elements.shape):
+            value = elements[position]
+            shown = f"{int(value)}" if elements.dtype.kind in "biu" else f"{float(value):f}"
+            if not splat:
+                shown = f"{list(position)}: {shown}"
+            sys.stdout.write(start + text.replace("{}", shown) + "\n")
+
+    return step
+
+
+@operation("mosaic_gpu.assert")
+def _assert(op: ir.Operation, translator: Translator) -> Step:
+    read, message, site = vector_reader(op, 0, translator), attribute(op, "message"), translator.site(op)
+
+    def step(st: Group) -> None:
+        elements = np.asarray(read(st), np.bool_)
+        bad = np.argwhere(~elements)
+        if not len(bad):
+            return
+        where = "" if _is_splat(op, translator, elements) else f" at {bad[0].tolist()}"
+        if where and len(bad) > 1:
+            where += f", the first of {len(bad)} false elements"
+        st.stop("assertion", f"assertion failed{where}: {message}", site)
+
+    return step
 
 
 @operation("mosaic_gpu.assume_multiple")

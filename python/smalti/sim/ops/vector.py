@@ -54,14 +54,27 @@ def reduce(function: Callable[[Array, Array], Array], x: Array, axes: tuple[int,
     """Reduces the elements along `axes`: halves with halves, as threads do."""
     if x.dtype.kind == "f" and x.dtype.itemsize >= 4 and function in _FAST:
         return np.asarray(_FAST[function].reduce(x, axis=axes), x.dtype)
-    kept = [i for i in range(x.ndim) if i not in axes]
-    shape = [x.shape[i] for i in kept]
-    flat = np.transpose(x, [*kept, *axes]).reshape(*shape, -1)
-    while flat.shape[-1] > 1:
-        half = flat.shape[-1] // 2
-        rest = flat[..., 2 * half :]
-        flat = np.concatenate([np.asarray(function(flat[..., :half], flat[..., half : 2 * half]), x.dtype), rest], -1)
-    return flat[..., 0]
+    (found,) = reduce_tuples(lambda a, b: [np.asarray(function(a[0], b[0]), x.dtype)], [x], axes)
+    return found
+
+
+Tuple = list[Array]
+
+
+def reduce_tuples(combine: Callable[[Tuple, Tuple], Tuple], arrays: Tuple, axes: tuple[int, ...]) -> Tuple:
+    """Reduces several arrays together along `axes`: halves with halves."""
+    kept = [i for i in range(arrays[0].ndim) if i not in axes]
+    shape = [arrays[0].shape[i] for i in kept]
+    flat = [np.transpose(x, [*kept, *axes]).reshape(*shape, -1) for x in arrays]
+    while (size := flat[0].shape[-1]) > 1:
+        half = size // 2
+        left, right, rest = ([x[..., part] for x in flat] for part in _halves(half))
+        flat = [np.concatenate(parts, -1) for parts in zip(combine(left, right), rest, strict=True)]
+    return [x[..., 0] for x in flat]
+
+
+def _halves(half: int) -> tuple[slice, slice, slice]:
+    return slice(half), slice(half, 2 * half), slice(2 * half, None)
 
 
 @operation("vector.multi_reduction")
@@ -78,12 +91,13 @@ def _multi_reduction(op: ir.Operation, translator: Translator) -> Step:
         exchange(st)
         with np.errstate(all="ignore"):
             found = np.asarray(function(reduce(function, source(st), axes), np.asarray(start(st), dtype)), dtype)
-        st.v[result] = _scalar(found) if scalar else found
+        st.v[result] = scalar_of(found) if scalar else found
 
     return step
 
 
-def _scalar(found: Array) -> Any:
+def scalar_of(found: Any) -> Any:
+    """The value of a scalar."""
     return int(found) if found.dtype.kind in "ib" else found[()]
 
 
@@ -101,7 +115,7 @@ def _reduction(op: ir.Operation, translator: Translator) -> Step:
             found = reduce(function, readers[0](st), (0,))
             if len(readers) > 1:
                 found = np.asarray(function(found, np.asarray(readers[1](st), dtype)), dtype)
-        st.v[result] = _scalar(np.asarray(found))
+        st.v[result] = scalar_of(np.asarray(found))
 
     return step
 
@@ -207,7 +221,7 @@ def _extract(op: ir.Operation, translator: Translator) -> Step:
 
     def step(st: State) -> None:
         found = source(st)[tuple(positions)]
-        st.v[result] = _scalar(np.asarray(found)) if scalar else found
+        st.v[result] = scalar_of(np.asarray(found)) if scalar else found
 
     return step
 

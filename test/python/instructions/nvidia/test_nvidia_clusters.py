@@ -313,6 +313,42 @@ send:
     np.testing.assert_array_equal(run(body), expected[SWAPPED])
 
 
+COPY_OUT = """
+declare void @llvm.nvvm.cp.async.bulk.shared.cta.to.global(ptr addrspace(1), ptr addrspace(3), i32, i64, i1)
+declare void @llvm.nvvm.cp.async.bulk.commit.group()
+declare void @llvm.nvvm.cp.async.bulk.wait.group(i32)
+"""
+
+
+@pytest.mark.parametrize("copies", ["late", "early"])
+def test_asynchronous_stores_use_the_generic_proxy(copies: Any) -> None:
+    """An asynchronous copy that reads what they stored needs a proxy fence (PTX ISA, "st.async")."""
+    body = _init(1) + EXPECT + REMOTE_ADDRESSES
+    body += asm(
+        f"st.async.weak.{COUNTED}.b32 [$0], $1, [$2];",
+        "l,r,l",
+        "ptr addrspace(7) %to, i32 %at, ptr addrspace(7) %there",
+    )
+    body += WAIT
+    copy = f"""{SYNC}  br i1 %first, label %copy, label %copied
+copy:
+  %row = getelementptr i32, ptr %out, i32 %base
+  %global = addrspacecast ptr %row to ptr addrspace(1)
+  call void @llvm.nvvm.cp.async.bulk.shared.cta.to.global(ptr addrspace(1) %global, ptr addrspace(3) @words, i32 256, i64 0, i1 false)
+  call void @llvm.nvvm.cp.async.bulk.commit.group()
+  call void @llvm.nvvm.cp.async.bulk.wait.group(i32 0)
+  br label %copied
+copied:
+"""
+    how = Emulation(sanitize="thread", copies=copies)
+    out = np.zeros((4, THREADS), np.uint32)
+    fenced = kernel(body + asm("fence.proxy.async.shared::cta;", "", "") + copy, declarations=COPY_OUT)
+    nvidia.run_kernel(fenced, THREADS, out, grid=4, emulation=how)
+    np.testing.assert_array_equal(out, np.arange(4 * THREADS, dtype=np.uint32).reshape(4, THREADS)[SWAPPED])
+    with pytest.raises(smalti.EmulationError, match="missing proxy fence"):
+        nvidia.run_kernel(kernel(body + copy, declarations=COPY_OUT), THREADS, out, grid=4, emulation=how)
+
+
 OPERATIONS: dict[str, Any] = {
     "add.u32": np.add, "add.s32": np.add,
     "min.u32": np.minimum, "max.u32": np.maximum,

@@ -13,12 +13,12 @@ import numpy as np
 from ..... import ir
 from .....instructions import fused
 from ....ops import arith, conversions, math
+from ....ops.globals import of_name
 from ....translation.translator import Step, Unsupported
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, dtype_of
 from ..arithmetic.arith import elementwise
 from ..arithmetic.llvm import accessed, address_space, pointee
-from ..memory.globals import of_name
 
 
 @operation("func.call", "llvm.call")

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from ..... import ir
-from ....ops import conversions
+from ....ops.globals import bytes_of, constant_of, of_name
 from ....ops.memref import memory_space
 from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
@@ -38,43 +37,13 @@ def _get_global(op: Any, tr: ThreadTranslator) -> Step:
 def _constant_global(op: Any, tr: ThreadTranslator, view: Any) -> Step:
     """Constants of a module in global memory."""
     name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
-    found = of_name(op, name, "memref.global")
-    content: Any = found.attributes["initial_value"] if found is not None and "constant" in found.attributes else None
-    if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
-        raise Unsupported(f"the global @{name}, which is not a constant with a numeric initializer")
     (result,) = tr.results(op)
-    tr.constant(name, _bytes(content, op))
+    tr.constant(name, constant_of(op, name))
 
     def step(st: Any) -> None:
         st.v[result] = View(tr.constants[name], 0, *view)
 
     return step
-
-
-def _bytes(content: Any, op: Any) -> bytes:
-    """The memory contents of an elements attribute."""
-    with op.location:
-        vector = ir.VectorType.get(content.type.shape, content.type.element_type)
-    return conversions.constant(content, vector).tobytes()
-
-
-def of_name(op: Any, name: str, kind: str) -> Any:
-    """The op of a kind that a symbol refers to; None if there is none."""
-    parent = op.parent
-    while parent is not None:
-        found = next(_globals(parent, name, kind), None)
-        if found is not None:
-            return found
-        parent = parent.parent
-    return None
-
-
-def _globals(parent: Any, name: str, kind: str) -> Iterator[Any]:
-    for region in parent.operation.regions:
-        for block in region:
-            for op in block:
-                if op.operation.name == kind and ir.StringAttr(op.attributes["sym_name"]).value == name:
-                    yield op.operation
 
 
 _NAMED_BARRIERS = re.compile(r'!llvm\.(?:array<(\d+) x )?target<"amdgcn\.named\.barrier", 0>+')
@@ -101,7 +70,7 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
     content: Any = found.attributes["value"]
     if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
         raise Unsupported(f"the address of @{name}, whose value is {content}")
-    return _known(result, tr.constant(name, _bytes(content, op)))
+    return _known(result, tr.constant(name, bytes_of(content, op)))
 
 
 def _known(result: int, value: int) -> Step:

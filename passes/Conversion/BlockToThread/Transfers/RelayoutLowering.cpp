@@ -1,4 +1,4 @@
-//===- NVIDIARelayouts.cpp - Layout changes of vectors --------------------===//
+//===- RelayoutLowering.cpp - Layout changes of vectors -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // In registers, by shuffles, or through shared memory: the cheapest that
@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
-#include "smalti/passes/Conversion/BlockToThread/Kernel/NVIDIALowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
@@ -148,9 +147,8 @@ void LayoutCasts::emit(mosaic_gpu::LayoutCastOp op, Emitter &emitter,
       plan->steps.cost.means == Means::SharedMemory
           ? emitScratchTrip(builder, loc, emitter, plan->steps, registers, from,
                             to.getRegisterType(moved), to.getNumRegisters())
-          : emitRelayoutSteps(builder, loc, emitter.indices, plan->steps,
-                              registers, to.getRegisterType(moved),
-                              to.getNumRegisters());
+          : emitRelayoutSteps(builder, loc, emitter, plan->steps, registers,
+                              to.getRegisterType(moved), to.getNumRegisters());
   if (plan->isWidened)
     for (Value &reg : results)
       reg = arith::TruncIOp::create(builder, loc,
@@ -158,6 +156,6 @@ void LayoutCasts::emit(mosaic_gpu::LayoutCastOp op, Emitter &emitter,
   emitter.setRegisters(op.getResult(), std::move(results));
 }
 
-void block_to_thread::registerNVIDIARelayouts(OpLowerings &lowerings) {
+void block_to_thread::registerRelayouts(OpLowerings &lowerings) {
   lowerings.add<LayoutCasts, mosaic_gpu::LayoutCastOp>();
 }

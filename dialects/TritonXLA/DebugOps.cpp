@@ -1,0 +1,74 @@
+//===- DebugOps.cpp - Debugging, facts and random numbers -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace smalti::triton_xla;
+
+//===----------------------------------------------------------------------===//
+// AssertOp, AssumeOp, AssumeMultipleOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AssertOp::verify() {
+  Type element = getElementTypeOrSelf(getCondition());
+  if (!element.isInteger(1))
+    return emitOpError("expected a condition of i1, but found ") << element;
+  return success();
+}
+
+/// Erases an op whose condition is the constant true.
+template <typename ConditionOp>
+static LogicalResult eraseIfTrue(ConditionOp op, PatternRewriter &rewriter) {
+  if (!matchPattern(op.getCondition(), m_One()))
+    return failure();
+  rewriter.eraseOp(op);
+  return success();
+}
+
+LogicalResult AssertOp::canonicalize(AssertOp op, PatternRewriter &rewriter) {
+  return eraseIfTrue(op, rewriter);
+}
+
+LogicalResult AssumeOp::canonicalize(AssumeOp op, PatternRewriter &rewriter) {
+  return eraseIfTrue(op, rewriter);
+}
+
+LogicalResult AssumeMultipleOp::verify() {
+  Type type = getValue().getType();
+  auto divisor = static_cast<int64_t>(getDivisor());
+  if (type.isInteger() && type.getIntOrFloatBitWidth() < 64 &&
+      !llvm::isIntN(type.getIntOrFloatBitWidth(), divisor))
+    return emitOpError("divisor ")
+           << divisor << " is not representable in " << type;
+  return success();
+}
+
+OpFoldResult AssumeMultipleOp::fold(FoldAdaptor adaptor) {
+  if (getDivisor() == 1 || adaptor.getValue())
+    return getValue();
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// RandomBitsOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RandomBitsOp::verify() {
+  if (getCounters().empty() || getCounters().size() > 4)
+    return emitOpError("expected one to four counters, but found ")
+           << getCounters().size();
+  Type type = getCounters().front().getType();
+  if (!getElementTypeOrSelf(type).isInteger(32))
+    return emitOpError("expected counters of i32, but found ")
+           << getElementTypeOrSelf(type);
+  auto hasType = [&](Type other) { return other == type; };
+  if (!llvm::all_of(getCounters().getTypes(), hasType) ||
+      !llvm::all_of(getResultTypes(), hasType))
+    return emitOpError("expected counters and results of one type, but found ")
+           << getCounters().getTypes() << " and " << getResultTypes();
+  return success();
+}

@@ -1,0 +1,206 @@
+//===- IndexedAccess.cpp - Accesses of memory at index vectors ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "smalti/passes/Conversion/BlockToThread/Transfers/IndexedAccess.h"
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/passes/Support/KernelAttributes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+class Gathers : public LoweringOf<vector::GatherOp> {
+public:
+  LogicalResult plan(vector::GatherOp op, Planner &planner) const override {
+    return planIndexed(op, op.getBase(), op.getIndices(), planner);
+  }
+  void emit(vector::GatherOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+
+class Scatters : public LoweringOf<vector::ScatterOp> {
+public:
+  LogicalResult plan(vector::ScatterOp op, Planner &planner) const override;
+  void emit(vector::ScatterOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Common parts
+//===----------------------------------------------------------------------===//
+
+LogicalResult block_to_thread::planIndexed(Operation *op, Value memref,
+                                           Value indices, Planner &planner) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  if (!type || !type.isStrided())
+    return op->emitOpError()
+           << "cannot be lowered to thread level: it accesses "
+           << memref.getType() << "; a strided memref is required";
+  Type element = type.getElementType();
+  if (elementBytes(element) == 0)
+    return op->emitOpError() << "cannot be lowered to thread level: elements "
+                                "smaller than a byte are not supported";
+  // A gather permits any element type of the vector.
+  for (Value value : op->getOperands()) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    if (!vector || value == indices || vector.getElementType() == element ||
+        vector.getElementType().isInteger(1))
+      continue;
+    return op->emitOpError()
+           << "cannot be lowered to thread level: the memref has elements of "
+              "type "
+           << element << " and the vector has elements of type "
+           << vector.getElementType() << "; the same type is required";
+  }
+  Type index = cast<VectorType>(indices.getType()).getElementType();
+  if (!index.isIndex() && !index.isSignlessInteger(32) &&
+      !index.isSignlessInteger(64))
+    return op->emitOpError() << "has indices of type " << index
+                             << "; i32, i64 or index is required";
+  return getElementwiseLowering().plan(op, planner);
+}
+
+const Distribution &block_to_thread::findIndexedDistribution(
+    Operation *op, llvm::function_ref<const Distribution *(Value)> find) {
+  const Distribution *found = nullptr;
+  for (ValueRange values :
+       {ValueRange(op->getResults()), ValueRange(op->getOperands())})
+    for (Value value : values)
+      if (isVector(value) && (!found || found->isSplat()))
+        found = find(value);
+  return *found;
+}
+
+Value block_to_thread::getElement(OpBuilder &builder, Location loc, Value reg,
+                                  int64_t element) {
+  return vector::ExtractOp::create(builder, loc, reg,
+                                   ArrayRef<int64_t>{element});
+}
+
+Value block_to_thread::getIndexElement(OpBuilder &builder, Location loc,
+                                       Value reg, int64_t element) {
+  Value index = getElement(builder, loc, reg, element);
+  if (index.getType().isIndex())
+    return index;
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    index);
+}
+
+bool block_to_thread::isOrderedWrite(Value memref, const KernelPlan &plan) {
+  return plan.getSharedRef(memref) && plan.func->hasAttr(kAutoBarriers);
+}
+
+LogicalResult block_to_thread::checkOrderedWrite(Operation *op, Value memref,
+                                                 Planner &planner) {
+  if (!isOrderedWrite(memref, planner.getPlan()))
+    return success();
+  if (std::optional<std::string> why =
+          planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
+    return op->emitOpError() << "requires a barrier per thread group: " << *why;
+  return success();
+}
+
+/// The access of one element: `offsets` with an index added to the last one.
+static Access getElementAccess(OpBuilder &builder, Location loc, Value memref,
+                               ValueRange offsets, Value index, Value mask) {
+  auto type = cast<MemRefType>(memref.getType());
+  Access access;
+  access.memref = memref;
+  access.indices = llvm::to_vector(offsets);
+  access.indices.back() =
+      arith::AddIOp::create(builder, loc, access.indices.back(), index);
+  access.type = VectorType::get({1}, type.getElementType());
+  access.inBounds = mask;
+  access.alignment = elementBytes(type.getElementType());
+  return access;
+}
+
+//===----------------------------------------------------------------------===//
+// Gathers
+//===----------------------------------------------------------------------===//
+
+void Gathers::emit(vector::GatherOp op, Emitter &emitter,
+                   OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  const Distribution &distribution =
+      emitter.plan.getDistribution(op.getResult());
+  auto get = [&](Value vector) {
+    return emitter.getRegisters(vector, distribution, builder);
+  };
+  Registers indices = get(op.getIndices()), masks = get(op.getMask()),
+            padding = get(op.getPassThru());
+  Value memref = emitter.lookup(op.getBase());
+  SmallVector<Value> offsets = emitter.lookup(op.getOffsets());
+  Registers loaded;
+  for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg) {
+    SmallVector<Value> elements;
+    for (int64_t element = 0; element < distribution.getVectorLength();
+         ++element) {
+      Access access =
+          getElementAccess(builder, loc, memref, offsets,
+                           getIndexElement(builder, loc, indices[reg], element),
+                           getElement(builder, loc, masks[reg], element));
+      elements.push_back(emitter.vendor.emitLoad(
+          builder, loc, access,
+          getElement(builder, loc, padding[reg], element)));
+    }
+    loaded.push_back(concatenate(builder, loc, elements));
+  }
+  emitter.setRegisters(op.getResult(), std::move(loaded));
+}
+
+//===----------------------------------------------------------------------===//
+// Scatters
+//===----------------------------------------------------------------------===//
+
+LogicalResult Scatters::plan(vector::ScatterOp op, Planner &planner) const {
+  return success(
+      succeeded(planIndexed(op, op.getBase(), op.getIndices(), planner)) &&
+      succeeded(checkOrderedWrite(op, op.getBase(), planner)));
+}
+
+void Scatters::emit(vector::ScatterOp op, Emitter &emitter,
+                    OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  const Distribution &distribution = findIndexedDistribution(
+      op, [&](Value value) { return &emitter.plan.getDistribution(value); });
+  auto get = [&](Value vector) {
+    return emitter.getRegisters(vector, distribution, builder);
+  };
+  Registers indices = get(op.getIndices()), masks = get(op.getMask()),
+            stored = get(op.getValueToStore());
+  Value memref = emitter.lookup(op.getBase());
+  SmallVector<Value> offsets = emitter.lookup(op.getOffsets());
+  bool isOrdered = isOrderedWrite(op.getBase(), emitter.plan);
+  if (isOrdered)
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
+  emitter.emitOnce(distribution, builder, loc, [&](OpBuilder &nested) {
+    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+      for (int64_t element = 0; element < distribution.getVectorLength();
+           ++element) {
+        Access access = getElementAccess(
+            nested, loc, memref, offsets,
+            getIndexElement(nested, loc, indices[reg], element),
+            getElement(nested, loc, masks[reg], element));
+        emitter.vendor.emitStore(
+            nested, loc, takeElements(nested, loc, stored[reg], element, 1),
+            access);
+      }
+  });
+  if (isOrdered)
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
+}
+
+void block_to_thread::registerIndexedAccesses(OpLowerings &lowerings) {
+  lowerings.add<Gathers, vector::GatherOp>();
+  lowerings.add<Scatters, vector::ScatterOp>();
+}

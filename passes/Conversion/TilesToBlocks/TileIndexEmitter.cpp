@@ -1,0 +1,402 @@
+//===- TileIndexEmitter.cpp - Indexed accesses and atomics ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An indexed access becomes an access of a one-dimensional view of the memory
+// with one linear index per element. Elements out of bounds are masked.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/passes/Conversion/TilesToBlocks/TileEmitter.h"
+
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace smalti;
+
+namespace {
+bool isVector(Value value) { return isa<VectorType>(value.getType()); }
+} // namespace
+
+/// Sets one layout for all vector operands and results of an op.
+Operation *TileEmitter::inLayout(Operation *op, Attribute layout) {
+  setLayouts(op,
+             SmallVector<Attribute>(llvm::count_if(op->getOperands(), isVector),
+                                    layout),
+             SmallVector<Attribute>(llvm::count_if(op->getResults(), isVector),
+                                    layout));
+  return op;
+}
+
+Value TileEmitter::lookupLanes(Location loc, Value tileOrScalar,
+                               const Lanes &lanes) {
+  if (isTile(tileOrScalar))
+    return lookupAs(loc, tileOrScalar, lanes.layout);
+  return splatLanes(loc, mapping.lookup(tileOrScalar), lanes);
+}
+
+Value TileEmitter::splatLanes(Location loc, Value scalar, const Lanes &lanes) {
+  auto type = VectorType::get(lanes.shape, scalar.getType());
+  auto splat = vector::BroadcastOp::create(builder, loc, type, scalar);
+  setLayouts(splat, {}, {splatLayout(type)});
+  return splat;
+}
+
+/// A splat in the layout of the lanes. Element-wise ops do not need it.
+Value TileEmitter::distributeLanes(Location loc, Value vector,
+                                   const Lanes &lanes) {
+  auto splat = vector.getDefiningOp<vector::BroadcastOp>();
+  return splat
+             ? castLayout(loc, splat, splatLayout(splat.getResultVectorType()),
+                          lanes.layout)
+             : vector;
+}
+
+Value TileEmitter::constantLanes(Location loc, int64_t value, Type element,
+                                 const Lanes &lanes) {
+  TypedAttr attr = element.isIndex() ? builder.getIndexAttr(value)
+                                     : builder.getIntegerAttr(element, value);
+  return splatLanes(loc, arith::ConstantOp::create(builder, loc, attr), lanes);
+}
+
+/// Sign-extends or truncates the integers of a vector.
+Value TileEmitter::resizeLanes(Location loc, Value vector, Type element,
+                               Attribute layout) {
+  auto type = cast<VectorType>(vector.getType());
+  Type from = type.getElementType();
+  VectorType to = type.clone(element);
+  if (from == element)
+    return vector;
+  Operation *op;
+  if (from.isIndex() || element.isIndex())
+    op = arith::IndexCastOp::create(builder, loc, to, vector);
+  else if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    op = arith::ExtSIOp::create(builder, loc, to, vector);
+  else
+    op = arith::TruncIOp::create(builder, loc, to, vector);
+  return inLayout(op, layout)->getResult(0);
+}
+
+/// Adds `index * stride` to the linear index, and to the mask whether the index
+/// is below the extent.
+void TileEmitter::addIndex(Location loc, LinearIndex &linear, Value index,
+                           OpFoldResult stride, OpFoldResult extent,
+                           const Lanes &lanes) {
+  Type word = linear.word;
+  Type from = getElementTypeOrSelf(index.getType());
+  bool isWider = from.isIndex() ||
+                 from.getIntOrFloatBitWidth() > word.getIntOrFloatBitWidth();
+  Type compared = isWider ? builder.getI64Type() : word;
+  index = resizeLanes(loc, index, compared, lanes.layout);
+  // An unsigned comparison covers both ends.
+  Value end = constantOrLanes(loc, extent, compared, lanes);
+  Value inside =
+      inLayout(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                     index, end),
+               lanes.layout)
+          ->getResult(0);
+  linear.mask =
+      linear.mask
+          ? inLayout(arith::AndIOp::create(builder, loc, linear.mask, inside),
+                     lanes.layout)
+                ->getResult(0)
+          : inside;
+  addTerm(loc, linear, resizeLanes(loc, index, word, lanes.layout), stride,
+          lanes);
+}
+
+void TileEmitter::addTerm(Location loc, LinearIndex &linear, Value index,
+                          OpFoldResult stride, const Lanes &lanes) {
+  if (getConstantIntValue(stride) != 1)
+    index = inLayout(arith::MulIOp::create(
+                         builder, loc, index,
+                         constantOrLanes(loc, stride, linear.word, lanes)),
+                     lanes.layout)
+                ->getResult(0);
+  linear.index =
+      linear.index
+          ? inLayout(arith::AddIOp::create(builder, loc, linear.index, index),
+                     lanes.layout)
+                ->getResult(0)
+          : index;
+}
+
+Value TileEmitter::constantOrLanes(Location loc, OpFoldResult value, Type word,
+                                   const Lanes &lanes) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return constantLanes(loc, *constant, word, lanes);
+  Value scalar = cast<Value>(value);
+  return splatLanes(loc, arith::IndexCastOp::create(builder, loc, word, scalar),
+                    lanes);
+}
+
+/// A one-dimensional view of the memory of an argument, and the linear index of
+/// each lane.
+TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
+                                                ValueRange indices, Value mask,
+                                                const Lanes &lanes) {
+  LinearIndex linear;
+  Value base = mapping.lookup(memref);
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<OpFoldResult> strides = stridesOf(memref),
+                            sizes = sizesOf(memref);
+  std::optional<int64_t> span;
+  if (!isDynamic(type))
+    span = getElementSpan(type);
+  linear.word = span && *span <= std::numeric_limits<int32_t>::max()
+                    ? builder.getI32Type()
+                    : builder.getI64Type();
+  if (mask)
+    linear.mask = lookupLanes(loc, mask, lanes);
+  for (auto [dim, index] : llvm::enumerate(indices))
+    addIndex(loc, linear, lookupLanes(loc, index, lanes), strides[dim],
+             sizes[dim], lanes);
+  if (!linear.index)
+    linear.index = constantLanes(loc, 0, linear.word, lanes);
+  if (!linear.mask)
+    linear.mask = constantLanes(loc, 1, builder.getI1Type(), lanes);
+  OpFoldResult size = builder.getIndexAttr(span.value_or(1));
+  if (!span) {
+    // The distance from the first to the last element, and 1.
+    AffineExpr total = getAffineDimExpr(0, builder.getContext()), extent, step;
+    bindSymbols(builder.getContext(), extent, step);
+    for (auto [count, stride] : llvm::zip_equal(sizes, strides))
+      size = affine::makeComposedFoldedAffineApply(
+          builder, loc, AffineMap::get(1, 2, total + (extent - 1) * step),
+          {size, count, stride});
+  }
+  linear.base = memref::ReinterpretCastOp::create(
+      builder, loc,
+      MemRefType::get({span.value_or(ShapedType::kDynamic)},
+                      type.getElementType()),
+      base, builder.getIndexAttr(0), {size},
+      {OpFoldResult(builder.getIndexAttr(1))});
+  return linear;
+}
+
+/// The lanes of an op on tiles; a scalar is one lane, which all threads hold.
+TileEmitter::Lanes TileEmitter::lanesOf(Value tileOrScalar) {
+  if (isTile(tileOrScalar)) {
+    return {cast<RankedTensorType>(tileOrScalar.getType()).getShape(),
+            distributedLayout(tileOrScalar)};
+  }
+  static constexpr int64_t one[] = {1};
+  return {one, chooseTileLayout(builder.getContext(), one, /*maxVector=*/1,
+                                plan.block)};
+}
+
+void TileEmitter::emitGather(triton_xla::GatherOp op) {
+  Location loc = op.getLoc();
+  Lanes lanes = lanesOf(op.getResult());
+  LinearIndex linear =
+      linearize(loc, op.getSource(), op.getIndices(), op.getMask(), lanes);
+  Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
+  mapping.map(op.getResult(),
+              loadLanes(loc, linear, fill, lanes, isTile(op.getResult())));
+}
+
+/// Loads the lanes; a scalar is taken from its vector.
+Value TileEmitter::loadLanes(Location loc, const LinearIndex &linear,
+                             Value fill, const Lanes &lanes, bool isVector) {
+  auto type = VectorType::get(lanes.shape, fill.getType());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto gather = vector::GatherOp::create(builder, loc, type, linear.base, zero,
+                                         linear.index, linear.mask,
+                                         splatLanes(loc, fill, lanes));
+  inLayout(gather, lanes.layout);
+  return isVector ? gather.getResult()
+                  : emitOnlyElement(loc, gather, lanes.layout);
+}
+
+void TileEmitter::emitGatherTile(triton_xla::GatherTileOp op) {
+  Location loc = op.getLoc();
+  Value tile = op.getTile();
+  Lanes lanes = lanesOf(op.getResult());
+  auto shape = cast<RankedTensorType>(tile.getType()).getShape();
+  Attribute layout = distributedLayout(tile);
+  Value buffer =
+      storeToBuffer(loc, {{lookupAs(loc, tile, layout), layout, {}}}, shape);
+  LinearIndex linear;
+  linear.word = builder.getI32Type();
+  int64_t stride = 1;
+  for (int64_t dim = shape.size(); dim-- > 0; stride *= shape[dim]) {
+    OpFoldResult step = builder.getIndexAttr(stride);
+    if (dim == static_cast<int64_t>(op.getDim())) {
+      addIndex(loc, linear, lookupLanes(loc, op.getIndices(), lanes), step,
+               builder.getIndexAttr(shape[dim]), lanes);
+      continue;
+    }
+    addTerm(loc, linear, iotaLanes(loc, dim, lanes), step, lanes);
+  }
+  linear.base = reshapeBuffer(loc, buffer, {stride});
+  Type stored = cast<MemRefType>(buffer.getType()).getElementType();
+  Type element = getElementTypeOrSelf(op.getResult().getType());
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored));
+  Value loaded = convertForBuffer(
+      loc, loadLanes(loc, linear, zero, lanes, /*isVector=*/true), element,
+      lanes.layout);
+  emitBarrierAfterReads(op);
+  Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
+  auto select = arith::SelectOp::create(builder, loc, linear.mask, loaded,
+                                        splatLanes(loc, fill, lanes));
+  mapping.map(op.getResult(), inLayout(select, lanes.layout)->getResult(0));
+}
+
+Value TileEmitter::iotaLanes(Location loc, int64_t dim, const Lanes &lanes) {
+  auto iota = mosaic_gpu::BroadcastedIotaOp::create(
+      builder, loc, VectorType::get(lanes.shape, builder.getI32Type()), dim);
+  setLayouts(iota, {}, {lanes.layout});
+  return iota;
+}
+
+/// Clears the mask of each lane whose index occurs in a later lane, so that the
+/// last one in row-major order is written.
+void TileEmitter::maskDuplicates(Location loc, LinearIndex &linear,
+                                 const Lanes &lanes, Operation *op) {
+  int64_t count = 1;
+  LinearIndex position;
+  position.word = builder.getI32Type();
+  for (int64_t dim = lanes.shape.size(); dim-- > 0; count *= lanes.shape[dim])
+    addTerm(loc, position, iotaLanes(loc, dim, lanes),
+            builder.getIndexAttr(count), lanes);
+  // A masked lane has an index that does not occur.
+  Value none = constantLanes(loc, -1, linear.word, lanes);
+  auto own =
+      arith::SelectOp::create(builder, loc, linear.mask, linear.index, none);
+  inLayout(own, lanes.layout);
+  Value buffer = reshapeBuffer(
+      loc, storeToBuffer(loc, {{own, lanes.layout, {}}}, lanes.shape), {count});
+  Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value end = arith::ConstantIndexOp::create(builder, loc, count);
+  Value step = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto loop = scf::ForOp::create(builder, loc, begin, end, step, linear.mask);
+  setLayouts(loop, {lanes.layout}, {lanes.layout});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value other = splatLanes(
+        loc,
+        memref::LoadOp::create(builder, loc, buffer, loop.getInductionVar()),
+        lanes);
+    Value number =
+        splatLanes(loc,
+                   arith::IndexCastOp::create(builder, loc, position.word,
+                                              loop.getInductionVar()),
+                   lanes);
+    auto emit = [&](auto created) {
+      return inLayout(created, lanes.layout)->getResult(0);
+    };
+    Value differs = emit(arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ne, own.getResult(), other));
+    Value isBefore = emit(arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sle, number, position.index));
+    Value keeps = emit(arith::OrIOp::create(builder, loc, differs, isBefore));
+    Value mask = emit(
+        arith::AndIOp::create(builder, loc, loop.getRegionIterArg(0), keeps));
+    auto yield = scf::YieldOp::create(builder, loc, mask);
+    setLayouts(yield, {lanes.layout}, {});
+  }
+  linear.mask = loop.getResult(0);
+  emitBarrierAfterReads(op);
+}
+
+void TileEmitter::emitScatter(triton_xla::ScatterOp op) {
+  Location loc = op.getLoc();
+  Lanes lanes = lanesOf(op.getTile());
+  LinearIndex linear =
+      linearize(loc, op.getDestination(), op.getIndices(), op.getMask(), lanes);
+  bool hasSeveral =
+      isTile(op.getTile()) &&
+      cast<RankedTensorType>(op.getTile().getType()).getNumElements() > 1;
+  if (!op.getUnique() && hasSeveral)
+    maskDuplicates(loc, linear, lanes, op);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto scatter = vector::ScatterOp::create(
+      builder, loc, /*resultType=*/Type(), linear.base, zero,
+      distributeLanes(loc, linear.index, lanes),
+      distributeLanes(loc, linear.mask, lanes),
+      distributeLanes(loc, lookupLanes(loc, op.getTile(), lanes), lanes));
+  inLayout(scatter, lanes.layout);
+}
+
+static mosaic_gpu::AtomicScope toBlockLevel(triton_xla::MemoryScope scope) {
+  switch (scope) {
+  case triton_xla::MemoryScope::CTA:
+    return mosaic_gpu::AtomicScope::Block;
+  case triton_xla::MemoryScope::GPU:
+    return mosaic_gpu::AtomicScope::Device;
+  case triton_xla::MemoryScope::System:
+    return mosaic_gpu::AtomicScope::System;
+  }
+  llvm_unreachable("unknown scope");
+}
+
+static mosaic_gpu::AtomicOrdering
+toBlockLevel(triton_xla::MemoryOrdering ordering) {
+  switch (ordering) {
+  case triton_xla::MemoryOrdering::Relaxed:
+    return mosaic_gpu::AtomicOrdering::Relaxed;
+  case triton_xla::MemoryOrdering::Acquire:
+    return mosaic_gpu::AtomicOrdering::Acquire;
+  case triton_xla::MemoryOrdering::Release:
+    return mosaic_gpu::AtomicOrdering::Release;
+  case triton_xla::MemoryOrdering::AcquireRelease:
+    return mosaic_gpu::AtomicOrdering::AcqRel;
+  }
+  llvm_unreachable("unknown ordering");
+}
+
+void TileEmitter::mapAtomicResult(Value result, Operation *atomic,
+                                  const Lanes &lanes) {
+  inLayout(atomic, lanes.layout);
+  if (atomic->getNumResults() == 0)
+    return;
+  Value old = atomic->getResult(0);
+  mapping.map(result,
+              isTile(result)
+                  ? castLayout(result.getLoc(), old, lanes.layout,
+                               plan.layoutOf(result))
+                  : emitOnlyElement(result.getLoc(), old, lanes.layout));
+}
+
+void TileEmitter::emitAtomicRMW(triton_xla::AtomicRMWOp op) {
+  Location loc = op.getLoc();
+  Lanes lanes = lanesOf(op.getValue());
+  LinearIndex linear =
+      linearize(loc, op.getDestination(), op.getIndices(), op.getMask(), lanes);
+  Value value =
+      distributeLanes(loc, lookupLanes(loc, op.getValue(), lanes), lanes);
+  Type old = op.getResult().use_empty() ? Type() : value.getType();
+  auto atomic = mosaic_gpu::AtomicRMWOp::create(
+      builder, loc, old, op.getKind(), value, linear.base,
+      distributeLanes(loc, linear.index, lanes),
+      distributeLanes(loc, linear.mask, lanes), toBlockLevel(op.getScope()),
+      toBlockLevel(op.getOrdering()));
+  mapAtomicResult(op.getResult(), atomic, lanes);
+}
+
+void TileEmitter::emitAtomicCAS(triton_xla::AtomicCASOp op) {
+  Location loc = op.getLoc();
+  Lanes lanes = lanesOf(op.getDesired());
+  LinearIndex linear =
+      linearize(loc, op.getDestination(), op.getIndices(), op.getMask(), lanes);
+  Value expected =
+      distributeLanes(loc, lookupLanes(loc, op.getExpected(), lanes), lanes);
+  Value desired =
+      distributeLanes(loc, lookupLanes(loc, op.getDesired(), lanes), lanes);
+  Type old = op.getResult().use_empty() ? Type() : desired.getType();
+  auto atomic = mosaic_gpu::AtomicCASOp::create(
+      builder, loc, old, expected, desired, linear.base,
+      distributeLanes(loc, linear.index, lanes),
+      distributeLanes(loc, linear.mask, lanes), toBlockLevel(op.getScope()),
+      toBlockLevel(op.getOrdering()));
+  mapAtomicResult(op.getResult(), atomic, lanes);
+}

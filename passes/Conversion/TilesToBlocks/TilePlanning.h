@@ -1,0 +1,65 @@
+//===- TilePlanning.h - Steps of the plan of a kernel -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Used only by the files in this folder.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEPLANNING_H
+#define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEPLANNING_H
+
+#include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+
+namespace smalti {
+
+/// Maximum bytes of one access of a thread.
+inline constexpr int64_t kMaxAccessBytes = 16;
+
+/// Whether values of this type are distributed across threads. A tile of rank 0
+/// is a scalar of the kernel.
+bool isTileType(mlir::Type type);
+inline bool isTile(mlir::Value value) { return isTileType(value.getType()); }
+
+/// The window of an extract or an insert.
+std::optional<Window> windowOf(mlir::Operation *op);
+/// The largest n such that runs of 2^n elements along the window's last
+/// dimension are aligned to 2^n elements and are entirely in or out of bounds.
+unsigned log2Run(const Window &window);
+
+/// The exponent of a power of two that divides the size, or the stride, of a
+/// dimension of a memref argument. A dynamic one may be stated by the
+/// attributes `triton_xla.size_divisors` and `triton_xla.stride_divisors` of
+/// the argument.
+unsigned log2SizeDivisor(mlir::BlockArgument memref, int64_t dim);
+unsigned log2StrideDivisor(mlir::BlockArgument memref, int64_t dim);
+/// Whether shape, strides or offset of a memref are dynamic.
+bool isDynamic(mlir::MemRefType type);
+/// The dynamic sizes and strides of a memref argument that a kernel receives
+/// after its pointer. Strides of a row-major memref follow from the sizes.
+struct DynamicParameters {
+  mlir::SmallVector<int64_t> sizes, strides;
+  size_t count() const { return sizes.size() + strides.size(); }
+};
+DynamicParameters getDynamicParameters(mlir::MemRefType type);
+
+/// The transpose of a matrix that produces the tile, if only operands A and B
+/// of dots use it; null otherwise. Dots read such a tile from a transposed view
+/// of shared memory.
+triton_xla::TransposeOp getOperandTranspose(mlir::Value tile);
+/// Whether the kernel writes the memory of an argument.
+bool isWritten(mlir::Value memref);
+
+/// Whether the layouts of operands and results of an op differ.
+bool changesShape(mlir::Operation *op);
+
+/// Chooses the layout of each tile. Reports an error at a tile that needs too
+/// many registers.
+mlir::LogicalResult assignLayouts(TilePlan &plan,
+                                  const targets::Target &target);
+
+/// Finds the accesses to global memory that need a barrier before them.
+void placeGlobalBarriers(TilePlan &plan);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEPLANNING_H

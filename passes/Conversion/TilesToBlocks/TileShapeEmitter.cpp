@@ -1,0 +1,404 @@
+//===- TileShapeEmitter.cpp - Reductions and changes of shape -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every op is emitted with layouts in which each thread keeps its elements. A
+// layout_cast before or after it moves the elements to other threads if the
+// plan assigned other layouts. If no such layouts exist, the elements move
+// through a buffer in shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/passes/Conversion/TilesToBlocks/TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace smalti;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
+
+Value TileEmitter::castLayout(Location loc, Value vector, Attribute from,
+                              Attribute to) {
+  if (from == to)
+    return vector;
+  auto result = mosaic_gpu::LayoutCastOp::create(builder, loc, vector, to);
+  setLayouts(result, {from}, {to});
+  return result;
+}
+
+Value TileEmitter::lookupAs(Location loc, Value tile, Attribute layout) {
+  return castLayout(loc, mapping.lookup(tile), plan.layoutOf(tile), layout);
+}
+
+/// The layout for a use of a tile that must not be a splat.
+Attribute TileEmitter::distributedLayout(Value tile) {
+  return isSplat(tile)
+             ? chooseBlockedLayout(builder.getContext(), shapeOf(tile),
+                                   /*maxVector=*/1, plan.block)
+             : plan.layoutOf(tile);
+}
+
+/// Clones a region that combines scalars.
+void TileEmitter::cloneCombiner(Region &from, Region &to) {
+  OpBuilder::InsertionGuard guard(builder);
+  Block &source = from.front();
+  SmallVector<Location> locs(source.getNumArguments(), from.getLoc());
+  Block *block =
+      builder.createBlock(&to, to.end(), source.getArgumentTypes(), locs);
+  mapping.map(source.getArguments(), block->getArguments());
+  for (Operation &op : source.without_terminator())
+    builder.clone(op, mapping);
+  SmallVector<Value> yielded = llvm::map_to_vector(
+      source.getTerminator()->getOperands(),
+      [&](Value value) { return mapping.lookupOrDefault(value); });
+  mosaic_gpu::ReturnOp::create(builder, from.getLoc(), yielded);
+}
+
+void TileEmitter::emitReduce(triton_xla::ReduceOp op) {
+  Location loc = op.getLoc();
+  // The inputs are of one class, or splats.
+  Attribute layout;
+  for (Value input : op.getInputs())
+    if (!isSplat(input))
+      layout = plan.layoutOf(input);
+  ArrayRef<int64_t> shape = shapeOf(op.getInputs().front());
+  if (!layout)
+    layout = distributedLayout(op.getInputs().front());
+  bool isScalar = !isTile(op.getResults().front());
+  Attribute derived = isScalar
+                          ? Attribute()
+                          : getReducedLayout(layout, shape, op.getDims(),
+                                             /*keepDims=*/false, plan.block);
+  // Strided layouts are not reducible along some dimensions.
+  Attribute reducible = layout;
+  if (!isScalar && !derived) {
+    reducible = chooseBlockedLayout(builder.getContext(), shape,
+                                    /*maxVector=*/1, plan.block);
+    derived = getReducedLayout(reducible, shape, op.getDims(),
+                               /*keepDims=*/false, plan.block);
+  }
+  SmallVector<Value> inputs;
+  for (Value input : op.getInputs())
+    inputs.push_back(lookupAs(loc, input, reducible));
+  SmallVector<Value> inits = llvm::map_to_vector(
+      op.getInits(), [&](Value init) { return mapping.lookup(init); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(op.getResultTypes(), blockTypeOf);
+  auto reduce = mosaic_gpu::ReduceOp::create(builder, loc, types, inputs, inits,
+                                             op.getDims());
+  cloneCombiner(op.getCombiner(), reduce.getBody());
+  setLayouts(reduce, SmallVector<Attribute>(inputs.size(), reducible),
+             isScalar ? SmallVector<Attribute>()
+                      : SmallVector<Attribute>(types.size(), derived));
+  for (auto [from, to] : llvm::zip_equal(op.getResults(), reduce.getResults()))
+    mapping.map(from, isScalar
+                          ? Value(to)
+                          : castLayout(loc, to, derived, plan.layoutOf(from)));
+}
+
+void TileEmitter::emitScan(triton_xla::ScanOp op) {
+  Location loc = op.getLoc();
+  Attribute layout = plan.layoutOf(op.getResults().front());
+  // A strided layout does not order the elements of a dimension.
+  Attribute blocked = layout;
+  if (!isa<mosaic_gpu::TiledLayoutAttr>(layout))
+    blocked = chooseBlockedLayout(builder.getContext(),
+                                  shapeOf(op.getInputs().front()),
+                                  /*maxVector=*/1, plan.block);
+  SmallVector<Value> inputs;
+  for (Value input : op.getInputs())
+    inputs.push_back(lookupAs(loc, input, blocked));
+  SmallVector<Value> inits = llvm::map_to_vector(
+      op.getInits(), [&](Value init) { return mapping.lookup(init); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(op.getResultTypes(), blockTypeOf);
+  auto scan = mosaic_gpu::ScanOp::create(builder, loc, types, inputs, inits,
+                                         static_cast<uint64_t>(op.getDim()),
+                                         op.getExclusive(), op.getReverse());
+  cloneCombiner(op.getCombiner(), scan.getBody());
+  SmallVector<Attribute> layouts(inputs.size(), blocked);
+  setLayouts(scan, layouts, layouts);
+  for (auto [from, to] : llvm::zip_equal(op.getResults(), scan.getResults()))
+    mapping.map(from, castLayout(loc, to, blocked, plan.layoutOf(from)));
+}
+
+void TileEmitter::emitBroadcast(triton_xla::BroadcastOp op) {
+  Location loc = op.getLoc();
+  Value operand = op.getTile(), result = op.getResult();
+  if (!isTile(result)) {
+    mapping.map(result, mapping.lookup(operand));
+    return;
+  }
+  VectorType type = vectorOf(result.getType());
+  if (isSplat(result) || isSplat(operand)) {
+    // A splat of a scalar, or of a splat.
+    Value scalar = mapping.lookup(operand);
+    if (isSplat(operand))
+      scalar = vector::ExtractOp::create(
+          builder, loc, scalar,
+          SmallVector<int64_t>(shapeOf(operand).size(), 0));
+    auto splat = vector::BroadcastOp::create(builder, loc, type, scalar);
+    Attribute layout = splatLayout(type);
+    setLayouts(splat, {}, {layout});
+    mapping.map(result, castLayout(loc, splat, layout, plan.layoutOf(result)));
+    return;
+  }
+  Attribute layout = plan.layoutOf(result);
+  auto derive = [&](Attribute to) {
+    return getBroadcastOperandLayout(to, shapeOf(operand), shapeOf(result),
+                                     op.getDims(), plan.block);
+  };
+  Attribute derived = derive(layout), to = layout;
+  if (!derived) {
+    to = chooseBlockedLayout(builder.getContext(), shapeOf(result),
+                             /*maxVector=*/1, plan.block);
+    derived = derive(to);
+  }
+  auto broadcast = mosaic_gpu::BroadcastInDimOp::create(
+      builder, loc, type, lookupAs(loc, operand, derived), op.getDims());
+  setLayouts(broadcast, {derived}, {to});
+  mapping.map(result, castLayout(loc, broadcast, to, layout));
+}
+
+void TileEmitter::emitTranspose(triton_xla::TransposeOp op) {
+  Location loc = op.getLoc();
+  if (getOperandTranspose(op.getResult()))
+    return; // A view of shared memory at the dots.
+  if (!isTile(op.getTile())) {
+    mapping.map(op.getResult(), mapping.lookup(op.getTile()));
+    return;
+  }
+  Attribute from = distributedLayout(op.getTile());
+  Value operand = lookupAs(loc, op.getTile(), from);
+  // A strided layout has no transpose.
+  Attribute to =
+      getTransposedLayout(from, shapeOf(op.getTile()), op.getPermutation());
+  if (!to) {
+    Attribute blocked =
+        chooseBlockedLayout(builder.getContext(), shapeOf(op.getTile()),
+                            /*maxVector=*/1, plan.block);
+    operand = castLayout(loc, operand, from, blocked);
+    from = blocked;
+    to = getTransposedLayout(from, shapeOf(op.getTile()), op.getPermutation());
+  }
+  auto transpose = vector::TransposeOp::create(
+      builder, loc, vectorOf(op.getResult().getType()), operand,
+      op.getPermutation());
+  setLayouts(transpose, {from}, {to});
+  mapping.map(op.getResult(),
+              castLayout(loc, transpose, to, plan.layoutOf(op.getResult())));
+}
+
+void TileEmitter::emitReshape(triton_xla::ReshapeOp op) {
+  Location loc = op.getLoc();
+  Value operand = op.getTile(), result = op.getResult();
+  if (!isTile(operand) && !isTile(result)) {
+    mapping.map(result, mapping.lookup(operand));
+    return;
+  }
+  if (!isTile(operand)) {
+    auto splat = vector::BroadcastOp::create(
+        builder, loc, vectorOf(result.getType()), mapping.lookup(operand));
+    Attribute layout = splatLayout(splat.getResultVectorType());
+    setLayouts(splat, {}, {layout});
+    mapping.map(result, castLayout(loc, splat, layout, plan.layoutOf(result)));
+    return;
+  }
+  Attribute from = distributedLayout(operand);
+  Value source = lookupAs(loc, operand, from);
+  if (!isTile(result)) {
+    // One element, which every thread gets by a reduction.
+    mapping.map(result, emitOnlyElement(loc, source, from));
+    return;
+  }
+  Attribute to = getReshapedLayout(from, shapeOf(operand), shapeOf(result));
+  if (!to) {
+    mapping.map(result,
+                moveThroughMemory(
+                    loc, {{source, from, {}}}, shapeOf(operand),
+                    [&](Value buffer) {
+                      return reshapeBuffer(loc, buffer, shapeOf(result));
+                    },
+                    vectorOf(result.getType()), plan.layoutOf(result), op));
+    return;
+  }
+  auto reshape = vector::ShapeCastOp::create(
+      builder, loc, vectorOf(result.getType()), source);
+  setLayouts(reshape, {from}, {to});
+  mapping.map(result, castLayout(loc, reshape, to, plan.layoutOf(result)));
+}
+
+/// The scalar in a vector with one element.
+Value TileEmitter::emitOnlyElement(Location loc, Value vector,
+                                   Attribute layout) {
+  auto type = cast<VectorType>(vector.getType());
+  Type element = type.getElementType();
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(type.getRank()));
+  Value init =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+  auto reduce =
+      mosaic_gpu::ReduceOp::create(builder, loc, TypeRange{element},
+                                   ValueRange{vector}, ValueRange{init}, dims);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&reduce.getBody(), {}, {element, element},
+                                     {loc, loc});
+  // With one element, the region runs once, and the initial value is first.
+  mosaic_gpu::ReturnOp::create(builder, loc, block->getArgument(1));
+  setLayouts(reduce, {layout}, {});
+  return reduce.getResult(0);
+}
+
+void TileEmitter::emitIota(triton_xla::IotaOp op) {
+  auto iota = mosaic_gpu::BroadcastedIotaOp::create(
+      builder, op.getLoc(), vectorOf(op.getResult().getType()), op.getDim());
+  setLayouts(iota, {}, {plan.layoutOf(op.getResult())});
+  mapping.map(op.getResult(), iota.getResult());
+}
+
+void TileEmitter::emitConcat(triton_xla::ConcatOp op) {
+  Location loc = op.getLoc();
+  SmallVector<BufferPart> parts;
+  int64_t offset = 0;
+  for (Value operand : op.getTiles()) {
+    Attribute layout = distributedLayout(operand);
+    SmallVector<int64_t> offsets(shapeOf(operand).size(), 0);
+    offsets[op.getDim()] = offset;
+    offset += shapeOf(operand)[op.getDim()];
+    parts.push_back({lookupAs(loc, operand, layout), layout, offsets});
+  }
+  mapping.map(op.getResult(), moveThroughMemory(
+                                  loc, parts, shapeOf(op.getResult()),
+                                  [](Value buffer) { return buffer; },
+                                  vectorOf(op.getResult().getType()),
+                                  plan.layoutOf(op.getResult()), op));
+}
+
+void TileEmitter::emitSlice(triton_xla::SliceOp op) {
+  Location loc = op.getLoc();
+  if (!isTile(op.getTile())) {
+    mapping.map(op.getResult(), mapping.lookup(op.getTile()));
+    return;
+  }
+  Attribute layout = distributedLayout(op.getTile());
+  Value operand = lookupAs(loc, op.getTile(), layout);
+  auto view = [&](Value buffer) -> Value {
+    return memref::SubViewOp::create(builder, loc, buffer, op.getOffsets(),
+                                     op.getSizes(), op.getStrides());
+  };
+  mapping.map(op.getResult(),
+              moveThroughMemory(loc, {{operand, layout, {}}},
+                                shapeOf(op.getTile()), view,
+                                vectorOf(op.getResult().getType()),
+                                plan.layoutOf(op.getResult()), op));
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+Type smalti::getBufferElement(Type element) {
+  auto i = [&](unsigned bits) {
+    return IntegerType::get(element.getContext(), bits);
+  };
+  if (element.isIndex())
+    return i(64);
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return i(std::max<uint64_t>(8, llvm::PowerOf2Ceil(integer.getWidth())));
+  unsigned bits = element.getIntOrFloatBitWidth();
+  return bits % 8 == 0 ? element : i(8);
+}
+
+/// Converts a vector between its element type and that in memory.
+Value TileEmitter::convertForBuffer(Location loc, Value vector, Type element,
+                                    Attribute layout) {
+  auto type = cast<VectorType>(vector.getType());
+  Type from = type.getElementType();
+  if (from == element)
+    return vector;
+  VectorType to = type.clone(element);
+  auto apply = [&](auto op) -> Value {
+    setLayouts(op, {layout}, {layout});
+    return op;
+  };
+  if (from.isIndex() || element.isIndex())
+    return apply(arith::IndexCastOp::create(builder, loc, to, vector));
+  if (isa<IntegerType>(from) && isa<IntegerType>(element)) {
+    if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+      return apply(arith::ExtUIOp::create(builder, loc, to, vector));
+    return apply(arith::TruncIOp::create(builder, loc, to, vector));
+  }
+  // A float of less than a byte.
+  unsigned bits =
+      std::min(from.getIntOrFloatBitWidth(), element.getIntOrFloatBitWidth());
+  Type word = builder.getIntegerType(bits);
+  if (isa<FloatType>(from))
+    return convertForBuffer(
+        loc,
+        apply(arith::BitcastOp::create(builder, loc, type.clone(word), vector)),
+        element, layout);
+  return apply(arith::BitcastOp::create(
+      builder, loc, to, convertForBuffer(loc, vector, word, layout)));
+}
+
+Value TileEmitter::reshapeBuffer(Location loc, Value buffer,
+                                 ArrayRef<int64_t> shape) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getShape() == shape)
+    return buffer;
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * shape[dim];
+  return memref::ReinterpretCastOp::create(
+      builder, loc,
+      MemRefType::get(shape, type.getElementType(), MemRefLayoutAttrInterface(),
+                      type.getMemorySpace()),
+      buffer, /*offset=*/0, shape, strides);
+}
+
+Value TileEmitter::storeToBuffer(Location loc, ArrayRef<BufferPart> parts,
+                                 ArrayRef<int64_t> shape) {
+  Type element = getElementTypeOrSelf(parts.front().vector.getType());
+  Type stored = getBufferElement(element);
+  Value buffer = allocateBuffer(loc, shape, stored);
+  for (const BufferPart &part : parts) {
+    Value view = buffer;
+    ArrayRef<int64_t> size = shapeOf(part.vector);
+    if (!part.offsets.empty() && size != shape)
+      view = memref::SubViewOp::create(builder, loc, buffer, part.offsets, size,
+                                       SmallVector<int64_t>(size.size(), 1));
+    auto store = mosaic_gpu::VectorStoreOp::create(
+        builder, loc, convertForBuffer(loc, part.vector, stored, part.layout),
+        view, /*optimized=*/BoolAttr(),
+        /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
+    setLayouts(store, {part.layout}, {});
+  }
+  gpu::BarrierOp::create(builder, loc);
+  return buffer;
+}
+
+/// The next iteration of a loop overwrites the buffers of an op.
+void TileEmitter::emitBarrierAfterReads(Operation *op) {
+  if (plan.persistentBlocks != 0 || op->getParentOfType<LoopLikeOpInterface>())
+    gpu::BarrierOp::create(builder, op->getLoc());
+}
+
+Value TileEmitter::moveThroughMemory(Location loc, ArrayRef<BufferPart> parts,
+                                     ArrayRef<int64_t> shape,
+                                     llvm::function_ref<Value(Value)> getView,
+                                     VectorType vector, Attribute layout,
+                                     Operation *op) {
+  Value view = getView(storeToBuffer(loc, parts, shape));
+  auto load = mosaic_gpu::VectorLoadOp::create(
+      builder, loc,
+      vector.clone(cast<MemRefType>(view.getType()).getElementType()), view,
+      /*optimized=*/BoolAttr());
+  setLayouts(load, {}, {layout});
+  emitBarrierAfterReads(op);
+  return convertForBuffer(loc, load, vector.getElementType(), layout);
+}

@@ -1,0 +1,263 @@
+//===- CPUSmallFloats.cpp - Floats of at most 8 bits on the CPU -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "smalti/passes/Conversion/ToCPU/CPUSmallFloats.h"
+
+#include "smalti/passes/Conversion/ToCPU/CPUHalfFloats.h"
+#include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace smalti;
+
+bool smalti::isSmallFloat(Type type) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() <= 8;
+}
+
+bool smalti::isSmallFloatConversion(Operation *op) {
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
+  if (!truncation && !isa<arith::ExtFOp>(op))
+    return false;
+  // Conversions between two small floats would need a rule for each pair.
+  if (isSmallFloat(getElementTypeOrSelf(op->getOperand(0).getType())) &&
+      isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType())))
+    return false;
+  return !truncation || truncation.getRoundingmode().value_or(
+                            arith::RoundingMode::to_nearest_even) ==
+                            arith::RoundingMode::to_nearest_even;
+}
+
+namespace {
+
+/// The bits of a small float type. f32 is the wide type.
+struct Format {
+  explicit Format(FloatType type)
+      : bits(type.getIntOrFloatBitWidth()),
+        mantissa(type.getFPMantissaWidth() - 1) {
+    const llvm::fltSemantics &semantics = type.getFloatSemantics();
+    isSigned = llvm::APFloat::semanticsHasSignedRepr(semantics);
+    hasInfinity = llvm::APFloat::semanticsHasInf(semantics);
+    hasNaN = llvm::APFloat::semanticsHasNaN(semantics);
+    bias = 1 - llvm::APFloat::semanticsMinExponent(semantics);
+    largest = getBits(llvm::APFloat::getLargest(semantics));
+    if (hasInfinity)
+      infinity = getBits(llvm::APFloat::getInf(semantics));
+    if (hasNaN)
+      nan = getBits(llvm::APFloat::getQNaN(semantics));
+    hasNegativeZero = nan != signBit();
+  }
+
+  static int64_t getBits(const llvm::APFloat &value) {
+    return static_cast<int64_t>(value.bitcastToAPInt().getZExtValue());
+  }
+  int64_t signBit() const { return int64_t(1) << (bits - 1); }
+  /// The difference of the bit positions of the mantissas.
+  int64_t shift() const { return wideMantissa - mantissa; }
+
+  static constexpr int64_t wideMantissa = 23, wideBias = 127;
+  int64_t bits, mantissa, bias = 0, largest, infinity = 0, nan = 0;
+  bool isSigned, hasInfinity, hasNaN, hasNegativeZero;
+};
+
+/// Expands one conversion of a scalar or a vector, in i32.
+class Expansion {
+public:
+  explicit Expansion(Operation *op)
+      : op(op), builder(op->getLoc(), op), type(op->getResult(0).getType()) {}
+
+  void run();
+
+private:
+  Type withElement(Type element) {
+    return ::smalti::withElement(type, element);
+  }
+  Type i32() { return withElement(builder.getI32Type()); }
+  Type f32() { return withElement(builder.getF32Type()); }
+  Value constant(int64_t value) {
+    TypedAttr attribute = builder.getIntegerAttr(
+        builder.getI32Type(), llvm::APInt(32, uint64_t(value),
+                                          /*isSigned=*/false,
+                                          /*implicitTrunc=*/true));
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      attribute = DenseElementsAttr::get(shaped.clone(builder.getI32Type()),
+                                         Attribute(attribute));
+    return arith::ConstantOp::create(builder, attribute);
+  }
+  Value add(Value x, Value y) { return arith::AddIOp::create(builder, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(builder, x, y); }
+  Value mask(Value x, int64_t bits) {
+    return arith::AndIOp::create(builder, x, constant(bits));
+  }
+  Value either(Value x, Value y) { return arith::OrIOp::create(builder, x, y); }
+  Value left(Value x, int64_t count) {
+    return arith::ShLIOp::create(builder, x, constant(count));
+  }
+  Value right(Value x, int64_t count) {
+    return arith::ShRUIOp::create(builder, x, constant(count));
+  }
+  Value compare(arith::CmpIPredicate predicate, Value x, int64_t y) {
+    return arith::CmpIOp::create(builder, predicate, x, constant(y));
+  }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(builder, condition, x, y);
+  }
+  Value asFloat(Value bits) {
+    return arith::BitcastOp::create(builder, f32(), bits);
+  }
+  Value asBits(Value number) {
+    return arith::BitcastOp::create(builder, i32(), number);
+  }
+
+  /// The bits of the f32 with the value of the small float `bits`, an i32.
+  Value extend(const Format &format, Value bits);
+  Value extendPowerOfTwo(Value bits);
+  /// The bits, in an i32, of the small float to which the f32 is rounded.
+  Value truncate(const Format &format, Value number);
+  Value truncateToPowerOfTwo(const Format &format, Value number);
+
+  Operation *op;
+  ImplicitLocOpBuilder builder;
+  Type type;
+};
+
+} // namespace
+
+using arith::CmpIPredicate;
+
+static constexpr int64_t kWideInfinity = 0x7f800000, kWideNaN = 0x7fc00000;
+
+Value Expansion::extend(const Format &format, Value bits) {
+  Value magnitude = mask(bits, format.signBit() - 1);
+  Value moved = left(magnitude, format.shift());
+  int64_t rebias = Format::wideBias - format.bias;
+  Value normal = add(moved, constant(rebias << Format::wideMantissa));
+  // 2^e + m - 2^e, where e is the exponent of the smallest normal value.
+  Value one = constant((rebias + 1) << Format::wideMantissa);
+  Value subnormal = asBits(arith::SubFOp::create(
+      builder, asFloat(either(moved, one)), asFloat(one)));
+  Value result = select(
+      compare(CmpIPredicate::ult, magnitude, int64_t(1) << format.mantissa),
+      subnormal, normal);
+  if (format.hasInfinity)
+    result = select(
+        compare(CmpIPredicate::uge, magnitude, format.infinity),
+        either(left(sub(magnitude, constant(format.infinity)), format.shift()),
+               constant(kWideInfinity)),
+        result);
+  else if (format.hasNaN && format.hasNegativeZero)
+    result = select(compare(CmpIPredicate::ugt, magnitude, format.largest),
+                    constant(kWideNaN), result);
+  Value sign = left(mask(bits, format.signBit()), 32 - format.bits);
+  result = either(result, sign);
+  if (!format.hasNegativeZero)
+    result = select(compare(CmpIPredicate::eq, bits, format.nan),
+                    constant(kWideNaN), result);
+  return result;
+}
+
+Value Expansion::extendPowerOfTwo(Value bits) {
+  // 2^-127 is subnormal in f32.
+  Value result = select(compare(CmpIPredicate::eq, bits, 0),
+                        constant(int64_t(1) << (Format::wideMantissa - 1)),
+                        left(bits, Format::wideMantissa));
+  return select(compare(CmpIPredicate::eq, bits, 0xff), constant(kWideNaN),
+                result);
+}
+
+Value Expansion::truncate(const Format &format, Value number) {
+  Value bits = asBits(number);
+  Value magnitude = mask(bits, 0x7fffffff);
+  // Ties go to even: half a unit is added if the last bit is set, otherwise one
+  // less.
+  int64_t rebias = Format::wideBias - format.bias;
+  int64_t half = int64_t(1) << (format.shift() - 1);
+  Value last = mask(right(magnitude, format.shift()), 1);
+  Value normal =
+      right(add(add(magnitude, last),
+                constant(half - 1 - (rebias << Format::wideMantissa))),
+            format.shift());
+  // The unit in the last place of this sum is the smallest subnormal value.
+  Value unit = constant((rebias + 1 + format.shift()) << Format::wideMantissa);
+  Value subnormal = sub(
+      asBits(arith::AddFOp::create(builder, asFloat(magnitude), asFloat(unit))),
+      unit);
+  Value result = select(compare(CmpIPredicate::ult, magnitude,
+                                (rebias + 1) << Format::wideMantissa),
+                        subnormal, normal);
+  result = arith::MinUIOp::create(builder, result, constant(format.largest));
+  Value isNaN = compare(CmpIPredicate::ugt, magnitude, kWideInfinity);
+  Value sign = mask(right(bits, 32 - format.bits), format.signBit());
+  if (!format.hasNaN)
+    return select(isNaN, constant(format.largest), either(result, sign));
+  if (format.hasNegativeZero)
+    return either(select(isNaN, constant(format.nan), result), sign);
+  result = select(compare(CmpIPredicate::eq, result, 0), result,
+                  either(result, sign));
+  return select(isNaN, constant(format.nan), result);
+}
+
+Value Expansion::truncateToPowerOfTwo(const Format &format, Value number) {
+  Value bits = asBits(number);
+  Value magnitude = mask(bits, 0x7fffffff);
+  int64_t half = int64_t(1) << (Format::wideMantissa - 1);
+  Value normal = right(add(magnitude, constant(half)), Format::wideMantissa);
+  // Half way between 2^-127, which is subnormal in f32, and 2^-126.
+  Value subnormal = select(compare(CmpIPredicate::uge, magnitude, 3 * half / 2),
+                           constant(1), constant(0));
+  Value result = select(compare(CmpIPredicate::ult, magnitude, 2 * half),
+                        subnormal, normal);
+  result = arith::MinUIOp::create(builder, result, constant(format.largest));
+  // Negative values, and NaN; -0.0 is zero.
+  Value hasNaN = arith::OrIOp::create(
+      builder, compare(CmpIPredicate::ugt, magnitude, kWideInfinity),
+      compare(CmpIPredicate::ugt, bits, 0x80000000));
+  return select(hasNaN, constant(format.nan), result);
+}
+
+void Expansion::run() {
+  Value operand = op->getOperand(0);
+  Type from = getElementTypeOrSelf(operand.getType()),
+       to = getElementTypeOrSelf(type);
+  Value result;
+  if (isSmallFloat(from)) {
+    Format format(cast<FloatType>(from));
+    Value bits = arith::BitcastOp::create(
+        builder, withElement(builder.getIntegerType(format.bits)), operand);
+    bits = arith::ExtUIOp::create(builder, i32(), bits);
+    result = asFloat(format.isSigned ? extend(format, bits)
+                                     : extendPowerOfTwo(bits));
+    // f8E8M0FNU exceeds the range of f16, to which this rounds.
+    if (to.getIntOrFloatBitWidth() < 32)
+      result = arith::TruncFOp::create(builder, type, result);
+    else if (!to.isF32())
+      result = arith::ExtFOp::create(builder, type, result);
+  } else {
+    Format format(cast<FloatType>(to));
+    if (from.isF64())
+      operand = truncateToOdd(builder, op->getLoc(), operand);
+    else if (!from.isF32())
+      operand = arith::ExtFOp::create(builder, f32(), operand);
+    Value bits = format.isSigned ? truncate(format, operand)
+                                 : truncateToPowerOfTwo(format, operand);
+    bits = arith::TruncIOp::create(
+        builder, withElement(builder.getIntegerType(format.bits)), bits);
+    result = arith::BitcastOp::create(builder, type, bits);
+  }
+  op->replaceAllUsesWith(ValueRange(result));
+  op->erase();
+}
+
+void smalti::expandSmallFloats(Operation *root) {
+  SmallVector<Operation *> conversions;
+  root->walk([&](Operation *op) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+        (isSmallFloat(getElementTypeOrSelf(op->getOperand(0).getType())) ||
+         isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType()))))
+      conversions.push_back(op);
+  });
+  for (Operation *op : conversions)
+    Expansion(op).run();
+}

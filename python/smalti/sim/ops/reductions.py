@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`mosaic_gpu.reduce` and `mosaic_gpu.scan`: the region combines tuples of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ..machine.machine import State
+from ..machine.values import is_vector
+from ..translation.translator import Step, Translator, attribute, operation, vector_reader
+from .arith import type_of
+from .scratch import scratch
+from .vector import reduce_tuples, scalar_of
+
+Array = np.ndarray[Any, Any]
+Combine = Callable[[list[Array], list[Array]], list[Array]]
+
+
+def _combiner(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[Any]]) -> Callable[[Any], Combine]:
+    """A function that combines tuples of arrays, element by element."""
+    body, arguments, yields = translator.region(op.regions[0])
+    run = body.step
+    assert run is not None and not body.blocking
+    # Ops on scalars also act on arrays with one number per thread, but their control flow is that of threads.
+    is_straight = not any(inner.operation.regions for inner in op.regions[0].blocks[0].operations)
+
+    def combine(st: State, left: list[Array], right: list[Array]) -> list[Array]:
+        given = [np.asarray(array).reshape(-1) for array in (*left, *right)]
+        shape, count = left[0].shape, given[0].size
+        found = [np.empty(count, dtype) for dtype in dtypes]
+        for places in [slice(None)] if is_straight else range(count):
+            for slot, array in zip(arguments, given, strict=True):
+                st.v[slot] = array if is_straight else scalar_of(array[places])
+            run(st)
+            for array, slot in zip(found, yields, strict=True):
+                array[places] = st.v[slot]
+        return [array.reshape(shape) for array in found]
+
+    return lambda st: lambda left, right: combine(st, left, right)
+
+
+def _inputs(op: ir.Operation, translator: Translator) -> tuple[Any, Any, list[np.dtype[Any]]]:
+    """Functions that return the inputs and the initial values, and the types of the elements."""
+    readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
+    count = len(readers) // 2
+    dtypes = [type_of(operand.type) for operand in list(op.operands)[:count]]
+    site = translator.site(op)
+
+    def inputs(st: Any) -> list[Array]:
+        return [read(st) for read in readers[:count]]
+
+    def initial(st: Any) -> list[Array]:
+        found = [np.asarray(read(st), dtype) for read, dtype in zip(readers[count:], dtypes, strict=True)]
+        if any(array.ndim for array in found):
+            st.stop("divergence", "the initial values differ between threads", site)
+        return found
+
+    return inputs, initial, dtypes
+
+
+@operation("mosaic_gpu.reduce")
+def _reduce(op: ir.Operation, translator: Translator) -> Step:
+    axes = tuple(attribute(op, "dims"))
+    inputs, initial, dtypes = _inputs(op, translator)
+    combiner = _combiner(op, translator, dtypes)
+    results = translator.results(op)
+    exchange = scratch(op, translator, axes)
+    is_whole = not is_vector(op.results[0].type)
+
+    def step(st: State) -> None:
+        exchange(st)
+        combine = combiner(st)
+        with np.errstate(all="ignore"):
+            found = reduce_tuples(combine, inputs(st), axes)
+            start = [np.broadcast_to(array, found[0].shape) for array in initial(st)]
+            found = combine(start, found)
+        for result, array in zip(results, found, strict=True):
+            st.v[result] = scalar_of(array) if is_whole else array
+
+    return step
+
+
+@operation("mosaic_gpu.scan")
+def _scan(op: ir.Operation, translator: Translator) -> Step:
+    dim, exclusive, reverse = attribute(op, "dim"), "exclusive" in op.attributes, "reverse" in op.attributes
+    inputs, initial, dtypes = _inputs(op, translator)
+    combiner = _combiner(op, translator, dtypes)
+    results = translator.results(op)
+
+    def step(st: State) -> None:
+        combine = combiner(st)
+        arrays = [np.moveaxis(array, dim, 0) for array in inputs(st)]
+        found = [np.empty_like(array) for array in arrays]
+        prefix = [np.broadcast_to(array, arrays[0].shape[1:]) for array in initial(st)]
+        size = len(arrays[0])
+        with np.errstate(all="ignore"):
+            for at in reversed(range(size)) if reverse else range(size):
+                following = combine(prefix, [array[at] for array in arrays])
+                for array, value in zip(found, prefix if exclusive else following, strict=True):
+                    array[at] = value
+                prefix = following
+        for result, array in zip(results, found, strict=True):
+            st.v[result] = np.moveaxis(array, 0, dim)
+
+    return step

@@ -1,0 +1,215 @@
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%t: tensor<4xf32>) {
+  // expected-error@+1 {{tile elements are 'f32', but result elements are 'f16'}}
+  triton_xla.broadcast %t dims [0] : tensor<4xf32> -> tensor<4x2xf16>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>) {
+  // expected-error@+1 {{expected one entry in dims for each of the tile's 1 dimensions, but found 2}}
+  triton_xla.broadcast %t dims [0, 1] : tensor<4xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>) {
+  // expected-error@+1 {{dims[0] is 2, but the result has rank 2}}
+  triton_xla.broadcast %t dims [2] : tensor<4xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{dims must be strictly increasing, but dims[1] is 0 after 1}}
+  triton_xla.broadcast %t dims [1, 0] : tensor<4x2xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>) {
+  // expected-error@+1 {{dimension #0 of the tile has size 4, which must be 1 or the 2 of the result's dimension #1}}
+  triton_xla.broadcast %t dims [1] : tensor<4xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{[0, 0] is not a permutation of the tile's 2 dimensions}}
+  triton_xla.transpose %t [0, 0] : tensor<4x2xf32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{[0] is not a permutation of the tile's 2 dimensions}}
+  triton_xla.transpose %t [0] : tensor<4x2xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{the transposed tile is 'tensor<2x4xf32>', but the result is 'tensor<4x2xf32>'}}
+  triton_xla.transpose %t [1, 0] : tensor<4x2xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{the tile has 8 elements, but the result has 9}}
+  triton_xla.reshape %t : tensor<4x2xf32> -> tensor<9xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x1xf32>) {
+  // expected-error@+1 {{dims[0] is -1, but the tile has rank 2}}
+  triton_xla.squeeze_dims %t [-1] : tensor<4x1xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x1xf32>) {
+  // expected-error@+1 {{dimension #0 has size 4; only dimensions of size 1 can be squeezed}}
+  triton_xla.squeeze_dims %t [0] : tensor<4x1xf32> -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x1xf32>) {
+  // expected-error@+1 {{the squeezed tile is 'tensor<4xf32>', but the result is 'tensor<4x1xf32>'}}
+  triton_xla.squeeze_dims %t [1] : tensor<4x1xf32> -> tensor<4x1xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{dim is 1, but the tile has rank 1}}
+  triton_xla.iota dim 1 : tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{dim is 0, but the tile has rank 0}}
+  triton_xla.iota dim 0 : tensor<i32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{the last index 256 is not representable in 'i8'}}
+  triton_xla.iota dim 0 : tensor<257xi8>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{the last index 7 is not representable in 'f4E2M1FN'}}
+  triton_xla.iota dim 0 : tensor<8xf4E2M1FN>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{elements are 'f8E8M0FNU', which cannot represent zero}}
+  triton_xla.iota dim 0 : tensor<1xf8E8M0FNU>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{expected at least one tile}}
+  "triton_xla.concat"() <{dim = 0 : i64}> : () -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x2xf32>, %b: tensor<4x3xf32>) {
+  // expected-error@+1 {{tile #1 is 'tensor<4x3xf32>', which differs from the result 'tensor<8x2xf32>' in more than the size of dimension #0}}
+  triton_xla.concat %a, %b dim 0 : (tensor<4x2xf32>, tensor<4x3xf32>) -> tensor<8x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x2xf32>) {
+  // expected-error@+1 {{the sizes of the tiles in dimension #1 add up to 4, but the result has 5}}
+  triton_xla.concat %a, %a dim 1 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{expected 2 offsets, sizes and strides, one for each dimension of the tile, but found 1, 2 and 2}}
+  triton_xla.slice %t [0] [4, 2] [1, 1] : tensor<4x2xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{expected sizes and strides of at least 1, but dimension #1 has size 2 and stride 0}}
+  triton_xla.slice %t [0, 0] [4, 2] [1, 0] : tensor<4x2xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{window of 3 elements 2 apart from offset 0 is not inside of dimension #0 of size 4}}
+  triton_xla.slice %t [0, 0] [3, 2] [2, 1] : tensor<4x2xf32> -> tensor<3x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{the slice is 'tensor<2x2xf32>', but the result is 'tensor<4x2xf32>'}}
+  triton_xla.slice %t [0, 0] [2, 2] [2, 1] : tensor<4x2xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{dimension #0 of size 4 cannot be split into 3 equal parts}}
+  triton_xla.split %t dim 0 : tensor<4x2xf32> -> (tensor<1x2xf32>, tensor<1x2xf32>, tensor<2x2xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{part #1 must be 'tensor<2x2xf32>', but is 'tensor<2x1xf32>'}}
+  triton_xla.split %t dim 0 : tensor<4x2xf32> -> (tensor<2x2xf32>, tensor<2x1xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{expected at least one part}}
+  "triton_xla.split"(%t) <{dim = 0 : i64}> : (tensor<4x2xf32>) -> ()
+  return
+}

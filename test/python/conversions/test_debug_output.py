@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Output and assertions of block-level kernels, on the emulator and the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+from smalti import sim, targets
+
+EMULATED = [targets.EMULATED + chip for chip in ("sm_80", "sm_90a", "gfx942", "gfx1201")]
+SIMULATED = ["sim:sm_90a", "sim:gfx942"]
+
+KERNEL = """
+module attributes {{gpu.container_module}} {{
+gpu.module @output_module {{
+  gpu.func @output(%x: memref<{shape}xELEMENT>) kernel attributes {{known_block_size = array<i32: 128, 1, 1>,
+      known_grid_size = array<i32: 2, 1, 1>}} {{
+    %v = mosaic_gpu.vector_load %x {{out_layouts = [{layout}]}} : memref<{shape}xELEMENT> -> vector<{shape}xELEMENT>
+    {body}
+    gpu.return
+  }}
+}}
+}}
+"""
+
+STRIDED = ("4x64", "#mosaic_gpu.WGStridedFragLayout<[4, 64], 2>")
+
+
+def replicated(target: str) -> tuple[str, str]:
+    lanes = targets.get(target.partition(":")[2]).wave_size
+    layout = (
+        f"#mosaic_gpu.TiledLayout<[[{lanes}], [1]], warp_dims = [#mosaic_gpu.Replicated<times = {128 // lanes}>], "
+        "lane_dims = [-2], vector_dim = -1>"
+    )
+    return "64", layout
+
+
+def compiled(target: str, how: tuple[str, str], element: str, body: str) -> Callable[..., Any]:
+    shape, layout = how
+    text = KERNEL.format(shape=shape, layout=layout, body=body).replace("ELEMENT", element)
+    text = text.replace("VECTOR", f"vector<{shape}x{element}>").replace("MASK", f"vector<{shape}xi1>")
+    text = text.replace("LAYOUT", layout)
+    if target.startswith("sim:"):
+        return sim.simulate(text, target)
+    return smalti.compile(text, target=target).launcher
+
+
+@pytest.mark.parametrize("target", [*EMULATED, *SIMULATED])
+@pytest.mark.parametrize("is_replicated", [False, True])
+def test_each_element_is_printed_once(target: str, is_replicated: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    how = replicated(target) if is_replicated else STRIDED
+    body = 'mosaic_gpu.debug_print "50% of {}, x", %v {with_block_id, in_layouts = [LAYOUT]} : VECTOR'
+    shape = tuple(map(int, how[0].split("x")))
+    x = np.random.default_rng(0).integers(-9, 9, shape).astype(np.float16) / 4
+    expected = [
+        f"block [{block}, 0, 0]: 50% of {list(index)}: {x[index]:f}, x"
+        for block in range(2)
+        for index in np.ndindex(shape)
+    ]
+    run = compiled(target, how, "f16", body)
+    run(x)
+    first = capsys.readouterr().out
+    assert sorted(first.splitlines()) == sorted(expected)
+    run(x)
+    assert capsys.readouterr().out == first
+
+
+@pytest.mark.parametrize("target", [*EMULATED, *SIMULATED])
+def test_splats_are_printed_once(target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    body = """%s = arith.constant dense<-3> : vector<256xi16>
+    mosaic_gpu.debug_print "{} {}", %s : vector<256xi16>
+    %t = arith.constant dense<true> : vector<256xi1>
+    mosaic_gpu.debug_print "{}", %t : vector<256xi1>"""
+    compiled(target, STRIDED, "f32", body)(np.zeros((4, 64), np.float32))
+    assert sorted(capsys.readouterr().out.splitlines()) == ["-3 -3"] * 2 + ["1"] * 2
+
+
+ASSERTION = """%zero = arith.constant dense<0> : VECTOR
+    %c = arith.cmpi sge, %v, %zero {in_layouts = [LAYOUT, LAYOUT], out_layouts = [LAYOUT]} : VECTOR
+    mosaic_gpu.assert %c, "not 100% positive" {in_layouts = [LAYOUT]} : MASK"""
+
+
+@pytest.mark.parametrize("target", EMULATED)
+@pytest.mark.parametrize("is_replicated", [False, True])
+def test_failed_assertions(target: str, is_replicated: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    how = replicated(target) if is_replicated else STRIDED
+    run = compiled(target, how, "i32", ASSERTION)
+    x = np.zeros(tuple(map(int, how[0].split("x"))), np.int32)
+    run(x)
+    assert not capsys.readouterr().out
+    x.flat[37] = -1
+    with pytest.raises(smalti.EmulationError) as caught:
+        run(x)
+    where = "[37]" if is_replicated else "[0, 37]"
+    assert f"assertion failed in block [0, 0, 0] at {where}: not 100% positive\n" in capsys.readouterr().out
+    (finding, *_) = caught.value.findings
+    assert finding.kind == "trap" and finding.location is not None
+    assert ("not 100% positive" in finding.message) == ("sm_" in target)
+
+
+@pytest.mark.parametrize("target", SIMULATED)
+def test_assertions_in_the_simulator(target: str) -> None:
+    kernel = compiled(target, STRIDED, "i32", ASSERTION)
+    x = np.zeros((4, 64), np.int32)
+    assert not kernel.find(x)  # type: ignore[attr-defined]
+    x[1, 2] = x[3, 4] = -1
+    (finding, *_) = kernel.find(x)  # type: ignore[attr-defined]
+    assert finding.kind == "assertion"
+    assert finding.message == "assertion failed at [1, 2], the first of 2 false elements: not 100% positive"
+    assert finding.block == (0, 0, 0)
+    assert finding.location is not None
+
+
+@pytest.mark.parametrize("target", EMULATED)
+def test_failed_splats(target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    body = """%c = arith.constant dense<false> : vector<256xi1>
+    mosaic_gpu.assert %c, "never" : vector<256xi1>"""
+    with pytest.raises(smalti.EmulationError):
+        compiled(target, STRIDED, "f32", body)(np.zeros((4, 64), np.float32))
+    assert capsys.readouterr().out.startswith("assertion failed in block [0, 0, 0]: never\n")
