@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,7 +42,7 @@ class Case:
 
     def source(self) -> str:
         """Our kernel."""
-        text = (ROOT / "benchmarks" / "kernels" / f"{self.kernel}.mlir").read_text()
+        text = _text(self.kernel)
         for old, new in self.replace.items():
             text = text.replace(old, new)
         return text
@@ -56,6 +57,12 @@ class Case:
             "options": options,
             "chip": chip,
         }
+
+
+@functools.cache
+def _text(kernel: str) -> str:
+    """The file of a kernel. One run reads it once, so that an edit does not mix two versions."""
+    return (ROOT / "benchmarks" / "kernels" / f"{kernel}.mlir").read_text()
 
 
 def _attention() -> Case:

@@ -531,6 +531,17 @@ _VECTOR: dict[str, Callable[..., Any]] = {
     "mul_u32": lambda a, b: (a & 0xFFFFFF) * (b & 0xFFFFFF),
     "mad_u32": lambda a, b, c: (a & 0xFFFFFF) * (b & 0xFFFFFF) + c,
 }
+_WIDE: dict[str, Callable[..., Any]] = {
+    "mov_b64": lambda a: a,
+    "add_nc_u64": lambda a, b: a + b,
+    "sub_nc_u64": lambda a, b: a - b,
+    "min_u64": np.minimum,
+    "max_u64": np.maximum,
+    "lshlrev_b64": lambda a, b: b << (a & 63),
+    "lshrrev_b64": lambda a, b: b >> (a & 63),
+    "lshl_add_u64": lambda a, b, c: (a << (b & 63)) + c,
+}
+"""Operations of register pairs, on lanes that are Python's integers."""
 _GCN_COMPARE = {"lg": "NE", "ne": "NE", "eq": "EQ", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE"}
 
 
@@ -681,6 +692,10 @@ class Gcn:
             return
         if not s or not re.match(r"s\d|s\[|vcc|exec|m0|ttmp", s[0]):
             return
+        if name == "s_getreg_b32":
+            # A launch without clusters: gfx1250 takes the block's number from ttmp9 then.
+            self.write(s[0], 0 if "HW_REG_IB_STS2" in s[1] else None)
+            return
         if stem == "cselect":
             a, b = self.value(s[1], words), self.value(s[2], words)
             self.write(s[0], (a if a == b else None) if self.scc is None else (a if self.scc else b), words)
@@ -788,10 +803,12 @@ class Gcn:
         if stem.startswith("mbcnt"):
             self.write(s[0], None)
             return
-        if stem == "mov_b64" and (found := re.fullmatch(r"v\[(\d+):(\d+)\]", s[0])):
-            value = self.value(s[1], 2)
+        if (wide := _WIDE.get(stem)) and (found := re.fullmatch(r"v\[(\d+):(\d+)\]", s[0])):
+            # A shift has 32 bits.
+            sources = [self.lane_values(text, 32 if "rev_" in stem and i == 0 else 64) for i, text in enumerate(s[1:])]
+            value = None if any(source is None for source in sources) else wide(*sources) & LONG
             for i, register in enumerate(found.groups()):
-                self.write(f"v{register}", value >> 32 * i & WORD if isinstance(value, int) else None)
+                self.write(f"v{register}", None if value is None else (value >> 32 * i & WORD).astype(np.int64))
             return
         kind, _, type_ = stem.rpartition("_")
         kind = re.sub(r"_(nc|co)$", "", kind)

@@ -166,7 +166,7 @@ def test_sass_kinds_and_widths() -> None:
         (("s_lshl_b32 s6, s6, 1", "s_and_b32 s7, s6, 0xff", "s_cmp_lg_u32 s7, 0", "s_cbranch_scc1 .LBB0_1"), 8),
         # A condition of all lanes.
         (("s_add_i32 s4, s4, 1", "v_cmp_gt_u32_e64 s[8:9], 5, s4", "s_and_b64 vcc, exec, s[8:9]", "s_cbranch_vccnz .LBB0_1"), 5),
-        (("s_add_u32 s4, s4, 1", "v_mov_b64_e32 v[2:3], 5", "v_cmp_lt_u64_e32 vcc, s[4:5], v[2:3]", "s_cbranch_vccnz .LBB0_1"), 5),
+        (("s_add_u32 s4, s4, 1", "v_lshrrev_b64 v[2:3], 2, 23", "v_min_u64 v[2:3], 9, v[2:3]", "v_cmp_lt_u64_e32 vcc, s[4:5], v[2:3]", "s_cbranch_vccnz .LBB0_1"), 5),
     ],
 )  # fmt: skip
 def test_gcn_loops_with_constant_bounds(update: tuple[str, ...], iterations: int) -> None:
@@ -203,6 +203,14 @@ def test_gcn_block_number() -> None:
         "\ts_endpgm\n\t.section\t.rodata\n\t\t.amdhsa_user_sgpr_count 6\n"
     )
     assert executed(code, block=3) == (2 + 3 * 4, 0)
+
+
+def test_gcn_block_number_of_a_launch_without_clusters() -> None:
+    code = gcn(
+        "s_getreg_b32 s4, hwreg(HW_REG_IB_STS2, 6, 4)", "s_cmp_eq_u32 s4, 0", "s_cselect_b32 s5, ttmp9, s3", ".LBB0_1:",
+        "s_sub_co_i32 s5, s5, 1", "s_cmp_lg_u32 s5, 0", "s_cbranch_scc1 .LBB0_1", "s_endpgm",
+    )  # fmt: skip
+    assert executed(code, block=4) == (3 + 4 * 3 + 1, 0)
 
 
 def test_gcn_kinds_and_widths() -> None:
