@@ -203,7 +203,9 @@ void inference::addReduction(ConstraintSystem &system, VarId source,
                              ArrayRef<int64_t> dims, Type resultType) {
   // Without dimensions, the result is the source.
   if (dims.empty())
-    return system.equal(source, result, "no dimension is reduced");
+    return system.equal(source, result,
+                          "the op does not reduce a dimension, so source and "
+                          "result have one layout");
   Step step{Step::Kind::Reduce, {}, {}, {}, false};
   step.source.assign(sourceType.getShape().begin(),
                      sourceType.getShape().end());
