@@ -204,8 +204,8 @@ void inference::addReduction(ConstraintSystem &system, VarId source,
   // Without dimensions, the result is the source.
   if (dims.empty())
     return system.equal(source, result,
-                          "the op does not reduce a dimension, so source and "
-                          "result have one layout");
+                        "the op does not reduce a dimension, so source and "
+                        "result have one layout");
   Step step{Step::Kind::Reduce, {}, {}, {}, false};
   step.source.assign(sourceType.getShape().begin(),
                      sourceType.getShape().end());
