@@ -265,7 +265,7 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
     if resources.shared_bytes is not None:
         words.append(f"{resources.shared_bytes} B shared memory")
     if resources.block is not None:
-        words.append(f"{resources.warps} warps x {resources.tiles} blocks")
+        words.append(f"{resources.warps} warps x {resources.tiles or '?'} blocks")
     if resources.stages is not None:
         words.append(f"{resources.stages} stage{'s' * (resources.stages != 1)}")
     words.append(f"{seconds:.2f} s")

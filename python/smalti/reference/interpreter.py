@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import ir
+from ..compiler.entry import describe
 from ..diagnostics import Diagnostic, source_location
 from ..pace import MORE_TIME, check_time_limit
 from .values import InterpreterError, Value
@@ -42,6 +43,8 @@ class Interpreter:
         """Called with each line that the kernel prints."""
         self._values: dict[Any, Value] = {}
         self.tile_number = 0
+        self.grid: tuple[int, ...] = ()
+        """The number of tiles in each dimension."""
         self.operation_number = 0
         """The number of atomic operations that ran."""
         check_time_limit(time_limit)
@@ -54,14 +57,19 @@ class Interpreter:
     def run(self, arguments: Sequence[Value], blocks: range | None = None) -> None:
         """Runs all tiles, or those of `blocks`. Memrefs in `arguments` are changed in place."""
         block = self.entry.regions[0].blocks[0]
-        tiles = range(ir.IntegerAttr(self.entry.attributes["num_tiles"]).value)
+        if "grid" in self.entry.attributes:
+            self.grid = tuple(int(size) for size in ir.DenseI64ArrayAttr(self.entry.attributes["grid"]))
+        else:
+            self.grid = describe(self.entry).grid_sizes([argument.data for argument in arguments])
+        tiles = range(math.prod(self.grid))
         if blocks is not None:
             tiles = tiles[blocks.start : blocks.stop]
         self._total = len(tiles)
         for tile in tiles:
             self._values = {}
             self.tile_number = tile
-            self.run_block(block, [*arguments, Value(np.asarray(tile, np.int64))])
+            ids = [Value(np.asarray(number, np.int64)) for number in np.unravel_index(tile, self.grid)]
+            self.run_block(block, [*arguments, *ids])
             self._done += 1
             self._report()
 

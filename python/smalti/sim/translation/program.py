@@ -236,7 +236,8 @@ def of_function(name: str, function: Any, translator: Translator) -> Program:
     grid = three(function, "known_grid_size", "gpu.known_grid_size")
     block = three(function, "known_block_size", "gpu.known_block_size")
     place = source_location(function.location)
-    if grid is None or block is None:
+    # The number of tiles of a tile-level kernel may depend on the arguments of a call.
+    if block is None or (grid is None and "smalti.arguments" not in function.attributes):
         message = "the kernel does not state its sizes; set the attributes known_block_size and known_grid_size"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
