@@ -52,19 +52,19 @@ _UNSIGNED = ("maxu", "minu")
 KINDS = (
     "addf",
     "addi",
+    "andi",
     "assign",
     "maximumf",
+    "maxnumf",
     "maxs",
     "maxu",
     "minimumf",
+    "minnumf",
     "mins",
     "minu",
     "mulf",
     "muli",
     "ori",
-    "andi",
-    "maxnumf",
-    "minnumf",
     "xori",
 )
 """The kinds of `arith`, by number."""
