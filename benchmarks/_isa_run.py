@@ -13,6 +13,7 @@ depend on sizes and numbers only are exact. The rules for the rest:
 
 from __future__ import annotations
 
+import functools
 import re
 import struct
 from collections.abc import Callable
@@ -47,7 +48,8 @@ class Machine(Protocol):
     known: dict[str, Any]
     """The values that are known, by register or predicate."""
 
-    def forgotten(self, instruction: Instruction) -> tuple[str, ...] | None:
+    @staticmethod
+    def forgotten(instruction: Instruction) -> tuple[str, ...] | None:
         """The registers and predicates that an instruction makes unknown; None for an instruction that `step` executes."""
         ...
 
@@ -179,13 +181,15 @@ class Sass:
 
     # Instructions.
 
-    def forgotten(self, instruction: Instruction) -> tuple[str, ...] | None:
+    @staticmethod
+    @functools.lru_cache(maxsize=1 << 16)
+    def forgotten(instruction: Instruction) -> tuple[str, ...] | None:
         base = instruction.name.split(".")[0]
-        if instruction.kind == "branch" or hasattr(self, "op_" + base.removeprefix("U").lower()):
+        if instruction.kind == "branch" or hasattr(Sass, "op_" + base.removeprefix("U").lower()):
             return None
         _, outs, register, _, words = _parts(instruction)
         if found := re.fullmatch(r"(U?R)(\d+)", register):
-            outs += [f"{found[1]}{int(found[2]) + i}" for i in range(words)]
+            outs = [*outs, *(f"{found[1]}{int(found[2]) + i}" for i in range(words))]
         return tuple(outs)
 
     def step(self, instruction: Instruction) -> bool | None:
@@ -348,9 +352,9 @@ class Sass:
         wide = "S64" in modifiers or "U64" in modifiers
         bits = 64 if wide else 32
         extended = "EX" in modifiers
-        lower = self.predicate(p.pop()) if extended else None
+        lower = self.predicate(p[-1]) if extended else None
         combine = next(m for m in modifiers if m in ("AND", "OR", "XOR"))
-        with_ = self.predicate(p[0]) if p else True
+        with_ = self.predicate(p[0]) if len(p) > extended else True
         a, b = self.value(s[0], wide), self.value(s[1], wide)
         result: bool | None = None
         if a is not None and b is not None:
@@ -428,6 +432,7 @@ class Sass:
         return None, [True]
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def _parts(instruction: Instruction) -> tuple[list[str], list[str], str, list[str], int]:
     """The operands of an instruction: sources, resulting predicates, resulting register, predicates that are read; and the
     number of registers that it writes."""
@@ -559,12 +564,13 @@ class Gcn:
         if code.block_register is not None:
             self.known[f"s{code.block_register}"] = block
 
-    def names(self, text: str) -> list[str]:
+    @staticmethod
+    def names(text: str) -> list[str]:
         """The registers of an operand: `s[4:5]` is two."""
         if found := re.fullmatch(r"([sva]|ttmp)\[(\d+):(\d+)\]", text):
             return [f"{found[1]}{i}" for i in range(int(found[2]), int(found[3]) + 1)]
         if text in ("vcc", "exec"):
-            return [f"{text}_lo", f"{text}_hi"] if self.lanes == 64 else [f"{text}_lo"]
+            return [f"{text}_lo", f"{text}_hi"]
         return [text]
 
     def word(self, name: str) -> int | None:
@@ -626,7 +632,9 @@ class Gcn:
         for name in self.names(text):
             self.write(name, None)
 
-    def forgotten(self, instruction: Instruction) -> tuple[str, ...] | None:
+    @staticmethod
+    @functools.lru_cache(maxsize=1 << 16)
+    def forgotten(instruction: Instruction) -> tuple[str, ...] | None:
         name, operands = instruction.name, instruction.operands
         computed = ("scalar", "integer", "move", "shuffle", "branch")
         if "::" in instruction.text or name.startswith("v_cmp"):
@@ -635,7 +643,7 @@ class Gcn:
             return None
         if instruction.kind in ("store", "shared store", "copy", "wait", "barrier", "hint") or not operands:
             return ()
-        return tuple(self.names(operands[0].split()[0]))
+        return tuple(Gcn.names(operands[0].split()[0]))
 
     def step(self, instruction: Instruction) -> bool | None:
         name, operands = instruction.name, list(instruction.operands)

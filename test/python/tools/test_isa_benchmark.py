@@ -298,11 +298,16 @@ def test_the_page_has_the_worst_cells_first() -> None:
 
 RECORD = ROOT / "benchmarks" / "results" / "isa.json"
 PINNED = {
-    "sm_80": "vector add",
-    "sm_90a": "vector add",
-    "sm_120a": "vector add",
-    "gfx942": "vector add",
-    "gfx1100": "vector add",
+    "sm_80": "RMS norm",
+    "sm_90a": "softmax",
+    "sm_100a": "layer norm",
+    "sm_120a": "column sum",
+    "gfx90a": "softmax",
+    "gfx942": "matmul",
+    "gfx950": "layer norm",
+    "gfx1100": "RMS norm",
+    "gfx1201": "column sum",
+    "gfx1250": "softmax",
 }
 
 
