@@ -172,7 +172,7 @@ void Expansion::checkSize(const Operand &operand, unsigned bits) {
   if (size == bits || (operand.kind == Operand::Argument && size < 32))
     return;
   complain(Twine(size) + "-bit register is used as an operand of a " +
-           Twine(bits) + "-bit type; the widths must be equal");
+           Twine(bits) + "-bit type");
 }
 
 void Expansion::write(const Operand &operand, Value *value, bool isConversion) {

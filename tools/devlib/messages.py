@@ -313,7 +313,7 @@ def _leading(code: str) -> str:
     code = " ".join(code.split())
     found = re.search(r"([\w.>:*-]+(?:\((?:[^()]|\([^()]*\))*\))?)\s*(?:\+|<<)$", code)
     if not found or re.search(
-        r"emit\w*\(|remark\w*\(|report\w*\(|attachNote|Error|error|^diagnostic|^\w*[Ss]tream$|^note$|^(?:out|os)$",
+        r"emit\w*\(|remark\w*\(|report\w*\(|attachNote|Error|errors?\b|^diagnostic|^\w*[Ss]tream$|^note$|^(?:out|os)$",
         found[1],
     ):
         return ""

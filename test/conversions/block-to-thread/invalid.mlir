@@ -27,7 +27,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[4], 1>: layouts are not defined for scalable vectors; use a vector of fixed length}}
+    // expected-error @below {{which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[4], 1>: scalable vectors are not supported}}
     %v = vector.transfer_read %m[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[4], 1>]} : memref<256xf32>, vector<[4]xf32>
     gpu.return
   }
