@@ -186,10 +186,12 @@ static bool isAssemblerName(StringRef name) {
 /// Whether elements of this type have the same bits in memory and in a vector.
 static bool isMemoryElement(Type element) {
   if (element.isInteger())
-    return llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth());
-  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType,
-             Float8E5M2FNUZType, Float16Type, BFloat16Type, Float32Type,
-             Float64Type>(element);
+    return llvm::is_contained({2, 4, 8, 16, 32, 64},
+                              element.getIntOrFloatBitWidth());
+  auto type = dyn_cast<FloatType>(element);
+  return type && (isa<Float4E2M1FNType, Float16Type, BFloat16Type, Float32Type,
+                      Float64Type>(type) ||
+                  type.getWidth() == 8);
 }
 
 namespace {
@@ -293,8 +295,8 @@ LogicalResult Planner::checkSignature() {
       return refuse("the default memory space is required");
     if (!isMemoryElement(type.getElementType()))
       return refuse(
-          "supported elements are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, "
-          "f16, bf16, f32, f64 and integers of 8, 16, 32 or 64 bits");
+          "supported elements are floats of 8 bits, f4E2M1FN, f16, bf16, f32, "
+          "f64 and integers of 2, 4, 8, 16, 32 or 64 bits");
     if (!isDynamic(type) && !getElementSpan(type))
       return refuse("the size exceeds the 64-bit address space");
   }
