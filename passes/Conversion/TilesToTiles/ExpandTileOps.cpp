@@ -23,6 +23,7 @@
 #include "llvm/Support/MathExtras.h"
 
 namespace smalti {
+#define GEN_PASS_DECL_SMALTIEXPANDTILEOPS
 #define GEN_PASS_DEF_SMALTIEXPANDTILEOPS
 #include "smalti/passes/Conversion/Passes.h.inc"
 } // namespace smalti
@@ -751,10 +752,12 @@ namespace {
 
 struct SmaltiExpandTileOps
     : smalti::impl::SmaltiExpandTileOpsBase<SmaltiExpandTileOps> {
+  using SmaltiExpandTileOpsBase::SmaltiExpandTileOpsBase;
   void runOnOperation() override;
 
 private:
   LogicalResult plan(SmallVectorImpl<Operation *> &ops);
+  bool isKept(Operation *op) const;
   void expand(Operation *op);
   void linearizeGrid(EntryFuncOp func);
 };
@@ -794,15 +797,27 @@ static std::optional<std::string> getHistogramRefusal(HistogramOp op) {
   return std::nullopt;
 }
 
-static bool isPrimitive(DotOp op) {
-  return op.getLhs().getType().getRank() == 2 &&
-         (op.getAlgorithm() == DotAlgorithm::Default ||
-          op.getAlgorithm() == DotAlgorithm::TF32 ||
-          op.getAlgorithm() == DotAlgorithm::IEEE);
+/// Whether the algorithm of a dot has a single part in the type of its
+/// operands.
+static bool isSingle(DotAlgorithm algorithm) {
+  return algorithm == DotAlgorithm::Default ||
+         algorithm == DotAlgorithm::TF32 || algorithm == DotAlgorithm::IEEE;
+}
+
+/// Whether the op remains because it is primitive or in the list `keep`.
+bool SmaltiExpandTileOps::isKept(Operation *op) const {
+  bool isListed = llvm::is_contained(keep, op->getName().stripDialect());
+  if (auto dot = dyn_cast<DotOp>(op))
+    return isSingle(dot.getAlgorithm()) &&
+           (isListed || dot.getLhs().getType().getRank() == 2);
+  return isListed || !isa<SqueezeDimsOp, SplitOp, NumTilesOp, HistogramOp,
+                          SortOp, RandomBitsOp, DotScaledOp, SparseDotOp>(op);
 }
 
 LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
   WalkResult walk = getOperation().walk([&](Operation *op) -> WalkResult {
+    if (isKept(op))
+      return WalkResult::advance();
     if (auto sort = dyn_cast<SortOp>(op)) {
       if (failed(checkSort(sort)))
         return WalkResult::interrupt();
@@ -811,12 +826,6 @@ LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
         remarkMissed(op, kPassName) << "histogram not expanded: " << *reason;
         return WalkResult::advance();
       }
-    } else if (auto dot = dyn_cast<DotOp>(op)) {
-      if (isPrimitive(dot))
-        return WalkResult::advance();
-    } else if (!isa<SqueezeDimsOp, SplitOp, RandomBitsOp, DotScaledOp,
-                    SparseDotOp, NumTilesOp>(op)) {
-      return WalkResult::advance();
     }
     ops.push_back(op);
     return WalkResult::advance();
