@@ -18,6 +18,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/MathExtras.h"
@@ -33,6 +34,12 @@ using namespace smalti;
 using namespace smalti::triton_xla;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
+
+/// The ops that the pass expands unless `keep` has them; of dots, those that
+/// are not primitive. `num_tiles` is always expanded, since the grid changes.
+static constexpr llvm::StringLiteral kDerived[] = {
+    "squeeze_dims", "split",      "histogram",  "sort",
+    "random_bits",  "dot_scaled", "sparse_dot", "dot"};
 
 /// Maximum number of comparisons of a histogram, elements times bins, that is
 /// expanded.
@@ -806,12 +813,16 @@ static bool isSingle(DotAlgorithm algorithm) {
 
 /// Whether the op remains because it is primitive or in the list `keep`.
 bool SmaltiExpandTileOps::isKept(Operation *op) const {
-  bool isListed = llvm::is_contained(keep, op->getName().stripDialect());
+  if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()))
+    return true;
+  StringRef name = op->getName().stripDialect();
+  bool isListed = llvm::is_contained(keep, name);
   if (auto dot = dyn_cast<DotOp>(op))
     return isSingle(dot.getAlgorithm()) &&
            (isListed || dot.getLhs().getType().getRank() == 2);
-  return isListed || !isa<SqueezeDimsOp, SplitOp, NumTilesOp, HistogramOp,
-                          SortOp, RandomBitsOp, DotScaledOp, SparseDotOp>(op);
+  if (isa<NumTilesOp>(op))
+    return false;
+  return isListed || !llvm::is_contained(kDerived, name);
 }
 
 LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
@@ -904,6 +915,14 @@ void SmaltiExpandTileOps::linearizeGrid(EntryFuncOp func) {
 }
 
 void SmaltiExpandTileOps::runOnOperation() {
+  for (StringRef name : keep) {
+    if (llvm::is_contained(kDerived, name))
+      continue;
+    getOperation().emitError()
+        << kPassName << ": keep has '" << name << "'; supported are "
+        << llvm::join(ArrayRef(kDerived), ", ");
+    return signalPassFailure();
+  }
   SmallVector<Operation *> ops;
   if (failed(plan(ops)))
     return signalPassFailure();
