@@ -25,6 +25,7 @@
 #include "llvm/Support/MathExtras.h"
 
 namespace smalti {
+#define GEN_PASS_DECL_SMALTIEXPANDTILEOPS
 #define GEN_PASS_DEF_SMALTIEXPANDTILEOPS
 #include "smalti/passes/Conversion/Passes.h.inc"
 } // namespace smalti
@@ -34,6 +35,12 @@ using namespace smalti;
 using namespace smalti::triton_xla;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
+
+/// The ops that the pass expands unless `keep` has them; of dots, those that
+/// are not primitive. `num_tiles` is always expanded, since the grid changes.
+static constexpr llvm::StringLiteral kDerived[] = {
+    "squeeze_dims", "split",      "histogram",  "sort",
+    "random_bits",  "dot_scaled", "sparse_dot", "dot"};
 
 /// Maximum number of comparisons of a histogram, elements times bins, that is
 /// expanded.
@@ -777,10 +784,12 @@ namespace {
 
 struct SmaltiExpandTileOps
     : smalti::impl::SmaltiExpandTileOpsBase<SmaltiExpandTileOps> {
+  using SmaltiExpandTileOpsBase::SmaltiExpandTileOpsBase;
   void runOnOperation() override;
 
 private:
   LogicalResult plan(SmallVectorImpl<Operation *> &ops);
+  bool isKept(Operation *op) const;
   void expand(Operation *op);
   void linearizeGrid(EntryFuncOp func);
 };
@@ -820,15 +829,31 @@ static std::optional<std::string> getHistogramRefusal(HistogramOp op) {
   return std::nullopt;
 }
 
-static bool isPrimitive(DotOp op) {
-  return op.getLhs().getType().getRank() == 2 &&
-         (op.getAlgorithm() == DotAlgorithm::Default ||
-          op.getAlgorithm() == DotAlgorithm::TF32 ||
-          op.getAlgorithm() == DotAlgorithm::IEEE);
+/// Whether the algorithm of a dot has a single part in the type of its
+/// operands.
+static bool isSingle(DotAlgorithm algorithm) {
+  return algorithm == DotAlgorithm::Default ||
+         algorithm == DotAlgorithm::TF32 || algorithm == DotAlgorithm::IEEE;
+}
+
+/// Whether the op remains because it is primitive or in the list `keep`.
+bool SmaltiExpandTileOps::isKept(Operation *op) const {
+  if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()))
+    return true;
+  StringRef name = op->getName().stripDialect();
+  bool isListed = llvm::is_contained(keep, name);
+  if (auto dot = dyn_cast<DotOp>(op))
+    return isSingle(dot.getAlgorithm()) &&
+           (isListed || dot.getLhs().getType().getRank() == 2);
+  if (isa<NumTilesOp>(op))
+    return false;
+  return isListed || !llvm::is_contained(kDerived, name);
 }
 
 LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
   WalkResult walk = getOperation().walk([&](Operation *op) -> WalkResult {
+    if (isKept(op))
+      return WalkResult::advance();
     if (auto sort = dyn_cast<SortOp>(op)) {
       if (failed(checkSort(sort)))
         return WalkResult::interrupt();
@@ -837,12 +862,6 @@ LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
         remarkMissed(op, kPassName) << "histogram not expanded: " << *reason;
         return WalkResult::advance();
       }
-    } else if (auto dot = dyn_cast<DotOp>(op)) {
-      if (isPrimitive(dot))
-        return WalkResult::advance();
-    } else if (!isa<SqueezeDimsOp, SplitOp, RandomBitsOp, DotScaledOp,
-                    SparseDotOp, NumTilesOp>(op)) {
-      return WalkResult::advance();
     }
     ops.push_back(op);
     return WalkResult::advance();
@@ -934,6 +953,14 @@ void SmaltiExpandTileOps::linearizeGrid(EntryFuncOp func) {
 }
 
 void SmaltiExpandTileOps::runOnOperation() {
+  for (StringRef name : keep) {
+    if (llvm::is_contained(kDerived, name))
+      continue;
+    getOperation().emitError()
+        << kPassName << ": keep has '" << name << "'; supported are "
+        << llvm::join(ArrayRef(kDerived), ", ");
+    return signalPassFailure();
+  }
   SmallVector<Operation *> ops;
   if (failed(plan(ops)))
     return signalPassFailure();
