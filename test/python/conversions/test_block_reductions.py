@@ -349,8 +349,8 @@ def scan(combination: Combination, inputs: Tuple, dim: int, exclusive: bool, rev
     moved = [np.moveaxis(x, dim, 0) for x in wide]
     found = [np.empty_like(x) for x in moved]
     prefix = starts(combination, moved[0].shape[1:])
-    places = range(len(moved[0]))
-    for at in reversed(places) if reverse else places:
+    indices = range(len(moved[0]))
+    for at in reversed(indices) if reverse else indices:
         with np.errstate(over="ignore", invalid="ignore"):
             following = combination.function(prefix, [x[at] for x in moved])
         for array, value in zip(found, prefix if exclusive else following, strict=True):
