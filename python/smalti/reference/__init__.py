@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from . import arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes
-from .interpreter import HANDLERS, Interpreter
+from .interpreter import HANDLERS, Interpreter, grid_of
 from .memory import Memory, load
 from .values import InterpreterError, Value
 
@@ -53,7 +53,7 @@ def run(
             f"the reference interpreter does not support '{entry.operation.name}'; triton_xla.entry_func is required"
         )
     values = [load(np.asarray(argument)) for argument in arguments]
-    wanted = len(entry.regions[0].blocks[0].arguments) - 1
+    wanted = len(entry.regions[0].blocks[0].arguments) - len(grid_of(entry))
     if len(values) != wanted:
         raise InterpreterError(f"the entry function takes {wanted} arguments; the call passes {len(values)}")
     if atomics.returns_old_values(entry.operation):

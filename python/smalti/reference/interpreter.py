@@ -31,6 +31,13 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
+def grid_of(entry: Any) -> tuple[int, ...]:
+    """The number of tiles in each dimension of the grid of an entry function."""
+    if "grid" in entry.attributes:
+        return tuple(int(size) for size in ir.DenseI64ArrayAttr(entry.attributes["grid"]))
+    return (ir.IntegerAttr(entry.attributes["num_tiles"]).value,)
+
+
 class Interpreter:
     """An interpreter of one entry function."""
 
@@ -53,17 +60,21 @@ class Interpreter:
 
     def run(self, arguments: Sequence[Value], blocks: range | None = None) -> None:
         """Runs all tiles, or those of `blocks`. Memrefs in `arguments` are changed in place."""
-        block = self.entry.regions[0].blocks[0]
         tiles = range(ir.IntegerAttr(self.entry.attributes["num_tiles"]).value)
         if blocks is not None:
             tiles = tiles[blocks.start : blocks.stop]
         self._total = len(tiles)
         for tile in tiles:
-            self._values = {}
-            self.tile_number = tile
-            self.run_block(block, [*arguments, Value(np.asarray(tile, np.int64))])
+            self.run_tile(arguments, tile)
             self._done += 1
             self._report()
+
+    def run_tile(self, arguments: Sequence[Value], tile: int) -> None:
+        """Runs one tile. Tiles are numbered in row-major order of their ids."""
+        self._values = {}
+        self.tile_number = tile
+        ids = [Value(np.asarray(number, np.int64)) for number in np.unravel_index(tile, grid_of(self.entry))]
+        self.run_block(self.entry.regions[0].blocks[0], [*arguments, *ids])
 
     def _report(self) -> None:
         if self._progress is not None:
