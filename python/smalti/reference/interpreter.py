@@ -32,6 +32,13 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
+def grid_of(entry: Any, arguments: Sequence[Value]) -> tuple[int, ...]:
+    """The number of tiles in each dimension of the grid of an entry function, which may depend on the arguments."""
+    if "grid" in entry.attributes:
+        return tuple(int(size) for size in ir.DenseI64ArrayAttr(entry.attributes["grid"]))
+    return describe(entry).grid_sizes([argument.data for argument in arguments])
+
+
 class Interpreter:
     """An interpreter of one entry function."""
 
@@ -56,22 +63,23 @@ class Interpreter:
 
     def run(self, arguments: Sequence[Value], blocks: range | None = None) -> None:
         """Runs all tiles, or those of `blocks`. Memrefs in `arguments` are changed in place."""
-        block = self.entry.regions[0].blocks[0]
-        if "grid" in self.entry.attributes:
-            self.grid = tuple(int(size) for size in ir.DenseI64ArrayAttr(self.entry.attributes["grid"]))
-        else:
-            self.grid = describe(self.entry).grid_sizes([argument.data for argument in arguments])
+        self.grid = grid_of(self.entry, arguments)
         tiles = range(math.prod(self.grid))
         if blocks is not None:
             tiles = tiles[blocks.start : blocks.stop]
         self._total = len(tiles)
         for tile in tiles:
-            self._values = {}
-            self.tile_number = tile
-            ids = [Value(np.asarray(number, np.int64)) for number in np.unravel_index(tile, self.grid)]
-            self.run_block(block, [*arguments, *ids])
+            self.run_tile(arguments, tile)
             self._done += 1
             self._report()
+
+    def run_tile(self, arguments: Sequence[Value], tile: int) -> None:
+        """Runs one tile. Tiles are numbered in row-major order of their ids."""
+        self._values = {}
+        self.tile_number = tile
+        self.grid = self.grid or grid_of(self.entry, arguments)
+        ids = [Value(np.asarray(number, np.int64)) for number in np.unravel_index(tile, self.grid)]
+        self.run_block(self.entry.regions[0].blocks[0], [*arguments, *ids])
 
     def _report(self) -> None:
         if self._progress is not None:
