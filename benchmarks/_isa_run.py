@@ -383,11 +383,13 @@ class Sass:
         return (a if a == b else None) if condition is None else (a if condition else b), []
 
     def op_imnmx(self, modifiers: list[str], s: list[str], p: list[str], outs: int) -> Any:
-        smaller = self.predicate(p[-1]) if p else None
-        a, b = (self.value(text) for text in s[:2])
-        if a is None or b is None or smaller is None or "U64" in modifiers or "S64" in modifiers:
+        wide = "U64" in modifiers or "S64" in modifiers
+        smaller = self.predicate(p[0]) if p else None
+        a, b = (self.value(text, wide) for text in s[:2])
+        if a is None or b is None or smaller is None:
             return None, []
-        by = (lambda v: v) if "U32" in modifiers else _signed
+        unsigned = "U32" in modifiers or "U64" in modifiers
+        by = (lambda v: v) if unsigned else (lambda v: _signed(v, 64 if wide else 32))
         return (min if smaller else max)(a, b, key=by), []
 
     op_vimnmx = op_imnmx
@@ -483,7 +485,9 @@ def _result_words(instruction: Instruction, base: str, modifiers: list[str]) -> 
         return next((int(m[1:]) for m in modifiers if re.fullmatch(r"x\d+", m)), 1)
     if base == "CS2R":
         return 1 if "32" in modifiers else 2
-    if "WIDE" in modifiers or base in ("FFMA2", "FADD2", "FMUL2", "DADD", "DMUL", "DFMA"):
+    if "WIDE" in modifiers or (base == "IMNMX" and ("U64" in modifiers or "S64" in modifiers)):
+        return 2
+    if base in ("FFMA2", "FADD2", "FMUL2", "DADD", "DMUL", "DFMA"):
         return 2
     return next((int(m) // 32 for m in modifiers if m in ("64", "128", "256")), 1)
 
@@ -515,6 +519,9 @@ _SCALAR: dict[str, Callable[[int, int], int]] = {
 }
 _VECTOR: dict[str, Callable[..., Any]] = {
     "mov": lambda a: a,
+    "accvgpr_read": lambda a: a,
+    "accvgpr_write": lambda a: a,
+    "accvgpr_mov": lambda a: a,
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "subrev": lambda a, b: b - a,
@@ -584,9 +591,9 @@ class Gcn:
             return int(text, 0) & ((1 << 32 * words) - 1)
         if text in ("off", "null"):
             return 0
-        if re.fullmatch(r"v\d+", text):
+        if re.fullmatch(r"[va]\d+", text):
             return self.known.get(text)
-        if text.startswith(("v[", "a", "-v", "|")):
+        if text.startswith(("v[", "a[", "-v", "|")):
             return None
         total = 0
         for i, name in enumerate(self.names(text)[:words]):
@@ -596,7 +603,7 @@ class Gcn:
         return total
 
     def write(self, text: str, value: Any, words: int = 1) -> None:
-        if re.fullmatch(r"v\d+", text):
+        if re.fullmatch(r"[va]\d+", text):
             if value is None or self.exec is None:
                 self.known.pop(text, None)
                 return
@@ -792,6 +799,13 @@ class Gcn:
         stem = re.sub(r"_(e32|e64|dpp|e64_dpp|sdwa)$", "", name.removeprefix("v_").removeprefix("dual_"))
         if name.endswith(("dpp", "sdwa")) or any("quad_perm" in t or "row_" in t for t in s):
             self.write(s[0].split()[0], None)
+            return
+        if stem.startswith("writelane"):
+            # LLVM spills scalar registers to the lanes of a vector register.
+            self.set(f"{s[0]} lane {s[2]}", self.value(s[1]))
+            return
+        if stem.startswith("readlane") and (spilled := self.known.get(f"{s[1]} lane {s[2]}")) is not None:
+            self.write(s[0], spilled)
             return
         if stem.startswith(("readfirstlane", "readlane")):
             value = self.value(s[1])

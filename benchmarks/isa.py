@@ -106,7 +106,7 @@ def compile_ours(case: Case, chip: str) -> dict[str, Any]:
     resources = kernel.resources
     return {
         "code": code,
-        "registers": (resources.registers or 0) + (resources.accumulator_registers or 0),
+        "registers": resources.registers or 0,
         "spills": resources.spills,
         "shared": resources.shared_bytes or 0,
         "warps": resources.warps,

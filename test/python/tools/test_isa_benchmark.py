@@ -61,6 +61,11 @@ def counted_loop(*update: str, last: str = "@!P0 BRA `(.L_x_0)") -> Code:
         (("IADD3 R2, R2, 0x1, RZ", "SHF.R.U32.HI R3, RZ, 0x3, R2", "ISETP.NE.AND P0, PT, R3, RZ, PT"), 8),
         (("IADD3 R2, R2, 0x1, RZ", "LOP3.LUT P0, RZ, R2, 0x10, RZ, 0xc0, !PT"), 16),
         (("IADD3 R2, R2, -0x1, RZ", "ISETP.LT.AND P0, PT, R2, -0x9, PT"), 10),
+        (
+            ("IADD3 R2, R2, 0x1, RZ", "MOV R3, RZ", "IMNMX.U64 PT, PT, R4, R2, 0x4, PT, !PT",
+             "ISETP.GE.U64.AND P0, PT, R4, 0x4, PT"),
+            4,
+        ),
         # A counter of 64 bits.
         (
             ("IADD3 R2, P1, R2, 0x1, RZ", "ISETP.GE.U32.AND P0, PT, R2, 0x5, PT",
@@ -164,6 +169,12 @@ def test_sass_kinds_and_widths() -> None:
         (("s_addk_i32 s4, 0xffff", "s_cmpk_lg_i32 s4, 0xfff6", "s_cbranch_scc1 .LBB0_1"), 10),
         (("s_add_u32 s4, s4, 1", "s_addc_u32 s5, s5, 0", "s_cmp_eq_u64 s[4:5], 7", "s_cbranch_scc0 .LBB0_1"), 7),
         (("s_lshl_b32 s6, s6, 1", "s_and_b32 s7, s6, 0xff", "s_cmp_lg_u32 s7, 0", "s_cbranch_scc1 .LBB0_1"), 8),
+        (
+            ("s_add_i32 s4, s4, 1", "v_mov_b32_e32 v1, 4", "v_accvgpr_write_b32 a7, v1", "v_accvgpr_read_b32 v2, a7",
+             "v_readfirstlane_b32 s9, v2", "v_writelane_b32 v9, s9, 3", "v_readlane_b32 s10, v9, 3",
+             "s_cmp_lt_u32 s4, s10", "s_cbranch_scc1 .LBB0_1"),
+            4,
+        ),
         # A condition of all lanes.
         (("s_add_i32 s4, s4, 1", "v_cmp_gt_u32_e64 s[8:9], 5, s4", "s_and_b64 vcc, exec, s[8:9]", "s_cbranch_vccnz .LBB0_1"), 5),
         (("s_add_u32 s4, s4, 1", "v_lshrrev_b64 v[2:3], 2, 23", "v_min_u64 v[2:3], 9, v[2:3]", "v_cmp_lt_u64_e32 vcc, s[4:5], v[2:3]", "s_cbranch_vccnz .LBB0_1"), 5),
