@@ -243,7 +243,7 @@ void TileEmitter::emitGatherTile(triton_xla::GatherTileOp op) {
   Value loaded = convertForBuffer(
       loc, loadLanes(loc, linear, zero, lanes, /*isVector=*/true), element,
       lanes.layout);
-  emitBarrierAfterReads(op);
+  gpu::BarrierOp::create(builder, loc);
   Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
   auto select = arith::SelectOp::create(builder, loc, linear.mask, loaded,
                                         splatLanes(loc, fill, lanes));
@@ -260,7 +260,7 @@ Value TileEmitter::iotaLanes(Location loc, int64_t dim, const Lanes &lanes) {
 /// Clears the mask of each lane whose index occurs in a later lane, so that the
 /// last one in row-major order is written.
 void TileEmitter::maskDuplicates(Location loc, LinearIndex &linear,
-                                 const Lanes &lanes, Operation *op) {
+                                 const Lanes &lanes) {
   int64_t count = 1;
   LinearIndex position;
   position.word = builder.getI32Type();
@@ -305,7 +305,7 @@ void TileEmitter::maskDuplicates(Location loc, LinearIndex &linear,
     setLayouts(yield, {lanes.layout}, {});
   }
   linear.mask = loop.getResult(0);
-  emitBarrierAfterReads(op);
+  gpu::BarrierOp::create(builder, loc);
 }
 
 void TileEmitter::emitScatter(triton_xla::ScatterOp op) {
@@ -317,7 +317,7 @@ void TileEmitter::emitScatter(triton_xla::ScatterOp op) {
       isTile(op.getTile()) &&
       cast<RankedTensorType>(op.getTile().getType()).getNumElements() > 1;
   if (!op.getUnique() && hasSeveral)
-    maskDuplicates(loc, linear, lanes, op);
+    maskDuplicates(loc, linear, lanes);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   auto scatter = vector::ScatterOp::create(
       builder, loc, /*resultType=*/Type(), linear.base, zero,

@@ -260,9 +260,9 @@ LogicalResult Planner::checkSignature() {
            << " dimensions is not supported on a GPU; smalti-expand-tile-ops "
               "reduces it to one";
   if (func.getNumTiles() > std::numeric_limits<int32_t>::max())
-    return func.emitError()
-           << "the kernel has " << func.getNumTiles() << " tiles; a grid has at most "
-           << std::numeric_limits<int32_t>::max() << " blocks";
+    return func.emitError() << "the kernel has " << func.getNumTiles()
+                            << " tiles; a grid has at most "
+                            << std::numeric_limits<int32_t>::max() << " blocks";
   if (!isAssemblerName(func.getSymName()))
     return func.emitError()
            << "the name of the kernel is not a valid assembler symbol; use "
@@ -367,6 +367,9 @@ LogicalResult Planner::checkOp(Operation *op) {
           triton_xla::AssumeMultipleOp, scf::ForOp, scf::WhileOp, scf::IfOp,
           scf::YieldOp, scf::ConditionOp, arith::ConstantOp, tensor::SplatOp>(
           op))
+    return success();
+  // The scalar of a tile of rank 0.
+  if (isa<tensor::ExtractOp>(op) && !isTile(op->getOperand(0)))
     return success();
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     std::optional<int64_t> number = dim.getConstantIndex();

@@ -219,13 +219,13 @@ void TileEmitter::emitReshape(triton_xla::ReshapeOp op) {
   }
   Attribute to = getReshapedLayout(from, shapeOf(operand), shapeOf(result));
   if (!to) {
-    mapping.map(result,
-                moveThroughMemory(
-                    loc, {{source, from, {}}}, shapeOf(operand),
-                    [&](Value buffer) {
-                      return reshapeBuffer(loc, buffer, shapeOf(result));
-                    },
-                    vectorOf(result.getType()), plan.layoutOf(result), op));
+    mapping.map(result, moveThroughMemory(
+                            loc, {{source, from, {}}}, shapeOf(operand),
+                            [&](Value buffer) {
+                              return reshapeBuffer(loc, buffer,
+                                                   shapeOf(result));
+                            },
+                            vectorOf(result.getType()), plan.layoutOf(result)));
     return;
   }
   auto reshape = vector::ShapeCastOp::create(
@@ -276,7 +276,7 @@ void TileEmitter::emitConcat(triton_xla::ConcatOp op) {
                                   loc, parts, shapeOf(op.getResult()),
                                   [](Value buffer) { return buffer; },
                                   vectorOf(op.getResult().getType()),
-                                  plan.layoutOf(op.getResult()), op));
+                                  plan.layoutOf(op.getResult())));
 }
 
 void TileEmitter::emitSlice(triton_xla::SliceOp op) {
@@ -295,7 +295,7 @@ void TileEmitter::emitSlice(triton_xla::SliceOp op) {
               moveThroughMemory(loc, {{operand, layout, {}}},
                                 shapeOf(op.getTile()), view,
                                 vectorOf(op.getResult().getType()),
-                                plan.layoutOf(op.getResult()), op));
+                                plan.layoutOf(op.getResult())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -348,9 +348,15 @@ Value TileEmitter::convertForBuffer(Location loc, Value vector, Type element,
 
 Value TileEmitter::reshapeBuffer(Location loc, Value buffer,
                                  ArrayRef<int64_t> shape) {
-  auto type = cast<MemRefType>(buffer.getType());
-  if (type.getShape() == shape)
+  if (cast<MemRefType>(buffer.getType()).getShape() == shape)
     return buffer;
+  return viewBuffer(loc, buffer, shape);
+}
+
+/// A row-major view of the first elements of a buffer.
+Value TileEmitter::viewBuffer(Location loc, Value buffer,
+                              ArrayRef<int64_t> shape) {
+  auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides(shape.size(), 1);
   for (size_t dim = shape.size(); dim-- > 1;)
     strides[dim - 1] = strides[dim] * shape[dim];
@@ -365,7 +371,7 @@ Value TileEmitter::storeToBuffer(Location loc, ArrayRef<BufferPart> parts,
                                  ArrayRef<int64_t> shape) {
   Type element = getElementTypeOrSelf(parts.front().vector.getType());
   Type stored = getBufferElement(element);
-  Value buffer = allocateBuffer(loc, shape, stored);
+  Value buffer = getScratch(loc, shape, stored);
   for (const BufferPart &part : parts) {
     Value view = buffer;
     ArrayRef<int64_t> size = shapeOf(part.vector);
@@ -382,23 +388,32 @@ Value TileEmitter::storeToBuffer(Location loc, ArrayRef<BufferPart> parts,
   return buffer;
 }
 
-/// The next iteration of a loop overwrites the buffers of an op.
-void TileEmitter::emitBarrierAfterReads(Operation *op) {
-  if (plan.persistentBlocks != 0 || op->getParentOfType<LoopLikeOpInterface>())
-    gpu::BarrierOp::create(builder, op->getLoc());
+/// A view of the scratch memory for elements of a type, which all ops use one
+/// after the other.
+Value TileEmitter::getScratch(Location loc, ArrayRef<int64_t> shape,
+                              Type element) {
+  int64_t elements = ShapedType::getNumElements(shape);
+  Value &scratch = scratches[element];
+  if (!scratch)
+    scratch = allocateBuffer(loc, {elements}, element);
+  auto type = cast<MemRefType>(scratch.getType());
+  if (type.getNumElements() < elements)
+    scratch.setType(MemRefType::get({elements}, element,
+                                    MemRefLayoutAttrInterface(),
+                                    type.getMemorySpace()));
+  return viewBuffer(loc, scratch, shape);
 }
 
 Value TileEmitter::moveThroughMemory(Location loc, ArrayRef<BufferPart> parts,
                                      ArrayRef<int64_t> shape,
                                      llvm::function_ref<Value(Value)> getView,
-                                     VectorType vector, Attribute layout,
-                                     Operation *op) {
+                                     VectorType vector, Attribute layout) {
   Value view = getView(storeToBuffer(loc, parts, shape));
   auto load = mosaic_gpu::VectorLoadOp::create(
       builder, loc,
       vector.clone(cast<MemRefType>(view.getType()).getElementType()), view,
       /*optimized=*/BoolAttr());
   setLayouts(load, {}, {layout});
-  emitBarrierAfterReads(op);
+  gpu::BarrierOp::create(builder, loc);
   return convertForBuffer(loc, load, vector.getElementType(), layout);
 }

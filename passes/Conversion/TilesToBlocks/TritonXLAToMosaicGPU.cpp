@@ -263,6 +263,10 @@ void TileEmitter::emitOp(Operation *op) {
           .Case([&](scf::WhileOp o) { return emitWhile(o), true; })
           .Case([&](scf::IfOp o) { return emitIf(o), true; })
           .Case([&](memref::StoreOp o) { return emitStore(o), true; })
+          .Case([&](tensor::ExtractOp o) {
+            mapping.map(o.getResult(), mapping.lookup(o.getTensor()));
+            return true;
+          })
           .Case([&](memref::DimOp o) {
             int64_t dim = *o.getConstantIndex();
             mapping.map(o.getResult(),
@@ -732,7 +736,9 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
   if (loop && loop.isDefinedOutsideOfLoop(operand)) {
     builder.setInsertionPointAfterValue(vector);
-    emitBarrierAfterReads(loop);
+    if (plan.persistentBlocks != 0 ||
+        loop->getParentOfType<LoopLikeOpInterface>())
+      gpu::BarrierOp::create(builder, loc);
     staged[operand] = buffer;
   }
   auto store = mosaic_gpu::VectorStoreOp::create(
