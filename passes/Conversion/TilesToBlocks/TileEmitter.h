@@ -167,6 +167,8 @@ private:
                                mlir::Type element, mlir::Attribute layout);
   mlir::Value viewBuffer(mlir::Location loc, mlir::Value buffer,
                          mlir::ArrayRef<int64_t> shape);
+  void allocateScratch();
+  mlir::Type getIndexWord(mlir::MemRefType type);
   mlir::Value getScratch(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
                          mlir::Type element);
 

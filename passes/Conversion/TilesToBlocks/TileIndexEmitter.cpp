@@ -137,6 +137,16 @@ Value TileEmitter::constantOrLanes(Location loc, OpFoldResult value, Type word,
                     lanes);
 }
 
+/// The type of linear indices of a memref: 32 bits if they cannot overflow.
+Type TileEmitter::getIndexWord(MemRefType type) {
+  std::optional<int64_t> span;
+  if (!isDynamic(type))
+    span = getElementSpan(type);
+  return span && *span <= std::numeric_limits<int32_t>::max()
+             ? builder.getI32Type()
+             : builder.getI64Type();
+}
+
 /// A one-dimensional view of the memory of an argument, and the linear index of
 /// each lane.
 TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
@@ -150,9 +160,7 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
   std::optional<int64_t> span;
   if (!isDynamic(type))
     span = getElementSpan(type);
-  linear.word = span && *span <= std::numeric_limits<int32_t>::max()
-                    ? builder.getI32Type()
-                    : builder.getI64Type();
+  linear.word = getIndexWord(type);
   if (mask)
     linear.mask = lookupLanes(loc, mask, lanes);
   for (auto [dim, index] : llvm::enumerate(indices))

@@ -94,6 +94,7 @@ gpu::GPUModuleOp TileEmitter::run() {
         emitArgument(argument, entry->getArguments().drop_front(number)));
   Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   emitWarpgroupBarriers();
+  allocateScratch();
   emitTiles(func.getBody().front(), tileId);
   return module;
 }

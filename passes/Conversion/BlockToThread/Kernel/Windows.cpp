@@ -151,6 +151,15 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
   return window;
 }
 
+/// The exponent of the power of two that divides a dynamic size or stride.
+static unsigned log2DynamicDivisor(Value memref, int64_t dim, bool isStride) {
+  auto view = memref.getDefiningOp<memref::ReinterpretCastOp>();
+  if (!view)
+    return 0;
+  return log2Divisor(isStride ? view.getMixedStrides()[dim]
+                              : view.getMixedSizes()[dim]);
+}
+
 int64_t block_to_thread::getAccessWidth(const Window &window,
                                         const Distribution &distribution,
                                         ArrayRef<Coordinate> coordinates,
@@ -183,8 +192,10 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
     }
     if (dim == rank - 1)
       log2Minor = log2Index;
-    unsigned log2Stride =
-        ShapedType::isDynamic(strides[dim]) ? 0 : log2Divisor(strides[dim]);
+    unsigned log2Stride = ShapedType::isDynamic(strides[dim])
+                              ? log2DynamicDivisor(window.memref, dim,
+                                                   /*isStride=*/true)
+                              : log2Divisor(strides[dim]);
     log2Address = std::min(log2Address, log2Index + log2Stride);
   }
   int64_t width = std::min<int64_t>(int64_t(1) << std::min(log2Address, 6u),
@@ -195,8 +206,10 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
     width /= 2;
   if (window.isChecked.back()) {
     int64_t extent = type.getDimSize(rank - 1);
-    unsigned log2Extent =
-        ShapedType::isDynamic(extent) ? 0 : log2Divisor(extent);
+    unsigned log2Extent = ShapedType::isDynamic(extent)
+                              ? log2DynamicDivisor(window.memref, rank - 1,
+                                                   /*isStride=*/false)
+                              : log2Divisor(extent);
     width =
         std::min(width, int64_t(1) << std::min({log2Extent, log2Minor, 6u}));
   }
