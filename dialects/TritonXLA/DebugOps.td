@@ -104,9 +104,9 @@ def TritonXLA_AssumeMultipleOp : TritonXLA_Op<"assume_multiple", [Pure, AllTypes
 def TritonXLA_RandomBitsOp : TritonXLA_Op<"random_bits", [Pure]> {
   let summary = "Random bits of a counter (Philox4x32-10)";
   let description = [{
-    Each element of the four results is one of the four words of Philox4x32-10 for the
-    key `(key0, key1)` and the counter that the elements of one to four counter tiles
-    are. A counter word that is not given is zero. The results have the type of the
+    An element of the four results is the output of Philox4x32-10, four words, for the key
+    `(key0, key1)` and a counter of up to four words. The words of the counter are the
+    elements of the one to four counter tiles; others are zero. The results have the type of the
     counters, a tile of i32. Different counters or keys give independent bits, and the
     results do not depend on the target.
 

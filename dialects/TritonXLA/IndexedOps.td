@@ -60,11 +60,11 @@ def TritonXLA_GatherOp : TritonXLA_Op<"gather",
     [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, TritonXLA_MaskOf<"result">]> {
   let summary = "Reads elements of a memref by index";
   let description = [{
-    Each element of the result is `source[i0, i1, ...]` with one index for each dimension
-    of the source: a tile of indices with the shape of the result, or one scalar for all
-    elements. Indices are `index`, i32 or i64, and signed. If an index is negative or not
-    below the extent, or if the element of `mask` is false, the element is `fill`
-    (default: zero, or code 0 of f8E8M0FNU, 2^-127), and the source is not read.
+    Each element of the result is `source[i0, i1, ...]`, with one index for each dimension
+    of the source. An index is a tile with the shape of the result, or one scalar for all
+    elements, of `index`, i32 or i64, and signed. An element is `fill`, and the source is not
+    read, if an index is negative or not below the extent, or if its `mask` is false. The
+    default of `fill` is zero, or code 0 of f8E8M0FNU, 2^-127.
 
     Example:
 
@@ -101,11 +101,10 @@ def TritonXLA_ScatterOp : TritonXLA_Op<"scatter",
     [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, TritonXLA_MaskOf<"tile">]> {
   let summary = "Writes elements of a tile to a memref by index";
   let description = [{
-    The op writes each element of the tile to `destination[i0, i1, ...]` with one index
-    for each dimension of the destination: a tile of indices with the shape of the tile,
-    or one scalar for all elements. Indices are `index`, i32 or i64, and signed. If an
-    index is negative or not below the extent, or if the element of `mask` is false, the
-    element is not written.
+    The op writes each element of the tile to `destination[i0, i1, ...]`, with one index for
+    each dimension of the destination. An index is a tile with the shape of the tile, or one
+    scalar for all elements, of `index`, i32 or i64, and signed. An element is not written
+    if an index is negative or not below the extent, or if its `mask` is false.
 
     If several elements are written to one location, the one with the last row-major
     position in the tile is stored. `unique` states that this does not occur; the stored

@@ -119,8 +119,8 @@ def TritonXLA_SortOp : TritonXLA_RegionOp<"sort"> {
   let summary = "Sorts tiles along a dimension";
   let description = [{
     The op permutes the elements along dimension `dim`, separately for each index of the
-    other dimensions. All inputs have the same shape and are permuted in the same way;
-    the results have their types.
+    other dimensions. All inputs have the same shape and get the same permutation; the
+    results have their types.
 
     The region compares two elements and yields whether the first one must come before
     the second one. It has two arguments per input, in the order of the inputs: the

@@ -310,9 +310,9 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
                          inner.getStrides())) {
       offsets.push_back(innerOffset + offset * innerStride);
       // The stride of a single element has no effect and may overflow.
-      int64_t product;
+      int64_t stepped;
       strides.push_back(
-          llvm::MulOverflow(stride, innerStride, product) ? 1 : product);
+          llvm::MulOverflow(stride, innerStride, stepped) ? 1 : stepped);
     }
     setOffsets(offsets);
     setStrides(strides);

@@ -6,10 +6,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -19,6 +21,34 @@ using namespace smalti::triton_xla;
 
 #include "smalti/dialects/TritonXLA/TritonXLADialect.cpp.inc"
 #include "smalti/dialects/TritonXLA/TritonXLAEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "smalti/dialects/TritonXLA/TritonXLAAttrs.cpp.inc"
+
+/// `tf32`, or `algorithm` and the name of any algorithm.
+static OptionalParseResult parseAlgorithm(OpAsmParser &parser,
+                                          DotAlgorithmAttr &algorithm) {
+  MLIRContext *context = parser.getContext();
+  if (succeeded(parser.parseOptionalKeyword("tf32"))) {
+    algorithm = DotAlgorithmAttr::get(context, DotAlgorithm::TF32);
+    return ParseResult(success());
+  }
+  if (failed(parser.parseOptionalKeyword("algorithm")))
+    return std::nullopt;
+  FailureOr<DotAlgorithm> value =
+      FieldParser<DotAlgorithm, DotAlgorithm>::parse(parser);
+  if (failed(value))
+    return ParseResult(failure());
+  algorithm = DotAlgorithmAttr::get(context, *value);
+  return ParseResult(success());
+}
+
+static void printAlgorithm(OpAsmPrinter &p, Operation *,
+                           DotAlgorithmAttr algorithm) {
+  if (algorithm.getValue() != DotAlgorithm::TF32)
+    p << "algorithm ";
+  p << stringifyDotAlgorithm(algorithm.getValue());
+}
 
 #define GET_OP_CLASSES
 #include "smalti/dialects/TritonXLA/TritonXLAOps.cpp.inc"
@@ -49,6 +79,10 @@ void TritonXLADialect::initialize() {
 #define GET_OP_LIST
 #include "smalti/dialects/TritonXLA/TritonXLAOps.cpp.inc"
       >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "smalti/dialects/TritonXLA/TritonXLAAttrs.cpp.inc"
+      >();
 }
 
 Operation *TritonXLADialect::materializeConstant(OpBuilder &builder,
@@ -72,10 +106,29 @@ ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
                                /*allowType=*/true, /*allowAttrs=*/true))
     return failure();
   int64_t numTiles = 0;
-  if (parser.parseKeyword("tiles") || parser.parseInteger(numTiles) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+  SmallVector<int64_t> grid;
+  if (parser.parseKeyword("tiles"))
+    return failure();
+  SMLoc tilesLoc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLSquare())) {
+    if (parser.parseCommaSeparatedList(
+            [&] { return parser.parseInteger(grid.emplace_back()); }) ||
+        parser.parseRSquare())
+      return failure();
+    numTiles = 1;
+    for (int64_t size : grid)
+      if (llvm::MulOverflow(numTiles, size, numTiles))
+        return parser.emitError(tilesLoc,
+                                "the number of tiles exceeds the 64-bit range");
+  } else if (parser.parseInteger(numTiles)) {
+    return failure();
+  }
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   Builder &builder = parser.getBuilder();
+  if (grid.size() > 1)
+    result.addAttribute(getGridAttrName(result.name),
+                        builder.getDenseI64ArrayAttr(grid));
   SmallVector<Type> types;
   for (const OpAsmParser::Argument &argument : arguments)
     types.push_back(argument.type);
@@ -98,11 +151,19 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
   call_interface_impl::printFunctionSignature(
       p, getFunctionType().getInputs(), getArgAttrsAttr(), /*isVariadic=*/false,
       {}, nullptr, &getBody(), /*printEmptyResult=*/false);
-  p << " tiles " << getNumTiles();
+  p << " tiles ";
+  if (std::optional<ArrayRef<int64_t>> grid = getGrid()) {
+    p << '[';
+    llvm::interleaveComma(*grid, p);
+    p << ']';
+  } else {
+    p << getNumTiles();
+  }
   p.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {getSymNameAttrName(), getSymVisibilityAttrName(),
-                            getFunctionTypeAttrName(), getNumTilesAttrName(),
-                            getArgAttrsAttrName(), getResAttrsAttrName()});
+      (*this)->getAttrs(),
+      {getSymNameAttrName(), getSymVisibilityAttrName(),
+       getFunctionTypeAttrName(), getNumTilesAttrName(), getGridAttrName(),
+       getArgAttrsAttrName(), getResAttrsAttrName()});
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                 /*printBlockTerminators=*/true);
@@ -116,11 +177,34 @@ LogicalResult EntryFuncOp::verify() {
     return emitOpError("must not have results, but its type has ")
            << type.getNumResults()
            << "; a kernel returns results with triton_xla.insert";
-  if (type.getNumInputs() == 0 || !type.getInputs().back().isIndex())
-    return emitOpError(
-        "expected the last argument to be the tile id, of type index");
+  size_t numIds = 1;
+  if (std::optional<ArrayRef<int64_t>> grid = getGrid()) {
+    numIds = grid->size();
+    if (numIds < 2)
+      return emitOpError("grid has ")
+             << numIds << " dimensions; at least 2 are required";
+    int64_t tiles = 1;
+    for (int64_t size : *grid)
+      if (size < 1 || llvm::MulOverflow(tiles, size, tiles))
+        return emitOpError("grid [")
+               << *grid
+               << "] must have positive sizes and less than 2^63 tiles";
+    if (tiles != static_cast<int64_t>(getNumTiles()))
+      return emitOpError("grid [")
+             << *grid << "] has " << tiles << " tiles, but num_tiles is "
+             << getNumTiles();
+  }
+  if (type.getNumInputs() < numIds ||
+      !llvm::all_of(type.getInputs().take_back(numIds),
+                    [](Type id) { return id.isIndex(); })) {
+    if (numIds == 1)
+      return emitOpError(
+          "expected the last argument to be the tile id, of type index");
+    return emitOpError("expected the last ")
+           << numIds << " arguments to be the tile ids, of type index";
+  }
   for (auto [position, argument] :
-       llvm::enumerate(type.getInputs().drop_back())) {
+       llvm::enumerate(type.getInputs().drop_back(numIds))) {
     if (isa<MemRefType>(argument) || argument.isIndex() ||
         argument.isSignlessInteger() || isa<FloatType>(argument))
       continue;
@@ -145,6 +229,33 @@ LogicalResult EntryFuncOp::verify() {
   if (block.empty() || !isa<ReturnOp>(block.back()))
     return emitOpError("expected the body to end with triton_xla.return");
   return success();
+}
+
+SmallVector<int64_t> EntryFuncOp::getNumTilesPerDim() {
+  if (std::optional<ArrayRef<int64_t>> grid = getGrid())
+    return llvm::to_vector(*grid);
+  return {static_cast<int64_t>(getNumTiles())};
+}
+
+//===----------------------------------------------------------------------===//
+// NumTilesOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult NumTilesOp::verify() {
+  auto entry = (*this)->getParentOfType<EntryFuncOp>();
+  if (!entry)
+    return emitOpError("expected to be in a 'triton_xla.entry_func'");
+  size_t rank = entry.getNumTilesPerDim().size();
+  if (getDim() >= rank)
+    return emitOpError("dim is ") << static_cast<int64_t>(getDim())
+                                  << ", but the grid has rank " << rank;
+  return success();
+}
+
+OpFoldResult NumTilesOp::fold(FoldAdaptor) {
+  auto entry = (*this)->getParentOfType<EntryFuncOp>();
+  return IntegerAttr::get(IndexType::get(getContext()),
+                          entry.getNumTilesPerDim()[getDim()]);
 }
 
 //===----------------------------------------------------------------------===//

@@ -34,6 +34,9 @@ mlir::Type getMaskType(mlir::Type type);
 mlir::TypedAttr getZeroFill(mlir::Type element);
 } // namespace smalti::triton_xla
 
+#define GET_ATTRDEF_CLASSES
+#include "smalti/dialects/TritonXLA/TritonXLAAttrs.h.inc"
+
 #define GET_OP_CLASSES
 #include "smalti/dialects/TritonXLA/TritonXLAOps.h.inc"
 

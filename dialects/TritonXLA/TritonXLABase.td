@@ -27,6 +27,7 @@ def TritonXLA_Dialect : Dialect {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let hasConstantMaterializer = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 class TritonXLA_Op<string mnemonic, list<Trait> traits = []> : Op<TritonXLA_Dialect, mnemonic, traits>;

@@ -37,4 +37,13 @@ def TritonXLA_DotAlgorithm : TritonXLA_Enum<"DotAlgorithm",
   I32EnumAttrCase<"IEEE", 7, "ieee">
 ]>;
 
+def TritonXLA_ScaleLayout : TritonXLA_Enum<"ScaleLayout",
+    "order of the scales of an operand: linear, padded or swizzled_128x4", [
+  I32EnumAttrCase<"Linear", 0, "linear">,
+  I32EnumAttrCase<"Padded", 1, "padded">,
+  I32EnumAttrCase<"Swizzled128x4", 2, "swizzled_128x4">
+]> {
+  let genSpecializedAttr = 0; // #triton_xla.scale_layout is its attribute.
+}
+
 #endif // SMALTI_DIALECTS_TRITONXLA_TRITONXLAENUMS

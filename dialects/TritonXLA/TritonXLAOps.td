@@ -17,8 +17,9 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
   let summary = "Tile-level kernel: runs once for each of `num_tiles` tile ids";
   let description = [{
     The arguments are ranked memrefs and scalars (signless integers, `index`,
-    floats), followed by the tile id, an `index` in `[0, num_tiles)`. The function
-    does not have results. Instances with different tile ids run in any order or
+    floats), followed by the tile id, an `index` in `[0, num_tiles)`. With several
+    dimensions, as in `tiles [4, 8]`, the last arguments are one id for each of them,
+    and `num_tiles` is the number of all tiles. The function does not have results. Instances with different tile ids run in any order or
     concurrently. An instance must not read memory that another one writes, and the
     value of memory that two instances write is undefined. Memrefs may overlap only
     in elements that the kernel does not write. An argument attribute `llvm.align`
@@ -40,6 +41,7 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     SymbolNameAttr:$sym_name,
     TypeAttrOf<FunctionType>:$function_type,
     ConfinedAttr<I64Attr, [IntPositive]>:$num_tiles,
+    OptionalAttr<DenseI64ArrayAttr>:$grid,
     OptionalAttr<StrAttr>:$sym_visibility,
     OptionalAttr<DictArrayAttr>:$arg_attrs,
     OptionalAttr<DictArrayAttr>:$res_attrs);
@@ -47,10 +49,19 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The id of the tile that this instance of the kernel computes.
+    /// The id of the tile that this instance of the kernel computes, in the last
+    /// dimension of the grid.
     ::mlir::BlockArgument getTileId() { return getBody().getArguments().back(); }
-    /// All arguments except the tile id.
-    ::mlir::Block::BlockArgListType getKernelArguments() { return getBody().getArguments().drop_back(); }
+    /// The ids of that tile, one for each dimension of the grid.
+    ::mlir::Block::BlockArgListType getTileIds() {
+      return getBody().getArguments().take_back(getNumTilesPerDim().size());
+    }
+    /// The number of tiles in each dimension of the grid.
+    ::llvm::SmallVector<int64_t> getNumTilesPerDim();
+    /// All arguments except the tile ids.
+    ::mlir::Block::BlockArgListType getKernelArguments() {
+      return getBody().getArguments().drop_back(getNumTilesPerDim().size());
+    }
 
     // FunctionOpInterface
     ::mlir::Region *getCallableRegion() { return &getBody(); }
@@ -76,6 +87,29 @@ def TritonXLA_ReturnOp : TritonXLA_Op<"return", [Pure, HasParent<"EntryFuncOp">,
   let assemblyFormat = "attr-dict";
 }
 
+def TritonXLA_NumTilesOp : TritonXLA_Op<"num_tiles", [Pure]> {
+  let summary = "Number of tiles in a dimension of the grid";
+  let description = [{
+    A constant of the enclosing kernel, for code that does not depend on the grid.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @last(%dst: memref<1xindex>, %row: index, %column: index) tiles [4, 8] {
+      %n = triton_xla.num_tiles dim 1
+      %t = tensor.splat %n : tensor<1xindex>
+      triton_xla.insert %t into %dst[0] [1] [1] : tensor<1xindex> into memref<1xindex>
+      triton_xla.return
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$dim);
+  let results = (outs Index:$number);
+  let assemblyFormat = "`dim` $dim attr-dict";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
     [AttrSizedOperandSegments, OffsetSizeAndStrideOpInterface,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -83,8 +117,8 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
   let description = [{
     Element `(i, j, ...)` of the tile is `source[o0 + i * s0, o1 + j * s1, ...]` with
     offsets `o` and strides `s` in elements. An index outside of the source, below
-    zero or not below the extent, reads `fill` instead (default: zero, or code 0 of
-    f8E8M0FNU, 2^-127), so a window may extend past the source. Offsets are static or `index` values; a negative
+    zero or not below the extent, reads `fill` instead, so a window may extend past the
+    source. The default of `fill` is zero, or code 0 of f8E8M0FNU, 2^-127. Offsets are static or `index` values; a negative
     constant must be a value. Sizes and strides are static and at least 1, and
     size times stride must be in the 64-bit range. The shape of the tile is the size
     list, or the size list without some of its dimensions of size 1. `fill` has the

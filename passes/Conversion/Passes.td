@@ -6,6 +6,49 @@
 
 include "smalti/passes/Support/Options.td"
 
+def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::EntryFuncOp"> {
+  let summary = "Rewrites derived ops of tile-level kernels to primitive ones";
+  let description = [{
+    | op | expanded to |
+    |---|---|
+    | `squeeze_dims` | `reshape` |
+    | `split` | one `slice` per part |
+    | `num_tiles` | a constant |
+    | `histogram` | comparisons with all bins and a `reduce`, up to 2^20 comparisons; a larger one remains |
+    | `sort` | a bitonic network of `slice`, `concat`, `reshape` and the comparison on tiles; positions make it stable |
+    | `random_bits` | integer arithmetic |
+    | batches of `dot` | one `dot` each |
+    | `dot` with `tf32x3`, `bf16`, `bf16x3`, `bf16x6` or `bf16x9` | parts of the operands and a `dot` for each pair of them |
+    | `dot_scaled` | a 16-bit `dot` for each block along K, and multiplications of its result by the scales |
+    | `sparse_dot` | the operand with its zeros, and a `dot` or a scaled one |
+    | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
+
+    Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of
+    their block, it does not overflow before. Parts of operands with NaNs or infinities are only in the leading `dot`.
+
+    Preconditions: the region of `sort` has element-wise ops; another op is an error, and the kernel is not changed. The
+    size of the dimension, rounded up to a power of two, must not make the tile larger than 2^31 elements.
+
+    Cost: linear in the number of created ops, which is quadratic in the logarithm of the sorted size.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @halves(%src: memref<64x64xf32>, %dst: memref<32x32xf32>, %i: index, %j: index) tiles [2, 2] {
+      %t = triton_xla.extract %src[%i, %j] [32, 64] [1, 1] : memref<64x64xf32> to tensor<32x64xf32>
+      %a, %b = triton_xla.split %t dim 1 : tensor<32x64xf32> -> (tensor<32x32xf32>, tensor<32x32xf32>)
+      %s = arith.addf %a, %b : tensor<32x32xf32>
+      triton_xla.insert %s into %dst[%i, %j] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
+      triton_xla.return
+    }
+    ```
+
+    The two parts become a `slice` each, and the kernel has `tiles 4`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::smalti::triton_xla::TritonXLADialect"];
+}
+
 def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Lowers tile-level kernels to functions of vectorized loops for the CPU";
   let description = [{

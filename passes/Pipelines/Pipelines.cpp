@@ -40,6 +40,7 @@ static void buildSimplification(OpPassManager &pm) {
 /// its own gpu.module.
 static void buildTilesToBlocks(OpPassManager &pm, const Target &target,
                                const SmaltiCompileOptions &chosen) {
+  pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps());
   // No rasterization order is chosen if the target table has no L2 size.
   const targets::Timing *timing = targets::lookupTiming(target.name);
   bool canEstimate = timing && timing->cacheBytes != 0;
@@ -262,6 +263,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   pm.addPass(createCSEPass());
   if (isLast)
     return;
+  pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps());
   ConvertTritonXLAToCPUOptions convert;
   convert.vectorWidth = VectorWidth::Host;
   pm.addPass(createConvertTritonXLAToCPU(convert));

@@ -59,6 +59,9 @@ private:
 /// Returns a reason if that fails.
 static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
                                            TileGrid &grid) {
+  if (func.getTileIds().size() != 1)
+    return "the grid has " + std::to_string(func.getTileIds().size()) +
+           " dimensions; a single tile id is required";
   std::optional<int64_t> columns;
   for (Operation *user : func.getTileId().getUsers()) {
     bool isRow = isa<arith::DivUIOp, arith::DivSIOp>(user);

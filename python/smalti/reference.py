@@ -27,6 +27,7 @@ import numpy as np
 
 from . import dtypes, ir
 from .diagnostics import Diagnostic, source_location
+from .dialects.triton_xla import DotAlgorithm
 from .errors import SmaltiError
 from .pace import MORE_TIME, check_time_limit
 
@@ -662,7 +663,7 @@ def _dot(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     magnitude = _matmul(np.abs(a.data), np.abs(b.data))
     depth = a.data.shape[1]
     error = (depth + 1) * rounding * (magnitude + np.abs(c.data))
-    if "tf32" in op.attributes:
+    if ir.IntegerAttr(op.attributes["algorithm"]).value == DotAlgorithm.TF32:
         error = error + 2 * _TF32_ROUNDING * magnitude
     if a.error is not None:
         error = error + _matmul(a.error, np.abs(b.data))

@@ -28,10 +28,15 @@ public:
     auto entry = argument ? dyn_cast_or_null<triton_xla::EntryFuncOp>(
                                 argument.getOwner()->getParentOp())
                           : triton_xla::EntryFuncOp();
-    if (!entry || argument != entry.getTileId())
+    SmallVector<int64_t> grid =
+        entry ? entry.getNumTilesPerDim() : SmallVector<int64_t>();
+    unsigned numOthers =
+        entry ? entry.getNumArguments() - static_cast<unsigned>(grid.size())
+              : 0;
+    if (!entry || argument.getArgNumber() < numOthers)
       return IntegerRangeAnalysis::setToEntryState(lattice);
     unsigned width = ConstantIntRanges::getStorageBitwidth(argument.getType());
-    APInt last(width, static_cast<uint64_t>(entry.getNumTiles()) - 1);
+    APInt last(width, grid[argument.getArgNumber() - numOthers] - 1);
     auto range = ConstantIntRanges::fromSigned(APInt::getZero(width), last);
     propagateIfChanged(lattice, lattice->join(IntegerValueRange(range)));
   }

@@ -203,6 +203,7 @@ private:
   LogicalResult checkSignature();
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
+  LogicalResult checkDot(triton_xla::DotOp dot);
   LogicalResult checkWindow(Operation *op, const Window &window);
   bool chooseWarpgroups();
   LogicalResult chooseWarps();
@@ -233,6 +234,11 @@ private:
 
 LogicalResult Planner::checkSignature() {
   triton_xla::EntryFuncOp func = plan.func;
+  if (func.getTileIds().size() != 1)
+    return func.emitError()
+           << "a grid of " << func.getTileIds().size()
+           << " dimensions is not supported on a GPU; smalti-expand-tile-ops "
+              "reduces it to one";
   if (func.getNumTiles() > std::numeric_limits<int32_t>::max())
     return func.emitError()
            << "has " << func.getNumTiles() << " tiles; a grid has at most "
@@ -283,6 +289,26 @@ LogicalResult Planner::checkWindow(Operation *op, const Window &window) {
   return success();
 }
 
+LogicalResult Planner::checkDot(triton_xla::DotOp dot) {
+  auto refuse = [&](StringRef what) {
+    return dot.emitOpError() << what << " is not supported on a GPU";
+  };
+  if (dot.getLhs().getType().getRank() != 2)
+    return refuse("a batch of dots");
+  if (!llvm::is_contained({triton_xla::DotAlgorithm::Default,
+                           triton_xla::DotAlgorithm::TF32,
+                           triton_xla::DotAlgorithm::IEEE},
+                          dot.getAlgorithm()))
+    return refuse("a dot with this algorithm");
+  if (dot.getUnsignedLhs() || dot.getUnsignedRhs())
+    return refuse("a dot of unsigned operands");
+  if (dot.getLhs().getType().getElementType() !=
+      dot.getRhs().getType().getElementType())
+    return refuse("a dot of operands with different element types");
+  dots.push_back(dot);
+  return success();
+}
+
 LogicalResult Planner::checkOp(Operation *op) {
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults())) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -306,10 +332,8 @@ LogicalResult Planner::checkOp(Operation *op) {
 
   if (std::optional<Window> window = windowOf(op))
     return checkWindow(op, *window);
-  if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
-    dots.push_back(dot);
-    return success();
-  }
+  if (auto dot = dyn_cast<triton_xla::DotOp>(op))
+    return checkDot(dot);
   if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, scf::ForOp, scf::IfOp,
           scf::YieldOp>(op))
     return success();

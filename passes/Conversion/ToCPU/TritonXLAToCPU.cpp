@@ -198,9 +198,25 @@ static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   mapping.map(entry.getKernelArguments(),
               block->getArguments().take_front(numArguments));
   builder.setInsertionPoint(loop.getBody()->getTerminator());
-  mapping.map(entry.getTileId(), loop.getInductionVar());
+  // Tiles are numbered in row-major order of the grid.
+  Value number = loop.getInductionVar();
+  SmallVector<int64_t> grid = entry.getNumTilesPerDim();
+  for (size_t dim = grid.size(); dim-- > 1;) {
+    Value size = arith::ConstantIndexOp::create(builder, loc, grid[dim]);
+    mapping.map(entry.getTileIds()[dim],
+                arith::RemUIOp::create(builder, loc, number, size).getResult());
+    number = arith::DivUIOp::create(builder, loc, number, size);
+  }
+  mapping.map(entry.getTileIds().front(), number);
   for (Operation &op : entry.getBody().front().without_terminator())
     builder.clone(op, mapping);
+  function.walk([&](NumTilesOp op) {
+    OpBuilder inside(op);
+    op.replaceAllUsesWith(
+        arith::ConstantIndexOp::create(inside, op.getLoc(), grid[op.getDim()])
+            .getResult());
+    op.erase();
+  });
   return function;
 }
 

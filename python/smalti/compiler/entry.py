@@ -82,6 +82,7 @@ def _packed(argument: Argument, count: int) -> Argument:
 
 _READS = {
     ("triton_xla.extract", 0),
+    ("triton_xla.gather", 0),
     ("mosaic_gpu.async_load", 0),
     ("mosaic_gpu.async_prefetch", 0),
     ("mosaic_gpu.vector_load", 0),
@@ -91,6 +92,7 @@ _READS = {
 }
 _WRITES = {
     ("triton_xla.insert", 1),
+    ("triton_xla.scatter", 1),
     ("mosaic_gpu.async_store", 1),
     ("mosaic_gpu.vector_store", 1),
     ("memref.store", 1),
@@ -261,7 +263,8 @@ def describe(operation: Any) -> Entry:
     function_type = cast(Any, ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value))
     count = len(function_type.inputs)
     if operation.name == "triton_xla.entry_func":
-        count -= 1  # The launcher passes the tile id.
+        # The launcher passes the tile id, or one for each dimension of the grid.
+        count -= len(ir.DenseI64ArrayAttr(operation.attributes["grid"])) if "grid" in operation.attributes else 1
     maps: list[ir.Attribute] = []
     if TENSOR_MAPS in operation.attributes:
         maps = list(ir.ArrayAttr(operation.attributes[TENSOR_MAPS]))

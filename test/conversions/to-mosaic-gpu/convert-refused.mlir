@@ -204,3 +204,54 @@ triton_xla.entry_func @vector_value(%a: memref<4x4xf32>, %x: f32, %tile: index) 
   %v = vector.broadcast %x : f32 to vector<4xf32>
   triton_xla.return
 }
+
+// -----
+
+// expected-error@+1 {{a grid of 2 dimensions is not supported on a GPU; smalti-expand-tile-ops reduces it to one}}
+triton_xla.entry_func @grid(%i: index, %j: index) tiles [2, 3] {
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<2x16x16xf16>
+  %b = arith.constant dense<0.0> : tensor<2x16x16xf16>
+  %c = arith.constant dense<0.0> : tensor<2x16x16xf32>
+  // expected-error@+1 {{a batch of dots is not supported on a GPU}}
+  %r = triton_xla.dot %a, %b, %c : tensor<2x16x16xf16>, tensor<2x16x16xf16> -> tensor<2x16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<16x16xf32>
+  %b = arith.constant dense<0.0> : tensor<16x16xf32>
+  %c = arith.constant dense<0.0> : tensor<16x16xf32>
+  // expected-error@+1 {{a dot with this algorithm is not supported on a GPU}}
+  %r = triton_xla.dot %a, %b, %c algorithm bf16x3 : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0> : tensor<16x16xi8>
+  %b = arith.constant dense<0> : tensor<16x16xi8>
+  %c = arith.constant dense<0> : tensor<16x16xi32>
+  // expected-error@+1 {{a dot of unsigned operands is not supported on a GPU}}
+  %r = triton_xla.dot %a, %b, %c unsigned_rhs : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dot(%tile: index) tiles 1 {
+  %a = arith.constant dense<0.0> : tensor<16x16xf8E4M3FN>
+  %b = arith.constant dense<0.0> : tensor<16x16xf8E5M2>
+  %c = arith.constant dense<0.0> : tensor<16x16xf32>
+  // expected-error@+1 {{a dot of operands with different element types is not supported on a GPU}}
+  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E5M2> -> tensor<16x16xf32>
+  triton_xla.return
+}

@@ -222,3 +222,29 @@ func.func @multiple(%n: index) -> (index, index, index) {
   // CHECK: return %[[C32]], %[[N]], %[[M]]
   return %0, %1, %2 : index, index, index
 }
+
+// -----
+
+// The default of f8E8M0FNU, which cannot represent zero, is code 0.
+
+// CHECK-LABEL: triton_xla.entry_func @code_0(
+// CHECK:         triton_xla.extract %{{.*}}[4] [8] [1] : memref
+// CHECK:         triton_xla.extract %{{.*}}[4] [8] [1] fill 1.000000e+00 : f8E8M0FNU
+triton_xla.entry_func @code_0(%a: memref<8xf8E8M0FNU>, %tile: index) tiles 1 {
+  %0 = triton_xla.extract %a[4] [8] [1] fill 0x00 : f8E8M0FNU : memref<8xf8E8M0FNU> to tensor<8xf8E8M0FNU>
+  %1 = triton_xla.extract %a[4] [8] [1] fill 1.0 : f8E8M0FNU : memref<8xf8E8M0FNU> to tensor<8xf8E8M0FNU>
+  triton_xla.insert %0 into %a[0] [8] [1] : tensor<8xf8E8M0FNU> into memref<8xf8E8M0FNU>
+  triton_xla.insert %1 into %a[0] [8] [1] : tensor<8xf8E8M0FNU> into memref<8xf8E8M0FNU>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK-LABEL: triton_xla.entry_func @num_tiles(
+// CHECK:         arith.constant dense<8> : tensor<1xindex>
+triton_xla.entry_func @num_tiles(%a: memref<1xindex>, %i: index, %j: index) tiles [4, 8] {
+  %n = triton_xla.num_tiles dim 1
+  %t = tensor.splat %n : tensor<1xindex>
+  triton_xla.insert %t into %a[0] [1] [1] : tensor<1xindex> into memref<1xindex>
+  triton_xla.return
+}

@@ -336,96 +336,6 @@ func.func @f(%t: tensor<4xf32>, %v: f32) {
 
 // -----
 
-// dot
-
-func.func @f(%a: tensor<4xf16>, %b: tensor<4x8xf16>, %c: tensor<4x8xf32>) {
-  // expected-error@+1 {{expected operands of rank 2, but found 'tensor<4xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf32>'}}
-  triton_xla.dot %a, %b, %c : tensor<4xf16>, tensor<4x8xf16> -> tensor<4x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xbf16>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{lhs elements are 'f16', but rhs elements are 'bf16'}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xbf16> -> tensor<2x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xi16>, %b: tensor<4x8xi16>, %c: tensor<2x8xi32>) {
-  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but found 'i16'}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xi16>, tensor<4x8xi16> -> tensor<2x8xi32>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xf8E4M3B11FNUZ>, %b: tensor<4x8xf8E4M3B11FNUZ>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but found 'f8E4M3B11FNUZ'}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xf8E4M3B11FNUZ>, tensor<4x8xf8E4M3B11FNUZ> -> tensor<2x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xf8E4M3FN>, %b: tensor<4x8xf8E5M2>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{lhs elements are 'f8E4M3FN', but rhs elements are 'f8E5M2'}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xf8E4M3FN>, tensor<4x8xf8E5M2> -> tensor<2x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xi8>, %b: tensor<4x8xi8>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{expected an accumulator of i32, but found 'f32'}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xi8>, tensor<4x8xi8> -> tensor<2x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xf8E5M2>, %b: tensor<4x8xf8E5M2>, %c: tensor<2x8xi32>) {
-  // expected-error@+1 {{expected an accumulator of f32, but found 'i32'}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xf8E5M2>, tensor<4x8xf8E5M2> -> tensor<2x8xi32>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf16>) {
-  // expected-error@+1 {{expected an accumulator of f32, but found 'f16'}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf16>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xf16>, %b: tensor<5x8xf16>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{lhs has 4 columns, but rhs has 5 rows}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<5x8xf16> -> tensor<2x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x2xf32>) {
-  // expected-error@+1 {{the matmul result is 2x8, but the accumulator is 8x2}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<8x2xf32>
-  return
-}
-
-// -----
-
-func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{tf32 requires f32 operands, but found 'f16'}}
-  triton_xla.dot %a, %b, %c tf32 : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf32>
-  return
-}
-
-// -----
-
 triton_xla.entry_func @huge_tile(%src: memref<4xf32>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   // expected-error@+1 {{less than 2^31 elements, no encoding), but got 'tensor<2147483648xf32>'}}
@@ -438,4 +348,57 @@ triton_xla.entry_func @huge_tile(%src: memref<4xf32>, %tile: index) tiles 1 {
 // expected-error@+1 {{argument #0 has llvm.align 3 : i64, which is not a power of two}}
 triton_xla.entry_func @alignment(%src: memref<4xf32> {llvm.align = 3 : i64}, %tile: index) tiles 1 {
   triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{expected the last 2 arguments to be the tile ids, of type index}}
+triton_xla.entry_func @f(%n: i32, %tile: index) tiles [2, 3] {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{grid [-2, -3] must have positive sizes and less than 2^63 tiles}}
+triton_xla.entry_func @f(%row: index, %tile: index) tiles [-2, -3] {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{the number of tiles exceeds the 64-bit range}}
+triton_xla.entry_func @f(%row: index, %tile: index) tiles [4294967296, 4294967296] {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{grid [2, 3] has 6 tiles, but num_tiles is 5}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (index, index) -> (), num_tiles = 5 : i64, grid = array<i64: 2, 3>}> ({
+^bb0(%row: index, %tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{grid has 1 dimensions; at least 2 are required}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> (), num_tiles = 5 : i64, grid = array<i64: 5>}> ({
+^bb0(%tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+triton_xla.entry_func @f(%row: index, %tile: index) tiles [2, 3] {
+  // expected-error@+1 {{dim is 2, but the grid has rank 2}}
+  triton_xla.num_tiles dim 2
+  triton_xla.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{expected to be in a 'triton_xla.entry_func'}}
+  triton_xla.num_tiles dim 0
+  return
 }

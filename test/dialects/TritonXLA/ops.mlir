@@ -16,6 +16,19 @@ triton_xla.entry_func private @only_the_tile_id(%tile: index) tiles 1 {
   triton_xla.return
 }
 
+// CHECK-LABEL: triton_xla.entry_func @grid(
+// CHECK-SAME:    %{{.*}}: memref<4xf32>, %{{.*}}: index, %{{.*}}: index) tiles [4, 8] attributes {note} {
+triton_xla.entry_func @grid(%a: memref<4xf32>, %row: index, %column: index) tiles [4, 8] attributes {note} {
+  // CHECK: triton_xla.num_tiles dim 1
+  %n = triton_xla.num_tiles dim 1
+  triton_xla.return
+}
+
+// CHECK-LABEL: triton_xla.entry_func @one_dimension(%{{.*}}: index) tiles 4 {
+triton_xla.entry_func @one_dimension(%tile: index) tiles [4] {
+  triton_xla.return
+}
+
 // CHECK-LABEL: triton_xla.entry_func @extract(
 // CHECK-SAME:    %[[A:.*]]: memref<100x60x5xf16>, %[[B:.*]]: memref<f64>, %[[C:.*]]: memref<?xi4>, %[[TILE:.*]]: index)
 triton_xla.entry_func @extract(%a: memref<100x60x5xf16>, %b: memref<f64>, %c: memref<?xi4>, %tile: index) tiles 2 {
@@ -66,38 +79,5 @@ triton_xla.entry_func @mask(%src: memref<32x16xf32>, %n: index, %tile: index) ti
   %s = triton_xla.extract %src[0, 0] [1, 1] [1, 1] : memref<32x16xf32> to tensor<f32>
   // CHECK: triton_xla.mask %{{.*}} [], %[[V]] : tensor<f32>
   %m3 = triton_xla.mask %s [], %v : tensor<f32>
-  triton_xla.return
-}
-
-// CHECK-LABEL: triton_xla.entry_func @dot(
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a16 = arith.constant dense<1.0> : tensor<3x5xf16>
-  %b16 = arith.constant dense<1.0> : tensor<5x7xf16>
-  %abf = arith.constant dense<1.0> : tensor<3x5xbf16>
-  %bbf = arith.constant dense<1.0> : tensor<5x7xbf16>
-  %a32 = arith.constant dense<1.0> : tensor<3x5xf32>
-  %b32 = arith.constant dense<1.0> : tensor<5x7xf32>
-  %c = arith.constant dense<0.0> : tensor<3x7xf32>
-  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xf16>, tensor<5x7xf16> -> tensor<3x7xf32>
-  %0 = triton_xla.dot %a16, %b16, %c : tensor<3x5xf16>, tensor<5x7xf16> -> tensor<3x7xf32>
-  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xbf16>, tensor<5x7xbf16> -> tensor<3x7xf32>
-  %1 = triton_xla.dot %abf, %bbf, %0 : tensor<3x5xbf16>, tensor<5x7xbf16> -> tensor<3x7xf32>
-  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xf32>, tensor<5x7xf32> -> tensor<3x7xf32>
-  %2 = triton_xla.dot %a32, %b32, %1 : tensor<3x5xf32>, tensor<5x7xf32> -> tensor<3x7xf32>
-  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} tf32 {note} : tensor<3x5xf32>, tensor<5x7xf32> -> tensor<3x7xf32>
-  %3 = triton_xla.dot %a32, %b32, %2 tf32 {note} : tensor<3x5xf32>, tensor<5x7xf32> -> tensor<3x7xf32>
-  %a8 = arith.constant dense<1.0> : tensor<3x5xf8E4M3FN>
-  %b8 = arith.constant dense<1.0> : tensor<5x7xf8E4M3FN>
-  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xf8E4M3FN>, tensor<5x7xf8E4M3FN> -> tensor<3x7xf32>
-  %4 = triton_xla.dot %a8, %b8, %3 : tensor<3x5xf8E4M3FN>, tensor<5x7xf8E4M3FN> -> tensor<3x7xf32>
-  %a52 = arith.constant dense<1.0> : tensor<3x5xf8E5M2>
-  %b52 = arith.constant dense<1.0> : tensor<5x7xf8E5M2>
-  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xf8E5M2>, tensor<5x7xf8E5M2> -> tensor<3x7xf32>
-  %5 = triton_xla.dot %a52, %b52, %4 : tensor<3x5xf8E5M2>, tensor<5x7xf8E5M2> -> tensor<3x7xf32>
-  %ai = arith.constant dense<1> : tensor<3x5xi8>
-  %bi = arith.constant dense<1> : tensor<5x7xi8>
-  %ci = arith.constant dense<0> : tensor<3x7xi32>
-  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xi8>, tensor<5x7xi8> -> tensor<3x7xi32>
-  %6 = triton_xla.dot %ai, %bi, %ci : tensor<3x5xi8>, tensor<5x7xi8> -> tensor<3x7xi32>
   triton_xla.return
 }

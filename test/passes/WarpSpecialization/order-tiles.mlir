@@ -98,3 +98,10 @@ triton_xla.entry_func @unused(%dst: memref<64xf32>, %tile: index) tiles 1 {
   triton_xla.insert %zero into %dst[0] [64] [1] : tensor<64xf32> into memref<64xf32>
   triton_xla.return
 }
+
+// -----
+
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=grid | Remark="rasterization order not changed: the grid has 2 dimensions; a single tile id is required"
+triton_xla.entry_func @grid(%i: index, %tile: index) tiles [2, 2] {
+  triton_xla.return
+}

@@ -571,7 +571,8 @@ class Writer:
         limit = 100.0
         a, b = self._limited(a, limit), self._limited(b, limit)
         tf32 = dtype == "f32" and self._choose((False, True))
-        value = triton_xla.DotOp(a.value, b.value, accumulator.value, tf32=tf32 or None).result
+        algorithm = triton_xla.DotAlgorithm.TF32 if tf32 else None
+        value = triton_xla.DotOp(a.value, b.value, accumulator.value, algorithm=algorithm).result
         bound = accumulator.bound + depth * a.bound * b.bound
         finite = a.finite and b.finite and accumulator.finite
         return Tile(value, "f32", accumulator.shape, bound, finite=finite)

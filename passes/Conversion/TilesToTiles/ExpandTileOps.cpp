@@ -1,0 +1,904 @@
+//===- ExpandTileOps.cpp - smalti-expand-tile-ops -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rewrites derived ops of the tile level to primitive ones. The pass first
+// finds and checks all ops (planExpansions); the functions that expand an op
+// cannot fail.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Support/Remarks.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/InterleavedRange.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace smalti {
+#define GEN_PASS_DEF_SMALTIEXPANDTILEOPS
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::triton_xla;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
+
+/// Maximum number of comparisons of a histogram, elements times bins, that is
+/// expanded.
+static constexpr int64_t kMostHistogramComparisons = 1 << 20;
+
+/// The largest finite bf16, as f32.
+static constexpr double kLargestBF16 = 0x1.FEp127;
+
+//===----------------------------------------------------------------------===//
+// Building blocks
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Creates tile ops at one location.
+class TileBuilder : public ImplicitLocOpBuilder {
+public:
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+
+  static RankedTensorType typeOf(Value tile) {
+    return cast<RankedTensorType>(tile.getType());
+  }
+  static ArrayRef<int64_t> shapeOf(Value tile) {
+    return typeOf(tile).getShape();
+  }
+  static RankedTensorType withElement(Value tile, Type element) {
+    return typeOf(tile).clone(element);
+  }
+
+  Value integers(ArrayRef<int64_t> shape, Type element, int64_t value) {
+    auto type = RankedTensorType::get(shape, element);
+    return arith::ConstantOp::create(
+        *this, DenseElementsAttr::get(type, getIntegerAttr(element, value)));
+  }
+  Value floats(ArrayRef<int64_t> shape, Type element, double value) {
+    auto type = RankedTensorType::get(shape, element);
+    return arith::ConstantOp::create(
+        *this, DenseElementsAttr::get(type, getFloatAttr(element, value)));
+  }
+  Value zeros(ArrayRef<int64_t> shape, Type element) {
+    auto type = RankedTensorType::get(shape, element);
+    return arith::ConstantOp::create(
+        *this, DenseElementsAttr::get(type, getZeroFill(element)));
+  }
+  /// A tile whose elements all are the scalar.
+  Value splat(ArrayRef<int64_t> shape, Value scalar) {
+    return tensor::SplatOp::create(*this, scalar, shape);
+  }
+
+  Value reshape(Value tile, ArrayRef<int64_t> shape) {
+    if (shapeOf(tile) == shape)
+      return tile;
+    return ReshapeOp::create(*this, typeOf(tile).clone(shape), tile);
+  }
+  Value broadcast(Value tile, ArrayRef<int64_t> dims, ArrayRef<int64_t> shape) {
+    if (shapeOf(tile) == shape)
+      return tile;
+    return BroadcastOp::create(*this, typeOf(tile).clone(shape), tile, dims);
+  }
+  /// Repeats dimensions of size 1.
+  Value stretch(Value tile, ArrayRef<int64_t> shape) {
+    return broadcast(tile, llvm::to_vector(llvm::seq<int64_t>(shape.size())),
+                     shape);
+  }
+  Value transpose(Value tile, ArrayRef<int64_t> permutation) {
+    SmallVector<int64_t> shape = applyPermutation(shapeOf(tile), permutation);
+    return TransposeOp::create(*this, typeOf(tile).clone(shape), tile,
+                               permutation);
+  }
+  Value iota(ArrayRef<int64_t> shape, Type element, int64_t dim) {
+    return IotaOp::create(*this, RankedTensorType::get(shape, element), dim);
+  }
+  Value concat(ValueRange tiles, int64_t dim) {
+    if (tiles.size() == 1)
+      return tiles.front();
+    SmallVector<int64_t> shape(shapeOf(tiles.front()));
+    shape[dim] = 0;
+    for (Value tile : tiles)
+      shape[dim] += shapeOf(tile)[dim];
+    return ConcatOp::create(*this, typeOf(tiles.front()).clone(shape), tiles,
+                            dim);
+  }
+  /// Elements [offset, offset + size) of a dimension.
+  Value slice(Value tile, int64_t dim, int64_t offset, int64_t size) {
+    SmallVector<int64_t> sizes(shapeOf(tile));
+    if (sizes[dim] == size)
+      return tile;
+    SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
+    offsets[dim] = offset;
+    sizes[dim] = size;
+    return SliceOp::create(*this, typeOf(tile).clone(sizes), tile, offsets,
+                           sizes, strides);
+  }
+  /// Interleaves tiles of one shape along a dimension: element `i` of tile `j`
+  /// becomes element `i * number of tiles + j`.
+  Value interleave(ArrayRef<Value> tiles, int64_t dim) {
+    SmallVector<int64_t> shape(shapeOf(tiles.front())), split(shape);
+    split.insert(split.begin() + dim + 1, 1);
+    SmallVector<Value> parts;
+    for (Value tile : tiles)
+      parts.push_back(reshape(tile, split));
+    shape[dim] *= static_cast<int64_t>(tiles.size());
+    return reshape(concat(parts, dim + 1), shape);
+  }
+
+  Value select(Value condition, Value a, Value b) {
+    return arith::SelectOp::create(*this, condition, a, b);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(*this, predicate, a, b);
+  }
+  Value compareTo(arith::CmpIPredicate predicate, Value a, int64_t value) {
+    return compare(predicate, a,
+                   integers(shapeOf(a), typeOf(a).getElementType(), value));
+  }
+  /// Whether elements are neither NaN nor an infinity.
+  Value isFinite(Value tile) {
+    Value infinity = floats(shapeOf(tile), typeOf(tile).getElementType(),
+                            std::numeric_limits<double>::infinity());
+    return arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT,
+                                 math::AbsFOp::create(*this, tile), infinity);
+  }
+  Value bitcast(Value tile, Type element) {
+    return arith::BitcastOp::create(*this, withElement(tile, element), tile);
+  }
+  Value zeroExtend(Value tile, Type element) {
+    return arith::ExtUIOp::create(*this, withElement(tile, element), tile);
+  }
+  /// `(tile >> shift) & mask`, of unsigned integers.
+  Value bits(Value tile, int64_t shift, int64_t mask) {
+    Type element = typeOf(tile).getElementType();
+    if (shift != 0)
+      tile = arith::ShRUIOp::create(*this, tile,
+                                    integers(shapeOf(tile), element, shift));
+    return arith::AndIOp::create(*this, tile,
+                                 integers(shapeOf(tile), element, mask));
+  }
+  Value shiftLeft(Value tile, int64_t shift) {
+    Type element = typeOf(tile).getElementType();
+    return arith::ShLIOp::create(*this, tile,
+                                 integers(shapeOf(tile), element, shift));
+  }
+  /// Converts floats; the conversion to a wider type is exact.
+  Value convert(Value tile, Type element) {
+    Type from = typeOf(tile).getElementType();
+    if (from == element)
+      return tile;
+    if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+      return arith::ExtFOp::create(*this, withElement(tile, element), tile);
+    if (from.getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth())
+      tile =
+          arith::ExtFOp::create(*this, withElement(tile, getF32Type()), tile);
+    return arith::TruncFOp::create(*this, withElement(tile, element), tile);
+  }
+  Value dot(Value lhs, Value rhs, Value accumulator,
+            DotAlgorithm algorithm = DotAlgorithm::Default) {
+    return DotOp::create(*this, accumulator.getType(), lhs, rhs, accumulator,
+                         algorithm, /*unsigned_lhs=*/false,
+                         /*unsigned_rhs=*/false);
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Histogram, sort, random bits
+//===----------------------------------------------------------------------===//
+
+/// The type in which values of `element` are compared with bins.
+static Type getComparedType(Type element) {
+  if (element.isIndex() || element.getIntOrFloatBitWidth() > 32)
+    return IntegerType::get(element.getContext(), 64);
+  return IntegerType::get(element.getContext(), 32);
+}
+
+static Value expandHistogram(TileBuilder &b, HistogramOp op) {
+  int64_t count = op.getTile().getType().getNumElements();
+  auto bins = static_cast<int64_t>(op.getBins());
+  Type element = op.getTile().getType().getElementType(),
+       compared = getComparedType(element),
+       sum = op.getResult().getType().getElementType();
+  Value values = b.reshape(op.getTile(), count);
+  if (element.isIndex())
+    values =
+        arith::IndexCastOp::create(b, b.withElement(values, compared), values);
+  else if (element != compared)
+    values = arith::ExtSIOp::create(b, b.withElement(values, compared), values);
+  SmallVector<int64_t> shape = {count, bins};
+  Value hit = b.compare(arith::CmpIPredicate::eq,
+                        b.broadcast(values, int64_t(0), shape),
+                        b.iota(shape, compared, 1));
+  if (Value mask = op.getMask())
+    hit = arith::AndIOp::create(
+        b, hit, b.broadcast(b.reshape(mask, count), int64_t(0), shape));
+  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(sum, 0));
+  auto reduce = ReduceOp::create(b, TypeRange(op.getResult().getType()),
+                                 ValueRange(b.zeroExtend(hit, sum)),
+                                 ValueRange(zero), ArrayRef<int64_t>(0));
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&reduce.getCombiner(), {}, {sum, sum},
+                               {b.getLoc(), b.getLoc()});
+  Value added =
+      arith::AddIOp::create(b, block->getArgument(0), block->getArgument(1));
+  YieldOp::create(b, added);
+  return reduce.getResult(0);
+}
+
+/// Computes a region of scalar ops for all elements of tiles.
+static Value inlineOnTiles(TileBuilder &b, Region &region, ValueRange tiles) {
+  ArrayRef<int64_t> shape = b.shapeOf(tiles.front());
+  IRMapping mapping;
+  mapping.map(region.getArguments(), tiles);
+  auto mapped = [&](Value value) {
+    if (!mapping.contains(value))
+      mapping.map(value, b.splat(shape, value));
+    return mapping.lookup(value);
+  };
+  for (Operation &op : region.front().without_terminator()) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto type = RankedTensorType::get(shape, constant.getType());
+      mapping.map(constant.getResult(),
+                  arith::ConstantOp::create(
+                      b, DenseElementsAttr::get(type, constant.getValue()))
+                      .getResult());
+      continue;
+    }
+    for (Value operand : op.getOperands())
+      (void)mapped(operand);
+    Operation *clone = b.clone(op, mapping);
+    for (Value result : clone->getResults())
+      result.setType(RankedTensorType::get(shape, result.getType()));
+  }
+  return mapped(region.front().getTerminator()->getOperand(0));
+}
+
+/// A bitonic sort of `inputs` and their positions, which make it stable. Tiles
+/// have the shape [outer, size, inner], with a power of two as the size;
+/// positions from `count` are padding and come last.
+static void sortNetwork(TileBuilder &b, Region &comparator,
+                        SmallVectorImpl<Value> &tiles, int64_t count) {
+  using arith::CmpIPredicate;
+  ArrayRef<int64_t> shape = b.shapeOf(tiles.front());
+  int64_t outer = shape[0], size = shape[1], inner = shape[2];
+  size_t numInputs = tiles.size() - 1; // The last tile has the positions.
+
+  // Whether the elements of `x` come before those of `y`: a total order.
+  auto before = [&](ArrayRef<Value> x, ArrayRef<Value> y) {
+    auto call = [&](ArrayRef<Value> x, ArrayRef<Value> y) {
+      SmallVector<Value> arguments;
+      for (size_t i = 0; i < numInputs; ++i)
+        arguments.append({x[i], y[i]});
+      return inlineOnTiles(b, comparator, arguments);
+    };
+    Value less = call(x, y), greater = call(y, x);
+    Value first = b.compare(CmpIPredicate::slt, x.back(), y.back());
+    Value decided = arith::OrIOp::create(b, less, greater);
+    Value result = b.select(decided, less, first);
+    if (count == size)
+      return result;
+    Value padded = arith::OrIOp::create(
+        b, b.compareTo(CmpIPredicate::sge, x.back(), count),
+        b.compareTo(CmpIPredicate::sge, y.back(), count));
+    return b.select(padded, first, result);
+  };
+
+  for (int64_t run = 2; run <= size; run *= 2) {
+    for (int64_t distance = run / 2; distance > 0; distance /= 2) {
+      int64_t pairs = size / (2 * distance);
+      SmallVector<Value> low, high;
+      for (Value tile : tiles) {
+        Value split = b.reshape(tile, {outer, pairs, 2, distance, inner});
+        low.push_back(b.slice(split, /*dim=*/2, 0, 1));
+        high.push_back(b.slice(split, /*dim=*/2, 1, 1));
+      }
+      Value swap = before(high, low);
+      if (run != size) {
+        // Every other run is descending.
+        Value pair = b.iota(b.shapeOf(low.front()), b.getI32Type(), /*dim=*/1);
+        Value descending = b.compareTo(
+            CmpIPredicate::ne, b.bits(pair, 0, run / (2 * distance)), 0);
+        swap = arith::XOrIOp::create(b, swap, descending);
+      }
+      for (auto [tile, a, c] : llvm::zip_equal(tiles, low, high))
+        tile = b.reshape(b.concat({b.select(swap, c, a), b.select(swap, a, c)},
+                                  /*dim=*/2),
+                         {outer, size, inner});
+    }
+  }
+}
+
+/// The shape [outer, size, inner] of a tile that is sorted along a dimension.
+static std::array<int64_t, 3> getSortShape(SortOp op) {
+  ArrayRef<int64_t> shape = op.getInputType().getShape();
+  auto dim = static_cast<int64_t>(op.getDim());
+  return {ShapedType::getNumElements(shape.take_front(dim)), shape[dim],
+          ShapedType::getNumElements(shape.drop_front(dim + 1))};
+}
+
+static SmallVector<Value> expandSort(TileBuilder &b, SortOp op) {
+  auto [outer, count, inner] = getSortShape(op);
+  auto size = static_cast<int64_t>(llvm::PowerOf2Ceil(count));
+  SmallVector<Value> tiles;
+  for (Value input : op.getInputs()) {
+    Value tile = b.reshape(input, {outer, count, inner});
+    // Padding with elements of the tile: the comparison may divide by them.
+    if (size != count)
+      tile = b.concat({tile, b.slice(tile, /*dim=*/1, 0, size - count)},
+                      /*dim=*/1);
+    tiles.push_back(tile);
+  }
+  tiles.push_back(b.iota({outer, size, inner}, b.getI32Type(), /*dim=*/1));
+  sortNetwork(b, op.getComparator(), tiles, count);
+  tiles.pop_back();
+  for (Value &tile : tiles)
+    tile = b.reshape(b.slice(tile, /*dim=*/1, 0, count),
+                     op.getInputType().getShape());
+  return tiles;
+}
+
+static SmallVector<Value> expandRandomBits(TileBuilder &b, RandomBitsOp op) {
+  constexpr int64_t multipliers[] = {0xD2511F53, 0xCD9E8D57};
+  constexpr int64_t steps[] = {0x9E3779B9, 0xBB67AE85};
+  ArrayRef<int64_t> shape = op.getWord0().getType().getShape();
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  SmallVector<Value> counter(op.getCounters());
+  if (counter.size() < 4)
+    counter.resize(4, b.zeros(shape, i32));
+  Value keys[] = {op.getKey0(), op.getKey1()};
+  for (int round = 0; round < 10; ++round) {
+    Value high[2], low[2];
+    for (int half = 0; half < 2; ++half) {
+      Value wide =
+          arith::MulIOp::create(b, b.zeroExtend(counter[2 * half], i64),
+                                b.integers(shape, i64, multipliers[half]));
+      auto truncate = [&](Value value) -> Value {
+        return arith::TruncIOp::create(b, b.withElement(value, i32), value);
+      };
+      low[half] = truncate(wide);
+      high[half] =
+          truncate(arith::ShRUIOp::create(b, wide, b.integers(shape, i64, 32)));
+    }
+    auto mix = [&](Value a, Value c, Value key) -> Value {
+      return arith::XOrIOp::create(b, arith::XOrIOp::create(b, a, c),
+                                   b.splat(shape, key));
+    };
+    counter = {mix(high[1], counter[1], keys[0]), low[1],
+               mix(high[0], counter[3], keys[1]), low[0]};
+    for (int half = 0; half < 2 && round != 9; ++half) {
+      Value step = arith::ConstantOp::create(
+          b, b.getI32IntegerAttr(static_cast<int32_t>(steps[half])));
+      keys[half] = arith::AddIOp::create(b, keys[half], step);
+    }
+  }
+  return counter;
+}
+
+//===----------------------------------------------------------------------===//
+// Algorithms of dots
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// An f32 operand as a sum of parts that the multiplications take.
+struct SplitOperand {
+  /// The first part, with the NaNs and infinities of the operand.
+  Value leading;
+  /// All parts of the operand, with zero instead of NaNs and infinities.
+  SmallVector<Value> finite;
+};
+
+} // namespace
+
+/// Splits an operand into parts of bf16, or f32 parts that TF32 represents.
+static SplitOperand splitOperand(TileBuilder &b, Value tile, int64_t numParts,
+                                 bool isTF32) {
+  ArrayRef<int64_t> shape = b.shapeOf(tile);
+  Type f32 = b.getF32Type(), i32 = b.getI32Type(), bf16 = b.getBF16Type();
+  Value isFinite = b.isFinite(tile);
+  Value rest = b.select(isFinite, tile, b.zeros(shape, f32));
+  SplitOperand split;
+  for (int64_t part = 0; part < numParts; ++part) {
+    Value rounded;
+    if (isTF32) {
+      // Clearing the low bits is a rounding toward zero, which does not
+      // overflow.
+      Value bits = b.bits(b.bitcast(rest, i32), 0, ~int64_t(0x1FFF));
+      rounded = b.bitcast(bits, f32);
+      split.finite.push_back(rounded);
+    } else {
+      // Rounding to nearest might overflow to infinity.
+      Value bounded = arith::MinimumFOp::create(
+          b,
+          arith::MaximumFOp::create(b, rest,
+                                    b.floats(shape, f32, -kLargestBF16)),
+          b.floats(shape, f32, kLargestBF16));
+      split.finite.push_back(b.convert(bounded, bf16));
+      rounded = b.convert(split.finite.back(), f32);
+    }
+    if (part == 0)
+      split.leading =
+          b.convert(b.select(isFinite, rounded, tile), isTF32 ? f32 : bf16);
+    if (part + 1 != numParts)
+      rest = arith::SubFOp::create(b, rest, rounded);
+  }
+  return split;
+}
+
+/// A dot of rank 2 that a single MMA does not compute.
+static Value expandAlgorithm(TileBuilder &b, Value lhs, Value rhs,
+                             Value accumulator, DotAlgorithm algorithm) {
+  using Terms = SmallVector<std::pair<int64_t, int64_t>>;
+  Type bf16 = b.getBF16Type();
+  // Pairs of parts, smallest first, without the leading parts.
+  Terms terms;
+  int64_t parts = 2;
+  switch (algorithm) {
+  case DotAlgorithm::BF16:
+    return b.dot(b.convert(lhs, bf16), b.convert(rhs, bf16), accumulator);
+  case DotAlgorithm::TF32x3:
+  case DotAlgorithm::BF16x3:
+    terms = {{1, 0}, {0, 1}};
+    break;
+  case DotAlgorithm::BF16x6:
+    parts = 3;
+    terms = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}};
+    break;
+  case DotAlgorithm::BF16x9:
+    parts = 3;
+    terms = {{2, 2}, {2, 1}, {1, 2}, {2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}};
+    break;
+  case DotAlgorithm::Default:
+  case DotAlgorithm::TF32:
+  case DotAlgorithm::IEEE:
+    return b.dot(lhs, rhs, accumulator, algorithm);
+  }
+  bool isTF32 = algorithm == DotAlgorithm::TF32x3;
+  DotAlgorithm single = isTF32 ? DotAlgorithm::TF32 : DotAlgorithm::Default;
+  SplitOperand left = splitOperand(b, lhs, parts, isTF32),
+               right = splitOperand(b, rhs, parts, isTF32);
+  Value sum = b.zeros(b.shapeOf(accumulator), b.getF32Type());
+  for (auto [i, j] : terms)
+    sum = b.dot(left.finite[i], right.finite[j], sum, single);
+  // Where the other terms overflow, so does the leading one.
+  sum = b.select(b.isFinite(sum), sum, b.zeros(b.shapeOf(sum), b.getF32Type()));
+  sum = b.dot(left.leading, right.leading, sum, single);
+  return arith::AddFOp::create(b, accumulator, sum);
+}
+
+static Value expandDot(TileBuilder &b, DotOp op) {
+  Value lhs = op.getLhs(), rhs = op.getRhs(), accumulator = op.getAccumulator();
+  if (b.typeOf(lhs).getRank() == 2)
+    return expandAlgorithm(b, lhs, rhs, accumulator, op.getAlgorithm());
+  SmallVector<Value> results;
+  for (int64_t batch = 0; batch < b.shapeOf(lhs)[0]; ++batch) {
+    auto matrix = [&](Value tile) {
+      return b.reshape(b.slice(tile, /*dim=*/0, batch, 1),
+                       b.shapeOf(tile).drop_front());
+    };
+    Value left = matrix(lhs), right = matrix(rhs), sum = matrix(accumulator);
+    Value result = expandAlgorithm(b, left, right, sum, op.getAlgorithm());
+    if (auto dot = result.getDefiningOp<DotOp>()) {
+      dot.setUnsignedLhs(op.getUnsignedLhs());
+      dot.setUnsignedRhs(op.getUnsignedRhs());
+    }
+    SmallVector<int64_t> shape(b.shapeOf(accumulator));
+    shape[0] = 1;
+    results.push_back(b.reshape(result, shape));
+  }
+  return b.concat(results, /*dim=*/0);
+}
+
+//===----------------------------------------------------------------------===//
+// Scaled and sparse dots
+//===----------------------------------------------------------------------===//
+
+/// The codes of packed elements of 4 or 6 bits, as i16.
+static Value unpackCodes(TileBuilder &b, Value tile, unsigned bits,
+                         int64_t dim) {
+  Value bytes = b.zeroExtend(tile, b.getIntegerType(16));
+  if (bits == 4)
+    return b.interleave({b.bits(bytes, 0, 15), b.bits(bytes, 4, 15)}, dim);
+  // Three bytes are four codes.
+  SmallVector<int64_t> shape(b.shapeOf(bytes)), split(shape);
+  shape[dim] /= 3;
+  split[dim] /= 3;
+  split.insert(split.begin() + dim + 1, 3);
+  Value triples = b.reshape(bytes, split);
+  Value byte[3];
+  for (int64_t i = 0; i < 3; ++i)
+    byte[i] = b.reshape(b.slice(triples, dim + 1, i, 1), shape);
+  auto join = [&](Value low, Value high) -> Value {
+    return arith::OrIOp::create(b, low, high);
+  };
+  return b.interleave(
+      {b.bits(byte[0], 0, 63),
+       join(b.bits(byte[0], 6, 3), b.shiftLeft(b.bits(byte[1], 0, 15), 2)),
+       join(b.bits(byte[1], 4, 15), b.shiftLeft(b.bits(byte[2], 0, 3), 4)),
+       b.bits(byte[2], 2, 63)},
+      dim);
+}
+
+/// The values of codes of 4 or 6 bits, as f16. Exponent and mantissa are moved
+/// to those of f16, and a multiplication corrects the bias of the exponent,
+/// also of subnormal numbers.
+static Value decodeCodes(TileBuilder &b, Value codes, FloatType format) {
+  unsigned width = format.getWidth();
+  unsigned mantissa = format.getFPMantissaWidth() - 1;
+  unsigned exponent = width - 1 - mantissa;
+  Value magnitude = b.shiftLeft(
+      b.bits(codes, 0, (int64_t(1) << (width - 1)) - 1), 10 - mantissa);
+  Value sign =
+      b.shiftLeft(b.bits(codes, 0, int64_t(1) << (width - 1)), 16 - width);
+  Value value =
+      b.bitcast(arith::OrIOp::create(b, magnitude, sign), b.getF16Type());
+  int64_t bias = (int64_t(1) << (exponent - 1)) - 1;
+  return arith::MulFOp::create(
+      b, value,
+      b.floats(b.shapeOf(value), b.getF16Type(), std::ldexp(1.0, 15 - bias)));
+}
+
+/// An operand of `dot_scaled` or `sparse_dot` in `element`, which represents
+/// all its values.
+static Value decodeOperand(TileBuilder &b, Value tile,
+                           std::optional<Type> format,
+                           std::optional<int64_t> packed, Type element) {
+  if (format) {
+    Value codes =
+        unpackCodes(b, tile, format->getIntOrFloatBitWidth(), *packed);
+    tile = decodeCodes(b, codes, cast<FloatType>(*format));
+  }
+  return b.convert(tile, element);
+}
+
+/// Scales as a matrix of rows x blocks for lhs and blocks x columns for rhs.
+/// f8E8M0FNU scales are i8 codes.
+static Value loadScales(TileBuilder &b, Value scales, ScaleLayout layout,
+                        int64_t rows, int64_t blocks, bool isRhs) {
+  if (isa<Float8E8M0FNUType>(b.typeOf(scales).getElementType()))
+    scales = b.bitcast(scales, b.getI8Type());
+  if (layout == ScaleLayout::Swizzled128x4) {
+    int64_t tall = llvm::divideCeil(rows, 128),
+            wide = llvm::divideCeil(blocks, 4);
+    scales = b.reshape(scales, {tall, wide, 32, 4, 4});
+    scales =
+        b.reshape(b.transpose(scales, {0, 3, 2, 1, 4}), {tall * 128, wide * 4});
+    scales = b.slice(b.slice(scales, 0, 0, rows), 1, 0, blocks);
+    return isRhs ? b.transpose(scales, {1, 0}) : scales;
+  }
+  scales = b.slice(scales, isRhs ? 1 : 0, 0, rows);
+  return b.slice(scales, isRhs ? 0 : 1, 0, blocks);
+}
+
+/// 2^(code - 127) of i32 codes in [0, 254], exactly: code 0 is a subnormal f32.
+static Value powerOfTwo(TileBuilder &b, Value codes) {
+  Value bits =
+      b.select(b.compareTo(arith::CmpIPredicate::eq, codes, 0),
+               b.integers(b.shapeOf(codes), b.getI32Type(), 0x00400000),
+               b.shiftLeft(codes, 23));
+  return b.bitcast(bits, b.getF32Type());
+}
+
+/// Multiplies the sums of a block by the scales of one or both operands.
+static Value scaleSums(TileBuilder &b, Value sums, ArrayRef<Value> scales) {
+  ArrayRef<int64_t> shape = b.shapeOf(sums);
+  Type i32 = b.getI32Type(), f32 = b.getF32Type();
+  Value codes, isNaN;
+  int64_t numCodes = 0;
+  for (Value scale : scales) {
+    if (!b.typeOf(scale).getElementType().isInteger()) {
+      sums = arith::MulFOp::create(b, sums,
+                                   b.stretch(b.convert(scale, f32), shape));
+      continue;
+    }
+    Value code = b.zeroExtend(scale, i32);
+    Value nan =
+        b.stretch(b.compareTo(arith::CmpIPredicate::eq, code, 255), shape);
+    code = b.stretch(code, shape);
+    codes = codes ? arith::AddIOp::create(b, codes, code).getResult() : code;
+    isNaN = isNaN ? arith::OrIOp::create(b, isNaN, nan).getResult() : nan;
+    ++numCodes;
+  }
+  if (!codes)
+    return sums;
+  auto multiply = [&](Value code) {
+    sums = arith::MulFOp::create(b, sums, powerOfTwo(b, code));
+  };
+  if (numCodes == 1) {
+    multiply(codes);
+  } else {
+    // Two halves of the exponent: the scales alone may exceed the range of f32
+    // where their combination does not.
+    Value half = b.bits(codes, 1, 255);
+    multiply(half);
+    multiply(arith::SubIOp::create(b, codes, half));
+  }
+  return b.select(
+      isNaN, b.floats(shape, f32, std::numeric_limits<double>::quiet_NaN()),
+      sums);
+}
+
+/// A scaled dot of decoded operands.
+template <typename ScaledOp>
+static Value expandScaled(TileBuilder &b, ScaledOp op, Value lhs, Value rhs,
+                          int64_t block) {
+  int64_t m = b.shapeOf(lhs)[0], k = b.shapeOf(lhs)[1], n = b.shapeOf(rhs)[1];
+  auto blocks = static_cast<int64_t>(llvm::divideCeil(k, block));
+  Value leftScales, rightScales;
+  if (op.getLhsScale())
+    leftScales = loadScales(b, op.getLhsScale(), op.getLhsLayout(), m, blocks,
+                            /*isRhs=*/false);
+  if (op.getRhsScale())
+    rightScales = loadScales(b, op.getRhsScale(), op.getRhsLayout(), n, blocks,
+                             /*isRhs=*/true);
+  Value total;
+  for (int64_t i = 0; i < blocks; ++i) {
+    int64_t size = std::min(block, k);
+    Value sums = b.dot(b.slice(lhs, 1, i * block, size),
+                       b.slice(rhs, 0, i * block, size),
+                       b.zeros({m, n}, b.getF32Type()));
+    SmallVector<Value> scales;
+    if (leftScales)
+      scales.push_back(b.slice(leftScales, 1, i, 1));
+    if (rightScales)
+      scales.push_back(b.slice(rightScales, 0, i, 1));
+    sums = scaleSums(b, sums, scales);
+    total = total ? arith::AddFOp::create(b, total, sums).getResult() : sums;
+  }
+  for (Value global : {op.getLhsGlobal(), op.getRhsGlobal()})
+    if (global)
+      total = arith::MulFOp::create(b, total, b.splat({m, n}, global));
+  return arith::AddFOp::create(b, op.getAccumulator(), total);
+}
+
+/// The 16-bit type that represents the elements of both operands.
+template <typename ScaledOp>
+static Type getCommonElement(TileBuilder &b, ScaledOp op) {
+  bool isBF16 = op.getLhs().getType().getElementType().isBF16() ||
+                op.getRhs().getType().getElementType().isBF16();
+  return isBF16 ? Type(b.getBF16Type()) : Type(b.getF16Type());
+}
+
+static Value expandDotScaled(TileBuilder &b, DotScaledOp op) {
+  Type element = getCommonElement(b, op);
+  Value lhs = decodeOperand(b, op.getLhs(), op.getLhsFormat(),
+                            op.getLhsPacked(), element);
+  Value rhs = decodeOperand(b, op.getRhs(), op.getRhsFormat(),
+                            op.getRhsPacked(), element);
+  return expandScaled(b, op, lhs, rhs, static_cast<int64_t>(op.getBlockSize()));
+}
+
+/// The groups of 4 bits of metadata, as i32.
+static Value unpackMetadata(TileBuilder &b, Value metadata) {
+  unsigned width = b.typeOf(metadata).getElementTypeBitWidth();
+  if (width < 32)
+    metadata = b.zeroExtend(metadata, b.getI32Type());
+  SmallVector<Value> groups;
+  for (unsigned shift = 0; shift < width; shift += 4)
+    groups.push_back(b.bits(metadata, shift, 15));
+  return b.interleave(groups, /*dim=*/1);
+}
+
+/// Inserts the zeros of a sparse operand. 4 bits of the metadata describe
+/// `groupSize` elements of the result.
+static Value decompress(TileBuilder &b, Value stored, Value metadata,
+                        int64_t groupSize) {
+  int64_t m = b.shapeOf(stored)[0], k = 2 * b.shapeOf(stored)[1];
+  int64_t groups = k / groupSize;
+  Type element = b.typeOf(stored).getElementType();
+  // A group stores `slots` elements or pairs, out of twice as many positions.
+  int64_t slots = groupSize == 2 ? 1 : 2, width = groupSize == 8 ? 2 : 1;
+  SmallVector<int64_t> shape = {m, groups, 2 * slots, width};
+  Value values = b.reshape(stored, {m, groups, slots, width});
+  Value bits = b.reshape(unpackMetadata(b, metadata), {m, groups, 1, 1});
+  Value position = b.iota(shape, b.getI32Type(), /*dim=*/2);
+  Value result = b.zeros(shape, element);
+  for (int64_t slot = slots - 1; slot >= 0; --slot) {
+    // For one of two elements, the highest bit is the position.
+    Value stated =
+        groupSize == 2 ? b.bits(bits, 3, 1) : b.bits(bits, 2 * slot, 3);
+    Value isHere =
+        b.compare(arith::CmpIPredicate::eq, position, b.stretch(stated, shape));
+    result =
+        b.select(isHere, b.stretch(b.slice(values, 2, slot, 1), shape), result);
+  }
+  return b.reshape(result, {m, k});
+}
+
+static Value expandSparseDot(TileBuilder &b, SparseDotOp op) {
+  int64_t group = op.getGroupSize();
+  if (std::optional<int64_t> block = op.getBlockSize()) {
+    Type element = getCommonElement(b, op);
+    Value lhs = decodeOperand(b, op.getLhs(), op.getLhsFormat(),
+                              op.getLhsPacked(), element);
+    Value rhs = decodeOperand(b, op.getRhs(), op.getRhsFormat(),
+                              op.getRhsPacked(), element);
+    lhs = decompress(b, lhs, op.getMetadata(), group);
+    return expandScaled(b, op, lhs, rhs, *block);
+  }
+  Type element = op.getLhs().getType().getElementType();
+  Value lhs = op.getLhs();
+  bool isFloat8 =
+      isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
+  if (isFloat8)
+    lhs = b.bitcast(lhs, b.getI8Type());
+  lhs = decompress(b, lhs, op.getMetadata(), group);
+  if (isFloat8)
+    lhs = b.bitcast(lhs, element);
+  return b.dot(lhs, op.getRhs(), op.getAccumulator(),
+               element.isF32() ? DotAlgorithm::TF32 : DotAlgorithm::Default);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct SmaltiExpandTileOps
+    : smalti::impl::SmaltiExpandTileOpsBase<SmaltiExpandTileOps> {
+  void runOnOperation() override;
+
+private:
+  LogicalResult plan(SmallVectorImpl<Operation *> &ops);
+  void expand(Operation *op);
+  void linearizeGrid(EntryFuncOp func);
+};
+
+} // namespace
+
+/// Checks that a sort can be expanded.
+static LogicalResult checkSort(SortOp op) {
+  for (Operation &nested : op.getComparator().front().without_terminator())
+    if (!isa<arith::ConstantOp>(nested) &&
+        (nested.getNumRegions() != 0 ||
+         !OpTrait::hasElementwiseMappableTraits(&nested)))
+      return nested.emitError()
+             << "'" << nested.getName()
+             << "' in the region of 'triton_xla.sort' is not supported; "
+                "element-wise scalar ops are required";
+  std::array<int64_t, 3> shape = getSortShape(op);
+  shape[1] = static_cast<int64_t>(llvm::PowerOf2Ceil(shape[1]));
+  if (!fitsTile(shape))
+    return op.emitOpError("of ")
+           << op.getInputType() << " is not supported: " << shape[1]
+           << " elements, the next power of two, exceed the size of a tile";
+  return success();
+}
+
+/// Why a histogram remains, if it does.
+static std::optional<std::string> getHistogramRefusal(HistogramOp op) {
+  int64_t comparisons;
+  if (llvm::MulOverflow(op.getTile().getType().getNumElements(),
+                        static_cast<int64_t>(op.getBins()), comparisons) ||
+      comparisons > kMostHistogramComparisons)
+    return "more than " + std::to_string(kMostHistogramComparisons) +
+           " comparisons are required";
+  Type element = op.getTile().getType().getElementType();
+  if (!element.isIndex() && element.getIntOrFloatBitWidth() > 64)
+    return std::string("elements have more than 64 bits");
+  return std::nullopt;
+}
+
+static bool isPrimitive(DotOp op) {
+  return op.getLhs().getType().getRank() == 2 &&
+         (op.getAlgorithm() == DotAlgorithm::Default ||
+          op.getAlgorithm() == DotAlgorithm::TF32 ||
+          op.getAlgorithm() == DotAlgorithm::IEEE);
+}
+
+LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
+  WalkResult walk = getOperation().walk([&](Operation *op) -> WalkResult {
+    if (auto sort = dyn_cast<SortOp>(op)) {
+      if (failed(checkSort(sort)))
+        return WalkResult::interrupt();
+    } else if (auto histogram = dyn_cast<HistogramOp>(op)) {
+      if (std::optional<std::string> reason = getHistogramRefusal(histogram)) {
+        remarkMissed(op, kPassName) << "histogram not expanded: " << *reason;
+        return WalkResult::advance();
+      }
+    } else if (auto dot = dyn_cast<DotOp>(op)) {
+      if (isPrimitive(dot))
+        return WalkResult::advance();
+    } else if (!isa<SqueezeDimsOp, SplitOp, RandomBitsOp, DotScaledOp,
+                    SparseDotOp, NumTilesOp>(op)) {
+      return WalkResult::advance();
+    }
+    ops.push_back(op);
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+void SmaltiExpandTileOps::expand(Operation *op) {
+  TileBuilder b(op->getLoc(), op);
+  SmallVector<Value> results =
+      TypeSwitch<Operation *, SmallVector<Value>>(op)
+          .Case([&](SqueezeDimsOp op) -> SmallVector<Value> {
+            return {b.reshape(op.getTile(), op.getType().getShape())};
+          })
+          .Case([&](SplitOp op) {
+            auto dim = static_cast<int64_t>(op.getDim());
+            int64_t size = b.shapeOf(op.getParts().front())[dim];
+            SmallVector<Value> parts;
+            for (int64_t i = 0; i < op.getNumResults(); ++i)
+              parts.push_back(b.slice(op.getTile(), dim, i * size, size));
+            return parts;
+          })
+          .Case([&](NumTilesOp op) -> SmallVector<Value> {
+            return {arith::ConstantIndexOp::create(
+                b, getOperation().getNumTilesPerDim()[op.getDim()])};
+          })
+          .Case([&](HistogramOp op) -> SmallVector<Value> {
+            return {expandHistogram(b, op)};
+          })
+          .Case([&](SortOp op) { return expandSort(b, op); })
+          .Case([&](RandomBitsOp op) { return expandRandomBits(b, op); })
+          .Case([&](DotOp op) -> SmallVector<Value> {
+            return {expandDot(b, op)};
+          })
+          .Case([&](DotScaledOp op) -> SmallVector<Value> {
+            return {expandDotScaled(b, op)};
+          })
+          .Case([&](SparseDotOp op) -> SmallVector<Value> {
+            return {expandSparseDot(b, op)};
+          });
+  remarkApplied(op, kPassName) << op->getName().stripDialect() << " expanded";
+  op->replaceAllUsesWith(results);
+  op->erase();
+}
+
+/// Replaces the ids of a grid by one id, in row-major order.
+void SmaltiExpandTileOps::linearizeGrid(EntryFuncOp func) {
+  SmallVector<int64_t> grid = func.getNumTilesPerDim();
+  if (grid.size() == 1)
+    return;
+  Block &body = func.getBody().front();
+  SmallVector<BlockArgument> ids = llvm::to_vector(func.getTileIds());
+  auto builder = ImplicitLocOpBuilder::atBlockBegin(func.getLoc(), &body);
+  Value rest = body.addArgument(builder.getIndexType(), ids.back().getLoc());
+  for (size_t dim = grid.size(); dim-- > 0;) {
+    Value id = rest;
+    if (dim != 0) {
+      Value size = arith::ConstantIndexOp::create(builder, grid[dim]);
+      id = arith::RemUIOp::create(builder, rest, size);
+      rest = arith::DivUIOp::create(builder, rest, size);
+    }
+    ids[dim].replaceAllUsesWith(id);
+  }
+  unsigned first = ids.front().getArgNumber();
+  body.eraseArguments(first, grid.size());
+  func.setFunctionType(
+      builder.getFunctionType(body.getArgumentTypes(), /*results=*/{}));
+  if (ArrayAttr attributes = func.getArgAttrsAttr()) {
+    SmallVector<Attribute> kept(attributes.getValue().take_front(first));
+    kept.push_back(builder.getDictionaryAttr({}));
+    func.setArgAttrsAttr(builder.getArrayAttr(kept));
+  }
+  func.removeGridAttr();
+  remarkApplied(func, kPassName)
+      << "grid of " << llvm::interleaved(grid, " x ") << " tiles linearized";
+}
+
+void SmaltiExpandTileOps::runOnOperation() {
+  SmallVector<Operation *> ops;
+  if (failed(plan(ops)))
+    return signalPassFailure();
+  for (Operation *op : ops)
+    expand(op);
+  linearizeGrid(getOperation());
+}

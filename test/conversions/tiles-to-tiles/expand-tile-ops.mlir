@@ -1,0 +1,158 @@
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-expand-tile-ops))' --split-input-file \
+// RUN:   --remarks-filter=smalti-expand-tile-ops 2>%t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+
+// Structure only: the numbers are checked by the tests in Python.
+
+// CHECK-LABEL: triton_xla.entry_func @grid(
+// CHECK-SAME:    %[[A:.*]]: memref<4xindex> {smalti.name = "a"}, %[[TILE:.*]]: index) tiles 24 {
+// CHECK:         %[[C4:.*]] = arith.constant 4 : index
+// CHECK:         %[[K:.*]] = arith.remui %[[TILE]], %[[C4]]
+// CHECK:         %[[REST:.*]] = arith.divui %[[TILE]], %[[C4]]
+// CHECK:         %[[C3:.*]] = arith.constant 3 : index
+// CHECK:         %[[J:.*]] = arith.remui %[[REST]], %[[C3]]
+// CHECK:         %[[I:.*]] = arith.divui %[[REST]], %[[C3]]
+// CHECK:         %[[N:.*]] = arith.constant 3 : index
+// CHECK:         arith.addi %[[I]], %[[J]]
+// CHECK:         arith.addi %[[K]], %[[N]]
+// REMARK: num_tiles expanded
+// REMARK: grid of 2 x 3 x 4 tiles linearized
+triton_xla.entry_func @grid(%a: memref<4xindex> {smalti.name = "a"}, %i: index, %j: index, %k: index) tiles [2, 3, 4] {
+  %n = triton_xla.num_tiles dim 1
+  %0 = arith.addi %i, %j : index
+  %1 = arith.addi %k, %n : index
+  %2 = arith.muli %0, %1 : index
+  %t = tensor.splat %2 : tensor<4xindex>
+  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xindex> into memref<4xindex>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK-LABEL: triton_xla.entry_func @shapes(
+// CHECK:         triton_xla.reshape %{{.*}} : tensor<1x8xf32> -> tensor<8xf32>
+// CHECK:         triton_xla.slice %{{.*}} [0] [4] [1] : tensor<8xf32> -> tensor<4xf32>
+// CHECK:         triton_xla.slice %{{.*}} [4] [4] [1] : tensor<8xf32> -> tensor<4xf32>
+triton_xla.entry_func @shapes(%x: memref<1x8xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0, 0] [1, 8] [1, 1] : memref<1x8xf32> to tensor<1x8xf32>
+  %s = triton_xla.squeeze_dims %t [0] : tensor<1x8xf32> -> tensor<8xf32>
+  %a, %b = triton_xla.split %s dim 0 : tensor<8xf32> -> (tensor<4xf32>, tensor<4xf32>)
+  %c = arith.addf %a, %b : tensor<4xf32>
+  triton_xla.insert %c into %x[0, 0] [1, 4] [1, 1] : tensor<4xf32> into memref<1x8xf32>
+  triton_xla.return
+}
+
+// -----
+
+// A large histogram remains.
+
+// CHECK-LABEL: triton_xla.entry_func @histogram(
+// CHECK:         arith.cmpi eq, %{{.*}}, %{{.*}} : tensor<32x16xi32>
+// CHECK:         triton_xla.reduce %{{.*}} dims [0]
+// CHECK:         triton_xla.histogram %{{.*}} bins 65536
+// REMARK: histogram not expanded: more than 1048576 comparisons are required
+triton_xla.entry_func @histogram(%x: memref<4x8xi8>, %y: memref<16xi64>, %z: memref<65536xi64>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0, 0] [4, 8] [1, 1] : memref<4x8xi8> to tensor<4x8xi8>
+  %h = triton_xla.histogram %t bins 16 : tensor<4x8xi8> -> tensor<16xi64>
+  triton_xla.insert %h into %y[0] [16] [1] : tensor<16xi64> into memref<16xi64>
+  %l = triton_xla.histogram %t bins 65536 : tensor<4x8xi8> -> tensor<65536xi64>
+  triton_xla.insert %l into %z[0] [65536] [1] : tensor<65536xi64> into memref<65536xi64>
+  triton_xla.return
+}
+
+// -----
+
+// 5 elements are padded to 8: 6 steps of the network. Scalars from outside become splats.
+
+// CHECK-LABEL: triton_xla.entry_func @sort(
+// CHECK-NOT:     triton_xla.sort
+// CHECK:         triton_xla.concat %{{.*}} dim 1 : (tensor<2x5x3xf32>, tensor<2x3x3xf32>) -> tensor<2x8x3xf32>
+// CHECK:         triton_xla.iota dim 1 : tensor<2x8x3xi32>
+// CHECK:         tensor.splat %{{.*}} : tensor<2x4x1x1x3xf32>
+// CHECK-COUNT-6: arith.xori
+// CHECK:         triton_xla.slice %{{.*}} [0, 0, 0] [2, 5, 3] [1, 1, 1] : tensor<2x8x3xf32> -> tensor<2x5x3xf32>
+// CHECK-NOT:     triton_xla.sort
+triton_xla.entry_func @sort(%x: memref<2x5x3xf32>, %limit: f32, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0, 0, 0] [2, 5, 3] [1, 1, 1] : memref<2x5x3xf32> to tensor<2x5x3xf32>
+  %s = triton_xla.sort %t dim 1 : (tensor<2x5x3xf32>) -> tensor<2x5x3xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %true = arith.constant true
+    %m = arith.minimumf %a, %limit : f32
+    %c = arith.cmpf ult, %m, %b : f32
+    %d = arith.xori %c, %true : i1
+    triton_xla.yield %d : i1
+  }
+  triton_xla.insert %s into %x[0, 0, 0] [2, 5, 3] [1, 1, 1] : tensor<2x5x3xf32> into memref<2x5x3xf32>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK-LABEL: triton_xla.entry_func @dots(
+// CHECK-COUNT-9: triton_xla.dot %{{.*}} : tensor<16x16xbf16>, tensor<16x16xbf16> -> tensor<16x16xf32>
+// CHECK:         arith.addf
+// CHECK-COUNT-9: triton_xla.dot %{{.*}} : tensor<16x16xbf16>, tensor<16x16xbf16> -> tensor<16x16xf32>
+// CHECK:         triton_xla.concat %{{.*}} dim 0 : (tensor<1x16x16xf32>, tensor<1x16x16xf32>) -> tensor<2x16x16xf32>
+// CHECK-COUNT-3: triton_xla.dot %{{.*}} tf32 : tensor<16x16xf32>
+triton_xla.entry_func @dots(%x: memref<2x16x16xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0, 0, 0] [2, 16, 16] [1, 1, 1] : memref<2x16x16xf32> to tensor<2x16x16xf32>
+  %d = triton_xla.dot %t, %t, %t algorithm bf16x9 : tensor<2x16x16xf32>, tensor<2x16x16xf32> -> tensor<2x16x16xf32>
+  triton_xla.insert %d into %x[0, 0, 0] [2, 16, 16] [1, 1, 1] : tensor<2x16x16xf32> into memref<2x16x16xf32>
+  %u = triton_xla.extract %x[0, 0, 0] [1, 16, 16] [1, 1, 1] : memref<2x16x16xf32> to tensor<16x16xf32>
+  %e = triton_xla.dot %u, %u, %u algorithm tf32x3 : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
+  triton_xla.insert %e into %x[0, 0, 0] [1, 16, 16] [1, 1, 1] : tensor<16x16xf32> into memref<2x16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+// Two blocks along K. Code 0 of f8E8M0FNU is the subnormal f32 0x00400000 (4194304), and code 255 is NaN.
+
+// CHECK-LABEL: triton_xla.entry_func @dot_scaled(
+// CHECK:         triton_xla.dot %{{.*}} : tensor<16x32xf16>, tensor<32x16xf16> -> tensor<16x16xf32>
+// CHECK:         arith.constant dense<255> : tensor<16x1xi32>
+// CHECK:         arith.constant dense<4194304> : tensor<16x16xi32>
+// CHECK:         triton_xla.dot %{{.*}} : tensor<16x32xf16>, tensor<32x16xf16> -> tensor<16x16xf32>
+// CHECK-NOT:     triton_xla.dot
+triton_xla.entry_func @dot_scaled(%a: memref<16x64xf8E4M3FN>, %b: memref<32x16xi8>, %sa: memref<16x2xf8E8M0FNU>,
+                                  %sb: memref<512xf8E8M0FNU>, %c: memref<16x16xf32>, %tile: index) tiles 1 {
+  %at = triton_xla.extract %a[0, 0] [16, 64] [1, 1] : memref<16x64xf8E4M3FN> to tensor<16x64xf8E4M3FN>
+  %bt = triton_xla.extract %b[0, 0] [32, 16] [1, 1] : memref<32x16xi8> to tensor<32x16xi8>
+  %sat = triton_xla.extract %sa[0, 0] [16, 2] [1, 1] : memref<16x2xf8E8M0FNU> to tensor<16x2xf8E8M0FNU>
+  %sbt = triton_xla.extract %sb[0] [512] [1] : memref<512xf8E8M0FNU> to tensor<512xf8E8M0FNU>
+  %ct = triton_xla.extract %c[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
+  %r = triton_xla.dot_scaled %at scale %sat, %bt as f4E2M1FN packed 0 scale %sbt layout<swizzled_128x4>, %ct block 32
+      : (tensor<16x64xf8E4M3FN>, tensor<16x2xf8E8M0FNU>, tensor<32x16xi8>, tensor<512xf8E8M0FNU>, tensor<16x16xf32>)
+      -> tensor<16x16xf32>
+  triton_xla.insert %r into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK-LABEL: triton_xla.entry_func @sparse_dot(
+// CHECK:         arith.select %{{.*}} : tensor<16x8x4x1xi1>, tensor<16x8x4x1xf16>
+// CHECK:         triton_xla.dot %{{.*}} : tensor<16x32xf16>, tensor<32x16xf16> -> tensor<16x16xf32>
+triton_xla.entry_func @sparse_dot(%a: memref<16x16xf16>, %m: memref<16x2xi16>, %b: memref<32x16xf16>,
+                                  %c: memref<16x16xf32>, %tile: index) tiles 1 {
+  %at = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf16> to tensor<16x16xf16>
+  %mt = triton_xla.extract %m[0, 0] [16, 2] [1, 1] : memref<16x2xi16> to tensor<16x2xi16>
+  %bt = triton_xla.extract %b[0, 0] [32, 16] [1, 1] : memref<32x16xf16> to tensor<32x16xf16>
+  %ct = triton_xla.extract %c[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
+  %r = triton_xla.sparse_dot %at metadata %mt, %bt, %ct
+      : (tensor<16x16xf16>, tensor<16x2xi16>, tensor<32x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  triton_xla.insert %r into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK-LABEL: triton_xla.entry_func @random(
+// CHECK-COUNT-20: arith.muli
+// CHECK-NOT:      arith.muli
+triton_xla.entry_func @random(%x: memref<8xi32>, %k: i32, %tile: index) tiles 1 {
+  %n = triton_xla.iota dim 0 : tensor<8xi32>
+  %r:4 = triton_xla.random_bits %k, %k, %n : (i32, i32, tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>, tensor<8xi32>, tensor<8xi32>)
+  triton_xla.insert %r#3 into %x[0] [8] [1] : tensor<8xi32> into memref<8xi32>
+  triton_xla.return
+}

@@ -1,0 +1,388 @@
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%a: tensor<4xf16>, %b: tensor<4x8xf16>, %c: tensor<4x8xf32>) {
+  // expected-error@+1 {{expected operands of rank 2, or of rank 3 for a batch, but found 'tensor<4xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf32>'}}
+  triton_xla.dot %a, %b, %c : tensor<4xf16>, tensor<4x8xf16> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xbf16>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{lhs elements are 'f16', but rhs elements are 'bf16'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xbf16> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xi16>, %b: tensor<4x8xi16>, %c: tensor<2x8xi32>) {
+  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but found 'i16'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xi16>, tensor<4x8xi16> -> tensor<2x8xi32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf8E4M3B11FNUZ>, %b: tensor<4x8xf8E4M3B11FNUZ>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but found 'f8E4M3B11FNUZ'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf8E4M3B11FNUZ>, tensor<4x8xf8E4M3B11FNUZ> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf8E4M3FN>, %b: tensor<4x8xf8E5M2FNUZ>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{lhs elements are 'f8E4M3FN', but rhs elements are 'f8E5M2FNUZ'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf8E4M3FN>, tensor<4x8xf8E5M2FNUZ> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xi8>, %b: tensor<4x8xi8>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{expected an accumulator of i32, but found 'f32'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xi8>, tensor<4x8xi8> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf8E5M2>, %b: tensor<4x8xf8E5M2>, %c: tensor<2x8xi32>) {
+  // expected-error@+1 {{expected an accumulator of f32, but found 'i32'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf8E5M2>, tensor<4x8xf8E5M2> -> tensor<2x8xi32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xbf16>) {
+  // expected-error@+1 {{expected an accumulator of f32 or f16, but found 'bf16'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<5x8xf16>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{lhs has 4 columns, but rhs has 5 rows}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<5x8xf16> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x2xf32>) {
+  // expected-error@+1 {{the matmul result is 2x8, but the accumulator is 8x2}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<8x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{tf32 requires f32 operands, but found 'f16'}}
+  triton_xla.dot %a, %b, %c tf32 : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3x4xf16>, %b: tensor<3x4x8xf16>, %c: tensor<2x3x8xf32>) {
+  // expected-error@+1 {{expected batches of one size, but found 2, 3 and 2}}
+  triton_xla.dot %a, %b, %c : tensor<2x3x4xf16>, tensor<3x4x8xf16> -> tensor<2x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf64>, %b: tensor<4x8xf64>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{expected an accumulator of f64, but found 'f32'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf64>, tensor<4x8xf64> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{unsigned_lhs and unsigned_rhs require i8 operands, but found 'f16'}}
+  triton_xla.dot %a, %b, %c unsigned_rhs : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{ieee requires f32 or f64 operands, but found 'f16'}}
+  triton_xla.dot %a, %b, %c algorithm ieee : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf64>, %b: tensor<4x8xf64>, %c: tensor<2x8xf64>) {
+  // expected-error@+1 {{bf16x3 requires f32 operands, but found 'f64'}}
+  triton_xla.dot %a, %b, %c algorithm bf16x3 : tensor<2x4xf64>, tensor<4x8xf64> -> tensor<2x8xf64>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{block is 64; 16 or 32 is required}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 64
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>) {
+  // expected-error@+1 {{expected scales of at least one operand}}
+  triton_xla.dot_scaled %a, %b, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<64x32xf8E5M2>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x40xf8E4M3FN>, %b: tensor<40x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{K is 40, which must be a multiple or a divisor of the block of 32 elements}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 32
+      : (tensor<48x40xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<40x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf16>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{lhs with scales must have elements of f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN or f4E2M1FN, but has 'f16'}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 32
+      : (tensor<48x64xf16>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf32>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>) {
+  // expected-error@+1 {{rhs without scales must have elements of f16, bf16, f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN or f4E2M1FN, but has 'f32'}}
+  triton_xla.dot_scaled %a scale %s, %b, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf32>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>) {
+  // expected-error@+1 {{rhs has a layout or a global scale, but no scales}}
+  triton_xla.dot_scaled %a scale %s, %b layout<padded>, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E5M2>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{lhs scales must be f8E8M0FNU or f8E4M3FN, but are 'f8E5M2'}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E5M2>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x4xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{lhs scales with layout linear must be 'tensor<48x2xf8E8M0FNU>', but are 'tensor<48x4xf8E8M0FNU>'}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x4xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<32x2xf8E8M0FNU>) {
+  // expected-error@+1 {{rhs scales with layout linear must be 'tensor<2x32xf8E8M0FNU>', but are 'tensor<32x2xf8E8M0FNU>'}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<32x2xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x31xf8E8M0FNU>) {
+  // expected-error@+1 {{rhs scales with layout padded must be at least 'tensor<2x32xf8E8M0FNU>', but are 'tensor<2x31xf8E8M0FNU>'}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t layout<padded>, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x31xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{lhs scales with layout swizzled_128x4 must be 'tensor<512xf8E8M0FNU>', but are 'tensor<48x2xf8E8M0FNU>'}}
+  triton_xla.dot_scaled %a scale %s layout<swizzled_128x4>, %b scale %t, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf16>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{expected an accumulator of f32, but found 'f16'}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf16>) -> tensor<48x32xf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x31xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{the matmul result is 48x32, but the accumulator is 48x31}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x31xf32>) -> tensor<48x31xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x32xi8>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{lhs requires both a format and a packed dimension, or neither of them}}
+  triton_xla.dot_scaled %a as f4E2M1FN scale %s, %b scale %t, %c block 32
+      : (tensor<48x32xi8>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x32xi8>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{lhs is packed 'f8E5M2'; only f4E2M1FN, f6E2M3FN and f6E3M2FN are packed}}
+  triton_xla.dot_scaled %a as f8E5M2 packed 1 scale %s, %b scale %t, %c block 32
+      : (tensor<48x32xi8>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x32xi16>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{lhs is packed 'f4E2M1FN', which requires i8 elements and rank 2, but is 'tensor<48x32xi16>'}}
+  triton_xla.dot_scaled %a as f4E2M1FN packed 1 scale %s, %b scale %t, %c block 32
+      : (tensor<48x32xi16>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x32xi8>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{lhs is packed in dimension #2; the rank is 2}}
+  triton_xla.dot_scaled %a as f4E2M1FN packed 2 scale %s, %b scale %t, %c block 32
+      : (tensor<48x32xi8>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x32xi8>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{lhs has 32 bytes in its packed dimension; a multiple of 3 bytes, which are 4 elements of 'f6E2M3FN', is required}}
+  triton_xla.dot_scaled %a as f6E2M3FN packed 1 scale %s, %b scale %t, %c block 32
+      : (tensor<48x32xi8>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x32xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
+  // expected-error@+1 {{expected operands of rank 2, but found 'tensor<2x48x64xf8E4M3FN>' and 'tensor<64x32xf8E5M2>'}}
+  triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 32
+      : (tensor<2x48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x2xi16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{lhs has 32 columns, but rhs has 16 rows}}
+  triton_xla.sparse_dot %a metadata %m, %b, %c
+      : (tensor<16x16xf16>, tensor<16x2xi16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x2xi64>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{expected metadata of i8, i16 or i32, but found 'i64'}}
+  triton_xla.sparse_dot %a metadata %m, %b, %c
+      : (tensor<16x16xf16>, tensor<16x2xi64>, tensor<32x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x4xi16>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{metadata is 'tensor<16x4xi16>', but K is 32 and 16 rows of 32/16 elements are required}}
+  triton_xla.sparse_dot %a metadata %m, %b, %c
+      : (tensor<16x16xf16>, tensor<16x4xi16>, tensor<32x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf32>, %m: tensor<16x2xi16>, %b: tensor<32x8xf32>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{metadata is 'tensor<16x2xi16>', but K is 32 and 16 rows of 32/8 elements are required}}
+  triton_xla.sparse_dot %a metadata %m, %b, %c
+      : (tensor<16x16xf32>, tensor<16x2xi16>, tensor<32x8xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x2xi16>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{expected scales of both operands and a block, or none of them}}
+  triton_xla.sparse_dot %a metadata %m, %b, %c block 32
+      : (tensor<16x16xf16>, tensor<16x2xi16>, tensor<32x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf64>, %m: tensor<16x2xi16>, %b: tensor<32x8xf64>, %c: tensor<16x8xf64>) {
+  // expected-error@+1 {{f64 operands are not sparse}}
+  triton_xla.sparse_dot %a metadata %m, %b, %c
+      : (tensor<16x16xf64>, tensor<16x2xi16>, tensor<32x8xf64>, tensor<16x8xf64>) -> tensor<16x8xf64>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x2xi16>, %b: tensor<32x8xbf16>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{lhs elements are 'f16', but rhs elements are 'bf16'}}
+  triton_xla.sparse_dot %a metadata %m, %b, %c
+      : (tensor<16x16xf16>, tensor<16x2xi16>, tensor<32x8xbf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf8E5M2>, %m: tensor<16x2xi16>, %s: tensor<16x1xf8E8M0FNU>, %b: tensor<32x8xf8E5M2>, %t: tensor<1x8xf8E8M0FNU>, %c: tensor<16x8xf32>) {
+  // expected-error@+1 {{block is 8; 16, 32 or 64 is required}}
+  triton_xla.sparse_dot %a metadata %m scale %s, %b scale %t, %c block 8
+      : (tensor<16x16xf8E5M2>, tensor<16x2xi16>, tensor<16x1xf8E8M0FNU>, tensor<32x8xf8E5M2>, tensor<1x8xf8E8M0FNU>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x2xi16>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>, %g: f32) {
+  // expected-error@+1 {{has a layout or a global scale, but no scales}}
+  triton_xla.sparse_dot %a metadata %m global %g, %b, %c
+      : (tensor<16x16xf16>, tensor<16x2xi16>, f32, tensor<32x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<48x64xf8E4M3FN>, %s: tensor<48x2xf8E8M0FNU>, %b: tensor<64x32xf16>, %c: tensor<48x32xf32>) {
+  // expected-error@+1 {{the accumulator is 'tensor<48x32xf32>', but the result is 'tensor<48x32xf64>'}}
+  triton_xla.dot_scaled %a scale %s, %b, %c block 32
+      : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf16>, tensor<48x32xf32>) -> tensor<48x32xf64>
+  return
+}
