@@ -82,6 +82,13 @@ static Value lowerDot(OpBuilder &builder, DotOp op) {
   Location loc = op.getLoc();
   RankedTensorType type = op.getResult().getType();
   SmallVector<Value> operands = {op.getLhs(), op.getRhs()};
+  // As signed integers of 16 bits.
+  if (op.getUnsignedLhs())
+    operands[0] = convert<arith::ExtUIOp>(builder, loc, operands[0],
+                                          builder.getIntegerType(16));
+  if (op.getUnsignedRhs())
+    operands[1] = convert<arith::ExtUIOp>(builder, loc, operands[1],
+                                          builder.getIntegerType(16));
   bool isHalf = type.getElementType().isF16();
   Value accumulator =
       isHalf ? convert<arith::ExtFOp>(builder, loc, op.getAccumulator(),

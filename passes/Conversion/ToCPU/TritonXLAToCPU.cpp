@@ -93,32 +93,9 @@ static bool isElementwiseOnTiles(Operation *op) {
          llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
-/// Why a dot cannot be lowered to CPU loops, if it cannot.
-static std::optional<StringRef> getRefusal(DotOp dot) {
-  Type lhs = dot.getLhs().getType().getElementType();
-  if (dot.getAlgorithm() != DotAlgorithm::Default &&
-      dot.getAlgorithm() != DotAlgorithm::TF32 &&
-      dot.getAlgorithm() != DotAlgorithm::IEEE)
-    return "a dot with this algorithm";
-  if (dot.getUnsignedLhs() || dot.getUnsignedRhs())
-    return "a dot of unsigned operands";
-  if (lhs.isF64())
-    return "a dot of f64 operands";
-  if (lhs != dot.getRhs().getType().getElementType())
-    return "a dot of operands with different element types";
-  if (dot.getAccumulator().getType().getElementType().isF16())
-    return "a dot with an f16 accumulator";
-  return std::nullopt;
-}
-
 /// Reports what cannot be lowered to CPU loops. If this check succeeds, a later
 /// failure is a defect in the pass.
 static LogicalResult checkKernel(EntryFuncOp entry) {
-  if (entry.getTileIds().size() != 1)
-    return entry.emitError("a grid of ")
-           << entry.getTileIds().size()
-           << " dimensions is not supported on the CPU; "
-              "smalti-expand-tile-ops reduces it to one";
   for (BlockArgument argument : entry.getKernelArguments()) {
     auto memref = dyn_cast<MemRefType>(argument.getType());
     if (memref && memref.getMemorySpace())
@@ -164,9 +141,6 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
                << "; supported are f16, bf16, f32, f64, floats of at most 8 "
                   "bits, integers and index";
     }
-    if (auto dot = dyn_cast<DotOp>(op))
-      if (std::optional<StringRef> what = getRefusal(dot))
-        return op->emitOpError() << *what << " is not supported on the CPU";
     if (!onTiles)
       return WalkResult::advance();
     if (isa<ExtractOp, InsertOp>(op) || isTensorTileOp(op) || isTileLoop(op) ||
@@ -224,9 +198,25 @@ static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   mapping.map(entry.getKernelArguments(),
               block->getArguments().take_front(numArguments));
   builder.setInsertionPoint(loop.getBody()->getTerminator());
-  mapping.map(entry.getTileId(), loop.getInductionVar());
+  // Tiles are numbered in row-major order of the grid.
+  Value number = loop.getInductionVar();
+  SmallVector<int64_t> grid = entry.getNumTilesPerDim();
+  for (size_t dim = grid.size(); dim-- > 1;) {
+    Value size = arith::ConstantIndexOp::create(builder, loc, grid[dim]);
+    mapping.map(entry.getTileIds()[dim],
+                arith::RemUIOp::create(builder, loc, number, size).getResult());
+    number = arith::DivUIOp::create(builder, loc, number, size);
+  }
+  mapping.map(entry.getTileIds().front(), number);
   for (Operation &op : entry.getBody().front().without_terminator())
     builder.clone(op, mapping);
+  function.walk([&](NumTilesOp op) {
+    OpBuilder inside(op);
+    op.replaceAllUsesWith(
+        arith::ConstantIndexOp::create(inside, op.getLoc(), grid[op.getDim()])
+            .getResult());
+    op.erase();
+  });
   return function;
 }
 

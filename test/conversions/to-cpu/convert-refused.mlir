@@ -67,7 +67,7 @@ triton_xla.entry_func @dynamic(%a: memref<4xf32>, %n: index, %tile: index) tiles
 triton_xla.entry_func @unsupported(%a: memref<4xf32>, %tile: index) tiles 1 {
   %f = arith.constant 0.0 : f32
   %t = triton_xla.extract %a[0] [4] [1] : memref<4xf32> to tensor<4xf32>
-  // expected-error@+1 {{is not supported on the target cpu}}
+  // expected-error@+1 {{cannot be lowered to CPU loops}}
   %v = vector.transfer_read %t[%tile], %f : tensor<4xf32>, vector<4xf32>
   triton_xla.return
 }
@@ -85,68 +85,6 @@ triton_xla.entry_func @packed(%a: memref<8xi4>, %tile: index) tiles 1 {
 
 // expected-error @below {{argument #0 has elements of i0; elements of at least one bit are required}}
 triton_xla.entry_func @no_bits(%a: memref<8xi0>, %tile: index) tiles 1 {
-  triton_xla.return
-}
-
-// -----
-
-// expected-error@+1 {{a grid of 2 dimensions is not supported on the CPU; smalti-expand-tile-ops reduces it to one}}
-triton_xla.entry_func @grid(%i: index, %j: index) tiles [2, 3] {
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0.0> : tensor<16x16xf32>
-  %b = arith.constant dense<0.0> : tensor<16x16xf32>
-  %c = arith.constant dense<0.0> : tensor<16x16xf32>
-  // expected-error@+1 {{a dot with this algorithm is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c algorithm bf16x3 : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0> : tensor<16x16xi8>
-  %b = arith.constant dense<0> : tensor<16x16xi8>
-  %c = arith.constant dense<0> : tensor<16x16xi32>
-  // expected-error@+1 {{a dot of unsigned operands is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c unsigned_rhs : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0.0> : tensor<16x16xf8E4M3FN>
-  %b = arith.constant dense<0.0> : tensor<16x16xf8E5M2>
-  %c = arith.constant dense<0.0> : tensor<16x16xf32>
-  // expected-error@+1 {{a dot of operands with different element types is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E5M2> -> tensor<16x16xf32>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0.0> : tensor<16x16xf64>
-  %b = arith.constant dense<0.0> : tensor<16x16xf64>
-  %c = arith.constant dense<0.0> : tensor<16x16xf64>
-  // expected-error@+1 {{a dot of f64 operands is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf64>, tensor<16x16xf64> -> tensor<16x16xf64>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0.0> : tensor<16x16xf16>
-  %b = arith.constant dense<0.0> : tensor<16x16xf16>
-  %c = arith.constant dense<0.0> : tensor<16x16xf16>
-  // expected-error@+1 {{a dot with an f16 accumulator is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf16>
   triton_xla.return
 }
 

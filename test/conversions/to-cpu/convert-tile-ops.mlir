@@ -142,3 +142,34 @@ triton_xla.entry_func @print_again(%c: i1, %tile: index) tiles 1 {
   triton_xla.assume %c
   triton_xla.return
 }
+
+// -----
+
+// Tiles of a grid are numbered in row-major order.
+
+// CHECK-LABEL: func.func @grid(
+// CHECK-SAME:    %[[A:.*]]: memref<2x4xindex>, %[[BEGIN:[^:]*]]: index, %[[END:[^:]*]]: index) attributes {{{.*}}smalti.num_tiles = 8
+// CHECK:         scf.for %[[TILE:.*]] = %[[BEGIN]] to %[[END]]
+// CHECK:           %[[COLUMN:.*]] = arith.remui %[[TILE]], %c4 : index
+// CHECK:           %[[ROW:.*]] = arith.divui %[[TILE]], %c4 : index
+// CHECK:           memref.store %c2, %[[A]][%[[ROW]], %[[COLUMN]]]
+triton_xla.entry_func @grid(%a: memref<2x4xindex>, %i: index, %j: index) tiles [2, 4] {
+  %n = triton_xla.num_tiles dim 0
+  memref.store %n, %a[%i, %j] : memref<2x4xindex>
+  triton_xla.return
+}
+
+// -----
+
+// Each matmul of a batch has the accumulators of one matmul in registers.
+
+// CHECK-LABEL: func.func @batch(
+// CHECK:         scf.for
+// CHECK:           scf.for %{{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK:         return
+triton_xla.entry_func @batch(%a: memref<3x32x32xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0, 0, 0] [3, 32, 32] [1, 1, 1] : memref<3x32x32xf32> to tensor<3x32x32xf32>
+  %r = triton_xla.dot %t, %t, %t : tensor<3x32x32xf32>, tensor<3x32x32xf32> -> tensor<3x32x32xf32>
+  triton_xla.insert %r into %a[0, 0, 0] [3, 32, 32] [1, 1, 1] : tensor<3x32x32xf32> into memref<3x32x32xf32>
+  triton_xla.return
+}

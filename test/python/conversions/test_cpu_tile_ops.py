@@ -993,3 +993,68 @@ def test_tiles_that_are_read_after_later_ops() -> None:
         b, y, t, x = b ^ (following > x), y + np.bitwise_xor.reduce(x, None), x, following
     for got, expected in zip(kernel(start), (x, b, y, t, start), strict=True):
         np.testing.assert_array_equal(got, expected)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Matmuls and grids
+# ---------------------------------------------------------------------------------------------------------------------
+
+DOTS = [
+    ("f16", "f16", "f32", ""),
+    ("f16", "f16", "f16", ""),
+    ("f64", "f64", "f64", ""),
+    ("f32", "f32", "f32", "algorithm ieee"),
+    ("f32", "f32", "f32", "algorithm bf16x9"),
+    ("f8E4M3FN", "f8E5M2", "f32", ""),
+    ("i8", "i8", "i32", ""),
+    ("i8", "i8", "i32", "unsigned_lhs"),
+    ("i8", "i8", "i32", "unsigned_rhs"),
+    ("i8", "i8", "i32", "unsigned_lhs unsigned_rhs"),
+]
+
+
+@pytest.mark.parametrize("batch", [0, 1, 3])
+@pytest.mark.parametrize(("lhs", "rhs", "accumulator", "more"), DOTS)
+def test_dots_of_every_kind(lhs: str, rhs: str, accumulator: str, more: str, batch: int) -> None:
+    numbers = {**DTYPES, "f8E5M2": ml_dtypes.float8_e5m2}
+    first = [batch] if batch else []
+    shapes = [[*first, 17, 11], [*first, 11, 35], [*first, 17, 35]]
+    types = [tensor(shape, element) for shape, element in zip(shapes, (lhs, rhs, accumulator), strict=True)]
+    kernel = Tiles(
+        list(zip(shapes, (lhs, rhs, accumulator), strict=True)),
+        f"%r = triton_xla.dot %x0, %x1, %x2 {more} : {types[0]}, {types[1]} -> {types[2]}",
+        [("%r", shapes[2], accumulator)],
+    )
+    rng = np.random.default_rng(19)
+    # Every sum of small integers is exact.
+    bound = 128 if lhs == "i8" else 4
+    a, b, c = (
+        rng.integers(-bound, bound, shape).astype(numbers[element])
+        for shape, element in zip(shapes, (lhs, rhs, accumulator), strict=True)
+    )
+    wide_a = a.view(np.uint8).astype(np.float64) if "unsigned_lhs" in more else a.astype(np.float64)
+    wide_b = b.view(np.uint8).astype(np.float64) if "unsigned_rhs" in more else b.astype(np.float64)
+    np.testing.assert_array_equal(kernel(a, b, c)[0].astype(np.float64), c.astype(np.float64) + wide_a @ wide_b)
+
+
+def test_grid_of_three_dimensions() -> None:
+    kernel = smalti.compile(
+        """
+triton_xla.entry_func @grid(%o: memref<2x3x5xindex>, %i: index, %j: index, %k: index) tiles [2, 3, 5] {
+  %n = triton_xla.num_tiles dim 1
+  %c10 = arith.constant 10 : index
+  %0 = arith.muli %i, %c10 : index
+  %1 = arith.addi %0, %j : index
+  %2 = arith.muli %1, %c10 : index
+  %3 = arith.addi %2, %k : index
+  %4 = arith.muli %3, %n : index
+  memref.store %4, %o[%i, %j, %k] : memref<2x3x5xindex>
+  triton_xla.return
+}
+""",
+        target="cpu",
+    )
+    o = np.full((2, 3, 5), -1)
+    kernel(o)
+    i, j, k = np.ogrid[:2, :3, :5]
+    np.testing.assert_array_equal(o, 3 * (100 * i + 10 * j + k))
