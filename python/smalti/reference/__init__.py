@@ -12,6 +12,12 @@ implementation. The bound is a first-order running error analysis, where `u` is 
 - for 8-bit floats, `2**-13` replaces `2**-23`: Hopper matrix units align the terms to the largest one and keep about 14 bits
   (DeepSeek-V3 Technical Report, 2024, 3.3.2). Integer dots are exact and wrap;
 - with `tf32`, each operand has an additional error of `2**-10`.
+- the other algorithms of a dot add the error of the parts of the operands that they drop (`matmul.py`);
+- a reduction, scan or atomic sum of n elements has the error `n * u * sum(|x|)` of any order (`reductions.py`);
+- moves, selections, minima and maxima do not add errors. If an error decides a comparison, its result is unknown, and
+  what is selected by it has an error that covers both operands. Indices and control flow must not depend on errors;
+- numpy rounds f64 as a target does: an f64 operation adds an error only if its operands have one, or its order is
+  unspecified.
 """
 
 from __future__ import annotations
