@@ -87,11 +87,11 @@ static int64_t partitionCount(ArrayRef<PartitionDim> parts,
 
 std::optional<std::string> TiledLayout::validate() const {
   if (tiling.empty())
-    return "the tiling must have at least one tile";
+    return "the tiling of the layout must have at least one tile";
   ArrayRef<int64_t> previous;
   for (ArrayRef<int64_t> tile : tiling) {
     if (tile.empty())
-      return "a tile must have at least one dimension";
+      return "each tile of the layout must have at least one dimension";
     if (llvm::any_of(tile, [](int64_t size) { return size <= 0; }))
       return "tile sizes must be positive, but found " + listText(tile);
     if (!boundedSize(tile))

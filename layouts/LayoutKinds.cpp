@@ -158,7 +158,8 @@ smalti::layout::transpose(const RegisterLayout &layout, ArrayRef<int64_t> shape,
         moved.push_back(dim);
     if (!llvm::is_sorted(moved))
       return Result::none(
-          "a strided layout is in row-major order, which is lost if shape " +
+          "a strided layout has row-major order, which a transpose does not "
+          "keep; use a tiled layout, or do not transpose shape " +
           listText(shape) + " is transposed by " + listText(permutation));
   }
   SmallVector<int64_t> transposed;
@@ -183,7 +184,8 @@ ValueOr<RegisterLayout> smalti::layout::bitcast(const RegisterLayout &layout,
   auto *strided = std::get_if<StridedLayout>(&layout);
   if (!strided)
     return Result::none(
-        "a splat cannot be bitcast: the parts of its elements may differ");
+        "a vector in the splat layout cannot be bitcast, because the parts of "
+        "one element may differ; use another layout");
   if (strided->vectorSize * to % from != 0)
     return Result::none(
         "chunks of " + std::to_string(strided->vectorSize) +

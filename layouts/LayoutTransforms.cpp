@@ -484,8 +484,8 @@ ValueOr<TiledLayout> TiledLayout::bitcast(int64_t from, int64_t to) const {
   if (auto reason = validate())
     return Result::none(*reason);
   if (vectorDim != -1)
-    return Result::none(
-        "the vector of a register is not along the last dimension");
+    return Result::none("vector_dim of the layout is not the last dimension, "
+                        "which a bitcast to another width requires");
   TiledLayout result = *this;
   for (SmallVector<int64_t> &tile : result.tiling) {
     if (tile.back() * to % from != 0)

@@ -73,13 +73,16 @@ smalti::layout::StridedLayout WGStridedFragLayoutAttr::getLayout() const {
 LogicalResult WGSplatFragLayoutAttr::verify(ErrorFn emitError,
                                             ArrayRef<int64_t> shape) {
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
-    return emitError() << "sizes must be positive, but found [" << shape << "]";
+    return emitError() << "the sizes of a #mosaic_gpu.WGSplatFragLayout must "
+                          "be positive, but found ["
+                       << shape << "]";
   return success();
 }
 
 LogicalResult ReplicatedAttr::verify(ErrorFn emitError, int64_t times) {
   if (times <= 0)
-    return emitError() << "the number of replicas must be positive, but found "
+    return emitError() << "the 'times' of a #mosaic_gpu.Replicated must be "
+                          "positive, but found "
                        << times;
   return success();
 }
@@ -87,28 +90,32 @@ LogicalResult ReplicatedAttr::verify(ErrorFn emitError, int64_t times) {
 LogicalResult TileTransformAttr::verify(ErrorFn emitError,
                                         ArrayRef<int64_t> tiling) {
   if (tiling.empty())
-    return emitError() << "a tile must have at least one dimension";
+    return emitError() << "#mosaic_gpu.tile must have at least one dimension";
   if (llvm::any_of(tiling, [](int64_t size) { return size <= 0; }))
-    return emitError() << "tile sizes must be positive, but found [" << tiling
-                       << "]";
+    return emitError()
+           << "the sizes of #mosaic_gpu.tile must be positive, but found ["
+           << tiling << "]";
   return success();
 }
 
 LogicalResult SwizzleTransformAttr::verify(ErrorFn emitError,
                                            IntegerAttr swizzle) {
   if (!swizzle.getType().isSignlessInteger(32))
-    return emitError() << "the swizzle must be an i32, but found "
-                       << swizzle.getType();
+    return emitError()
+           << "the number in #mosaic_gpu.swizzle must be an i32, but found "
+           << swizzle.getType();
   if (!llvm::is_contained({16, 32, 64, 128}, swizzle.getInt()))
     return emitError()
-           << "the swizzle must be 16, 32, 64 or 128 bytes, but found "
+           << "#mosaic_gpu.swizzle must be 16, 32, 64 or 128 bytes, but found "
            << swizzle.getInt();
   return success();
 }
 
 LogicalResult CopyPartitionedAttr::verify(ErrorFn emitError, int64_t axis) {
   if (axis < 0)
-    return emitError() << "the axis must not be negative, but found " << axis;
+    return emitError() << "the axis of the partitioned copy must not be "
+                          "negative, but found "
+                       << axis;
   return success();
 }
 
@@ -135,11 +142,14 @@ readParts(ArrayAttr list, StringRef name,
     }
     auto dim = dyn_cast<IntegerAttr>(entry);
     if (!dim || !dim.getType().isSignlessInteger(64))
-      return (name + " must hold integers and #mosaic_gpu.Replicated").str();
+      return (name + " of the tiled layout must contain only i64 integers and "
+                     "#mosaic_gpu.Replicated")
+          .str();
     // In the layout algebra, 0 denotes a replicated part.
     if (dim.getInt() >= 0)
       return (name + " has dimension " + Twine(dim.getInt()) +
-              ", but dimensions are counted from the end: -1 is the last")
+              "; dimensions of the tiled layout are counted from the end and "
+              "must be negative: -1 is the last")
           .str();
     parts.push_back(smalti::layout::PartitionDim::of(dim.getInt()));
   }
@@ -154,7 +164,8 @@ readTiledLayout(ArrayAttr tiling, ArrayAttr warpDims, ArrayAttr laneDims,
   for (Attribute entry : tiling) {
     auto tile = dyn_cast<ArrayAttr>(entry);
     if (!tile || !readNumbers(tile, layout.tiling.emplace_back()))
-      return "the tiling must be a list of lists of integers";
+      return "the tiling of the tiled layout must be a list of lists of i64 "
+             "integers, such as [[64, 8], [16, 8]]";
   }
   if (auto reason = readParts(warpDims, "warp_dims", layout.warpDims))
     return reason;
@@ -260,7 +271,8 @@ void TiledLayoutAttr::print(AsmPrinter &printer) const {
 
 static LogicalResult verifySixBits(ErrorFn emitError, Type element) {
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() != 6)
-    return emitError() << "elements must have 6 bits, but found " << element;
+    return emitError() << "the element type must have 6 bits, but found "
+                       << element;
   return success();
 }
 

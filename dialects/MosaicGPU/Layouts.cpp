@@ -42,7 +42,8 @@ static std::string toText(Attribute attribute) {
 std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
                                                            VectorType type) {
   if (type.isScalable())
-    return "scalable vectors are not supported";
+    return "layouts are not defined for scalable vectors; use a vector of "
+           "fixed length";
   auto checkShape = [&](ArrayRef<int64_t> shape) -> std::optional<std::string> {
     if (shape == type.getShape())
       return std::nullopt;
@@ -59,7 +60,7 @@ std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
         return checkShape(splat.getShape());
       })
       .Default([](Attribute other) {
-        return "it is " + toText(other) +
+        return "the layout is " + toText(other) +
                "; a register layout is required: #mosaic_gpu.TiledLayout, "
                "WGStridedFragLayout or WGSplatFragLayout";
       });
@@ -80,12 +81,13 @@ smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
   if (!tiled)
     return "the layout of tensor memory must be a #mosaic_gpu.TiledLayout";
   if (!type.hasStaticShape() || type.getRank() != 2)
-    return "tensor memory must have two static dimensions";
+    return "a memref in tensor memory must have two static dimensions";
   layout::TiledLayout layout = tiled.getLayout();
   if (auto reason = layout.validateFor(type.getShape()))
     return reason;
   if (int64_t rows = layout.numWarps() * layout.numLanes(); rows != kTMEMRows)
-    return "tensor memory has 128 rows, but the layout covers " +
+    return "the layout must cover the 128 rows of tensor memory, but its warps "
+           "times its lanes are " +
            std::to_string(rows);
   Type element = type.getElementType();
   if (!element.isIntOrFloat())
@@ -111,7 +113,8 @@ static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
-    return "the memory is not strided";
+    return "the memref does not have a strided layout, which transforms "
+           "require";
   bool isKnown = true, hasDims = false;
   for (auto [dim, size, stride] : llvm::enumerate(type.getShape(), strides)) {
     if (size == 1)
@@ -121,12 +124,12 @@ static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
     if (stride != 1)
       continue;
     if (minor && isSwizzled)
-      return "two dimensions have stride 1, so the rows that a swizzle "
-             "permutes are ambiguous";
+      return "two dimensions have stride 1, so the rows that the swizzle "
+             "permutes are ambiguous; exactly one must have stride 1";
     minor = dim;
   }
   if (!minor && isKnown && hasDims)
-    return "no dimension has stride 1";
+    return "no dimension of the memref has stride 1, which transforms require";
   return std::nullopt;
 }
 
@@ -160,33 +163,35 @@ std::optional<std::string>
 smalti::mosaic_gpu::checkTransforms(Attribute attribute, MemRefType type) {
   auto transforms = dyn_cast<ArrayAttr>(attribute);
   if (!transforms)
-    return "it must be an array of transforms";
+    return "the value must be an array of transforms, such as "
+           "[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128>]";
   SwizzleTransformAttr swizzle;
   TileTransformAttr tile;
   for (Attribute transform : transforms) {
     if (auto swizzleTransform = dyn_cast<SwizzleTransformAttr>(transform)) {
       if (swizzle)
-        return "it has two swizzles";
+        return "the array contains two #mosaic_gpu.swizzle; at most one is "
+               "allowed";
       swizzle = swizzleTransform;
       continue;
     }
     auto tileTransform = dyn_cast<TileTransformAttr>(transform);
     if (!tileTransform)
-      return "it contains " + toText(transform) +
+      return "the array contains " + toText(transform) +
              "; only #mosaic_gpu.tile and #mosaic_gpu.swizzle are allowed";
     if (tile)
-      return "it has two tiles";
+      return "the array contains two #mosaic_gpu.tile; at most one is allowed";
     tile = tileTransform;
   }
   if (transforms.empty())
     return std::nullopt;
   if (type.getRank() == 0)
-    return "memory of rank 0 does not have transforms";
+    return "a memref of rank 0 cannot have transforms; use an empty array";
   ArrayRef<int64_t> sizes;
   if (tile)
     sizes = tile.getTiling();
   if (static_cast<int64_t>(sizes.size()) > type.getRank())
-    return "the tile has more dimensions than the memory";
+    return "#mosaic_gpu.tile has more dimensions than the memref";
   for (auto [size, tileSize] :
        llvm::zip_equal(type.getShape().take_back(sizes.size()), sizes))
     if (!ShapedType::isDynamic(size) && size >= tileSize &&

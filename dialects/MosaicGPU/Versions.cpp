@@ -134,7 +134,7 @@ MosaicGPUDialect::verifyOperationAttribute(Operation *op,
     return success();
   if (!isa<ModuleOp>(op))
     return op->emitOpError()
-           << "'" << kVersionAttr << "' is only valid on modules";
+           << "'" << kVersionAttr << "' is only allowed on builtin.module";
   auto version = dyn_cast<IntegerAttr>(attribute.getValue());
   if (!version || !version.getType().isSignlessInteger(32) ||
       version.getInt() < 1)

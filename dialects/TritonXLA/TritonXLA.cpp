@@ -95,6 +95,163 @@ Operation *TritonXLADialect::materializeConstant(OpBuilder &builder,
 // EntryFuncOp
 //===----------------------------------------------------------------------===//
 
+/// Parses the number of tiles in a dimension of the grid.
+static ParseResult parseTileCount(OpAsmParser &parser,
+                                  ArrayRef<OpAsmParser::Argument> arguments,
+                                  SmallVectorImpl<TileFactor> &factors) {
+  auto parseArgument = [&](int64_t &number) -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    OpAsmParser::UnresolvedOperand name;
+    if (parser.parseOperand(name, /*allowResultNumber=*/false))
+      return failure();
+    for (auto [index, argument] : llvm::enumerate(arguments))
+      if (argument.ssaName.name == name.name) {
+        number = static_cast<int64_t>(index);
+        return success();
+      }
+    return parser.emitError(loc) << name.name << " is not an argument";
+  };
+  do {
+    TileFactor &factor = factors.emplace_back();
+    int64_t constant = 0;
+    OptionalParseResult isConstant = parser.parseOptionalInteger(constant);
+    if (isConstant.has_value()) {
+      if (failed(*isConstant))
+        return failure();
+      factor.number = constant;
+      continue;
+    }
+    if (succeeded(parser.parseOptionalKeyword("size"))) {
+      if (parser.parseLParen() || parseArgument(factor.argument) ||
+          parser.parseComma() || parser.parseInteger(factor.dimension) ||
+          parser.parseRParen())
+        return failure();
+    } else if (parseArgument(factor.argument)) {
+      return failure();
+    }
+    if (succeeded(parser.parseOptionalKeyword("ceildiv")) &&
+        parser.parseInteger(factor.number))
+      return failure();
+  } while (succeeded(parser.parseOptionalStar()));
+  return success();
+}
+
+static void printTileCount(OpAsmPrinter &p, EntryFuncOp func,
+                           ArrayRef<TileFactor> factors) {
+  llvm::interleave(
+      factors, p,
+      [&](const TileFactor &factor) {
+        if (factor.argument < 0) {
+          p << factor.number;
+          return;
+        }
+        Value argument = func.getBody().getArgument(factor.argument);
+        if (factor.dimension >= 0)
+          p << "size(" << argument << ", " << factor.dimension << ")";
+        else
+          p << argument;
+        if (factor.number != 1)
+          p << " ceildiv " << factor.number;
+      },
+      " * ");
+}
+
+static bool isStatic(ArrayRef<TileFactor> factors) {
+  return llvm::all_of(
+      factors, [](const TileFactor &factor) { return factor.argument < 0; });
+}
+
+/// The factors as an attribute: argument, dimension and number of each.
+static Attribute toAttribute(Builder &builder, ArrayRef<TileFactor> factors) {
+  SmallVector<int64_t> numbers;
+  for (const TileFactor &factor : factors)
+    numbers.append({factor.argument, factor.dimension, factor.number});
+  return builder.getDenseI64ArrayAttr(numbers);
+}
+
+SmallVector<SmallVector<TileFactor>> EntryFuncOp::getTileFactors() {
+  SmallVector<SmallVector<TileFactor>> grid;
+  if (std::optional<ArrayAttr> dynamic = getDynamicGrid()) {
+    for (Attribute dimension : *dynamic) {
+      auto numbers = cast<DenseI64ArrayAttr>(dimension).asArrayRef();
+      SmallVector<TileFactor> &factors = grid.emplace_back();
+      for (size_t at = 0; at + 2 < numbers.size(); at += 3)
+        factors.push_back({numbers[at], numbers[at + 1], numbers[at + 2]});
+    }
+    return grid;
+  }
+  for (int64_t size : getNumTilesPerDim())
+    grid.push_back({TileFactor{-1, -1, size}});
+  return grid;
+}
+
+void EntryFuncOp::setTileFactors(ArrayRef<SmallVector<TileFactor>> factors) {
+  Builder builder(getContext());
+  removeGridAttr();
+  removeDynamicGridAttr();
+  if (!llvm::all_of(factors, [](const SmallVector<TileFactor> &f) {
+        return isStatic(f);
+      })) {
+    SmallVector<Attribute> dimensions;
+    for (const SmallVector<TileFactor> &dimension : factors)
+      dimensions.push_back(toAttribute(builder, dimension));
+    setDynamicGridAttr(builder.getArrayAttr(dimensions));
+    setNumTiles(kMaxDynamicTiles);
+    return;
+  }
+  SmallVector<int64_t> grid;
+  int64_t total = 1;
+  for (const SmallVector<TileFactor> &dimension : factors) {
+    int64_t &size = grid.emplace_back(1);
+    for (const TileFactor &factor : dimension)
+      size *= factor.number;
+    total *= size;
+  }
+  if (grid.size() > 1)
+    setGrid(grid);
+  setNumTiles(total);
+}
+
+/// The sizes of arguments can be read, and constants are positive.
+static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
+  auto fail = [&](const Twine &what) {
+    return func.emitOpError("dynamic_grid ") << what;
+  };
+  ArrayAttr grid = *func.getDynamicGrid();
+  if (grid.empty())
+    return fail("must have a dimension");
+  if (func.getGrid() || func.getNumTiles() != kMaxDynamicTiles)
+    return fail("requires num_tiles = " + Twine(kMaxDynamicTiles) +
+                ", and no attribute grid");
+  for (Attribute dimension : grid) {
+    auto numbers = dyn_cast<DenseI64ArrayAttr>(dimension);
+    if (!numbers || numbers.empty() || numbers.size() % 3 != 0)
+      return fail("must have an array<i64> with an argument, a dimension and a "
+                  "number for each factor");
+  }
+  ArrayRef<Type> inputs = func.getFunctionType().getInputs();
+  for (const SmallVector<TileFactor> &factors : func.getTileFactors())
+    for (const TileFactor &factor : factors) {
+      if (factor.number < 1)
+        return fail("has the number " + Twine(factor.number) +
+                    "; a positive number is required");
+      if (factor.argument < 0)
+        continue;
+      if (factor.argument >= static_cast<int64_t>(inputs.size() - grid.size()))
+        return fail("uses argument " + Twine(factor.argument) +
+                    ", which does not exist");
+      Type type = inputs[factor.argument];
+      auto memref = dyn_cast<MemRefType>(type);
+      if (memref ? factor.dimension < 0 || factor.dimension >= memref.getRank()
+                 : factor.dimension != -1 || !type.isIntOrIndex())
+        return func.emitOpError("the number of tiles uses argument #")
+               << factor.argument << " of type " << type
+               << "; `size` of an existing dimension of a memref, or a scalar "
+                  "integer is required";
+    }
+  return success();
+}
+
 ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   (void)mlir::impl::parseOptionalVisibilityKeyword(parser, result.attributes);
@@ -105,30 +262,47 @@ ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
                                /*allowType=*/true, /*allowAttrs=*/true))
     return failure();
-  int64_t numTiles = 0;
-  SmallVector<int64_t> grid;
   if (parser.parseKeyword("tiles"))
     return failure();
   SMLoc tilesLoc = parser.getCurrentLocation();
+  SmallVector<SmallVector<TileFactor>> counts;
+  auto parseCount = [&] {
+    return parseTileCount(parser, arguments, counts.emplace_back());
+  };
   if (succeeded(parser.parseOptionalLSquare())) {
-    if (parser.parseCommaSeparatedList(
-            [&] { return parser.parseInteger(grid.emplace_back()); }) ||
-        parser.parseRSquare())
+    if (parser.parseCommaSeparatedList(parseCount) || parser.parseRSquare())
       return failure();
-    numTiles = 1;
-    for (int64_t size : grid)
-      if (llvm::MulOverflow(numTiles, size, numTiles))
-        return parser.emitError(tilesLoc,
-                                "the number of tiles exceeds the 64-bit range");
-  } else if (parser.parseInteger(numTiles)) {
+  } else if (parseCount()) {
     return failure();
   }
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   Builder &builder = parser.getBuilder();
-  if (grid.size() > 1)
-    result.addAttribute(getGridAttrName(result.name),
-                        builder.getDenseI64ArrayAttr(grid));
+  int64_t numTiles = 1;
+  if (llvm::all_of(counts, [](const SmallVector<TileFactor> &factors) {
+        return isStatic(factors);
+      })) {
+    SmallVector<int64_t> grid;
+    for (const SmallVector<TileFactor> &factors : counts) {
+      int64_t &size = grid.emplace_back(1);
+      for (const TileFactor &factor : factors)
+        if (llvm::MulOverflow(size, factor.number, size))
+          numTiles = 0;
+      if (numTiles == 0 || llvm::MulOverflow(numTiles, size, numTiles))
+        return parser.emitError(tilesLoc, "the number of tiles exceeds the "
+                                          "64-bit range");
+    }
+    if (grid.size() > 1)
+      result.addAttribute(getGridAttrName(result.name),
+                          builder.getDenseI64ArrayAttr(grid));
+  } else {
+    SmallVector<Attribute> dimensions;
+    for (const SmallVector<TileFactor> &factors : counts)
+      dimensions.push_back(toAttribute(builder, factors));
+    result.addAttribute(getDynamicGridAttrName(result.name),
+                        builder.getArrayAttr(dimensions));
+    numTiles = kMaxDynamicTiles;
+  }
   SmallVector<Type> types;
   for (const OpAsmParser::Argument &argument : arguments)
     types.push_back(argument.type);
@@ -152,18 +326,19 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
       p, getFunctionType().getInputs(), getArgAttrsAttr(), /*isVariadic=*/false,
       {}, nullptr, &getBody(), /*printEmptyResult=*/false);
   p << " tiles ";
-  if (std::optional<ArrayRef<int64_t>> grid = getGrid()) {
+  SmallVector<SmallVector<TileFactor>> counts = getTileFactors();
+  if (counts.size() != 1)
     p << '[';
-    llvm::interleaveComma(*grid, p);
+  llvm::interleaveComma(counts, p, [&](ArrayRef<TileFactor> factors) {
+    printTileCount(p, *this, factors);
+  });
+  if (counts.size() != 1)
     p << ']';
-  } else {
-    p << getNumTiles();
-  }
   p.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(),
       {getSymNameAttrName(), getSymVisibilityAttrName(),
        getFunctionTypeAttrName(), getNumTilesAttrName(), getGridAttrName(),
-       getArgAttrsAttrName(), getResAttrsAttrName()});
+       getDynamicGridAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()});
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                 /*printBlockTerminators=*/true);
@@ -196,7 +371,11 @@ LogicalResult EntryFuncOp::verify() {
            << type.getNumResults()
            << "; a kernel returns results with triton_xla.insert";
   size_t numIds = 1;
-  if (std::optional<ArrayRef<int64_t>> grid = getGrid()) {
+  if (std::optional<ArrayAttr> dynamic = getDynamicGrid()) {
+    numIds = dynamic->size();
+    if (type.getNumInputs() >= numIds && failed(verifyDynamicGrid(*this)))
+      return failure();
+  } else if (std::optional<ArrayRef<int64_t>> grid = getGrid()) {
     numIds = grid->size();
     if (numIds < 2)
       return emitOpError("grid has ")
@@ -253,6 +432,18 @@ LogicalResult EntryFuncOp::verify() {
 }
 
 SmallVector<int64_t> EntryFuncOp::getNumTilesPerDim() {
+  if (getDynamicGrid()) {
+    SmallVector<int64_t> grid;
+    for (const SmallVector<TileFactor> &factors : getTileFactors()) {
+      int64_t &size = grid.emplace_back(1);
+      for (const TileFactor &factor : factors)
+        if (llvm::MulOverflow(size, factor.number, size))
+          size = kMaxDynamicTiles;
+      if (!isStatic(factors))
+        size = ShapedType::kDynamic;
+    }
+    return grid;
+  }
   if (std::optional<ArrayRef<int64_t>> grid = getGrid())
     return llvm::to_vector(*grid);
   return {static_cast<int64_t>(getNumTiles())};
@@ -275,8 +466,10 @@ LogicalResult NumTilesOp::verify() {
 
 OpFoldResult NumTilesOp::fold(FoldAdaptor) {
   auto entry = (*this)->getParentOfType<EntryFuncOp>();
-  return IntegerAttr::get(IndexType::get(getContext()),
-                          entry.getNumTilesPerDim()[getDim()]);
+  int64_t number = entry.getNumTilesPerDim()[getDim()];
+  if (ShapedType::isDynamic(number))
+    return {};
+  return IntegerAttr::get(IndexType::get(getContext()), number);
 }
 
 //===----------------------------------------------------------------------===//

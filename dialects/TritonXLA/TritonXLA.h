@@ -27,6 +27,18 @@ inline constexpr llvm::StringLiteral kSizeDivisors = "triton_xla.size_divisors";
 inline constexpr llvm::StringLiteral kStrideDivisors =
     "triton_xla.stride_divisors";
 
+/// A factor of a number of tiles: the number, or `ceildiv` of a size of an
+/// argument by the number.
+struct TileFactor {
+  /// The argument; -1: none.
+  int64_t argument = -1;
+  /// The dimension of a memref; -1 for a scalar.
+  int64_t dimension = -1;
+  int64_t number = 1;
+};
+/// The largest number of tiles of a grid whose size depends on arguments.
+inline constexpr int64_t kMaxDynamicTiles = (int64_t(1) << 31) - 1;
+
 /// Whether a tile of this static shape has less than 2^31 elements, the limit
 /// of vectors and constants and of 32-bit element numbers.
 bool fitsTile(llvm::ArrayRef<int64_t> shape);

@@ -19,8 +19,8 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     The arguments are ranked memrefs and scalars (signless integers, `index`,
     floats), followed by the tile id, an `index` in `[0, num_tiles)`. With several
     dimensions, as in `tiles [4, 8]`, the last arguments are one id for each of them,
-    and `num_tiles` is the number of all tiles. The function does not have results. Instances with different tile ids run in any order or
-    concurrently. An instance must not read memory that another one writes, and the
+    and `num_tiles` is the number of all tiles. The function does not have results.
+    Instances with different tile ids run in any order or concurrently. An instance must not read memory that another one writes, and the
     value of memory that two instances write is undefined. Memrefs may overlap only
     in elements that the kernel does not write. An argument attribute `llvm.align`
     must be a power of two.
@@ -30,6 +30,24 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     each dimension (`array<i64: 1, 16>`). With them, accesses of dynamic memrefs can be
     as wide as those of static ones. The behavior is undefined if an array does not
     match them.
+
+    The number of tiles may depend on arguments: `size(%src, 0)` is a size of a memref,
+    and `%n` a scalar integer or index. Each may be divided by a positive constant with
+    `ceildiv`, and `*` multiplies several of them. The number is computed at each launch.
+    It must be positive and at most 2^31 - 1; `num_tiles` is this bound.
+
+    ```mlir
+    triton_xla.entry_func @rows(%src: memref<?x64xf32>, %dst: memref<?x64xf32>, %i: index, %j: index)
+        tiles [size(%src, 0) ceildiv 16, 2] {
+      %c16 = arith.constant 16 : index
+      %c32 = arith.constant 32 : index
+      %row = arith.muli %i, %c16 : index
+      %column = arith.muli %j, %c32 : index
+      %t = triton_xla.extract %src[%row, %column] [16, 32] [1, 1] : memref<?x64xf32> to tensor<16x32xf32>
+      triton_xla.insert %t into %dst[%row, %column] [16, 32] [1, 1] : tensor<16x32xf32> into memref<?x64xf32>
+      triton_xla.return
+    }
+    ```
 
     Example:
 
@@ -48,6 +66,7 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     TypeAttrOf<FunctionType>:$function_type,
     ConfinedAttr<I64Attr, [IntPositive]>:$num_tiles,
     OptionalAttr<DenseI64ArrayAttr>:$grid,
+    OptionalAttr<ArrayAttr>:$dynamic_grid,
     OptionalAttr<StrAttr>:$sym_visibility,
     OptionalAttr<DictArrayAttr>:$arg_attrs,
     OptionalAttr<DictArrayAttr>:$res_attrs);
@@ -62,8 +81,13 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     ::mlir::Block::BlockArgListType getTileIds() {
       return getBody().getArguments().take_back(getNumTilesPerDim().size());
     }
-    /// The number of tiles in each dimension of the grid.
+    /// The number of tiles in each dimension of the grid; ShapedType::kDynamic if
+    /// it depends on arguments.
     ::llvm::SmallVector<int64_t> getNumTilesPerDim();
+    /// The factors of the number of tiles in each dimension of the grid.
+    ::llvm::SmallVector<::llvm::SmallVector<::smalti::triton_xla::TileFactor>> getTileFactors();
+    /// Sets the grid. The function type must have one id for each dimension.
+    void setTileFactors(::llvm::ArrayRef<::llvm::SmallVector<::smalti::triton_xla::TileFactor>> factors);
     /// All arguments except the tile ids.
     ::mlir::Block::BlockArgListType getKernelArguments() {
       return getBody().getArguments().drop_back(getNumTilesPerDim().size());

@@ -45,8 +45,9 @@ Expected<SharedMemory> placeSharedMemory(const Module &module) {
     uint64_t size =
         layout.getTypeAllocSize(global.getValueType()).getFixedValue();
     if (size > sharedCapacity || offset > sharedCapacity - size)
-      return refuse("the shared variables up to @" + global.getName() +
-                    " take more shared memory than any GPU has");
+      return refuse("the shared variables up to and including @" +
+                    global.getName() +
+                    " exceed the shared memory of every GPU");
     shared.offsets[&global] = offset;
     shared.staticBytes = offset + size;
   }
@@ -171,8 +172,8 @@ Constant *Copier::map(const Constant *constant) {
       return ConstantArray::get(cast<ArrayType>(type), operands);
     return ConstantVector::get(operands);
   }
-  complain(
-      "constants with block addresses or signed pointers are not emulated");
+  complain("a constant contains a blockaddress or a signed pointer, which are "
+           "not emulated");
   return PoisonValue::get(type);
 }
 
@@ -185,7 +186,7 @@ Constant *Copier::mapExpression(const ConstantExpr *expression) {
     APInt offset(bits, 0);
     if (type->isVectorTy() ||
         !gep->accumulateConstantOffset(device.getDataLayout(), offset)) {
-      complain("constant vectors of addresses are not emulated");
+      complain("a constant is a vector of addresses, which is not emulated");
       return PoisonValue::get(type);
     }
     LLVMContext &context = type->getContext();

@@ -158,8 +158,9 @@ Value *Expansion::read(const Operand &operand, unsigned bits) {
         intrinsicOf(operand.name), FunctionType::get(type, false));
     return builder.CreateCall(callee);
   }
-  complain(operand.kind == Operand::Label ? "undefined name " + operand.name
-                                          : "unsupported kind of operand");
+  complain(operand.kind == Operand::Label
+               ? "undefined name " + operand.name
+               : "this kind of operand is not supported here");
   return Constant::getNullValue(builder.getIntNTy(bits));
 }
 
@@ -170,7 +171,8 @@ void Expansion::checkSize(const Operand &operand, unsigned bits) {
   // The call's narrow operands are in registers of the size of the constraint.
   if (size == bits || (operand.kind == Operand::Argument && size < 32))
     return;
-  complain(Twine(size) + "-bit register for a " + Twine(bits) + "-bit type");
+  complain(Twine(size) + "-bit register is used as an operand of a " +
+           Twine(bits) + "-bit type");
 }
 
 void Expansion::write(const Operand &operand, Value *value, bool isConversion) {
@@ -178,7 +180,7 @@ void Expansion::write(const Operand &operand, Value *value, bool isConversion) {
     return;
   AllocaInst *variable = variableOf(operand);
   if (!variable)
-    return complain("a result that is not a register");
+    return complain("the result operand is not a register");
   if (!isConversion)
     checkSize(operand, value->getType()->getIntegerBitWidth());
   builder.CreateStore(
@@ -339,7 +341,7 @@ Error Expansion::expand(const Program &program) {
     bool isBranch = StringRef(statement.opcode).split('.').first == "bra";
     if (isBranch && (statement.operands.size() != 1 ||
                      statement.operands[0].kind != Operand::Label))
-      return fail(statement, "the branch target is not a label");
+      return fail(statement, "the target of the branch is not a label");
     BasicBlock *then = isBranch ? labels[statement.operands[0].value] : nullptr;
     BasicBlock *next = isBranch || statement.guard ? makeBlock() : nullptr;
     if (!isBranch && statement.guard)

@@ -134,12 +134,12 @@ std::optional<Constant> ConstantParser::parseNumber() {
 
 std::optional<Constant> ConstantParser::parseUnary() {
   if (++depth > maxDepth)
-    return complain("expression with more than " + Twine(maxDepth) +
+    return complain("the constant expression has more than " + Twine(maxDepth) +
                     " nested operators and parentheses");
   skipBlanks(rest);
   std::optional<Constant> result;
   if (rest.empty()) {
-    complain("missing operand");
+    complain("an operand of the expression is missing");
   } else if (consume("(")) {
     bool isCast = rest.ltrim().starts_with(".");
     bool isSigned = isCast && consume(".s64");
@@ -150,7 +150,8 @@ std::optional<Constant> ConstantParser::parseUnary() {
         return complain("unmatched '('");
       result = parseUnary();
       if (result && result->type == Constant::F64)
-        return complain("cast of a floating-point constant");
+        return complain("casts is not supported on floating-point constants "
+                        "are not supported");
       if (result)
         result->type = isSigned ? Constant::S64 : Constant::U64;
     } else {
@@ -166,7 +167,7 @@ std::optional<Constant> ConstantParser::parseUnary() {
     bool isFloat = result && result->type == Constant::F64;
     if (isFloat && (name == '!' || name == '~'))
       return complain(Twine("operator ") + Twine(name) +
-                      " of a floating-point constant");
+                      " is not supported on a floating-point constant");
     if (result && name == '-')
       result = isFloat ? makeFloat(-asFloat(*result))
                        : Constant{result->type, 0 - result->bits};
@@ -189,8 +190,9 @@ std::optional<Constant> ConstantParser::parseUnary() {
 std::optional<Constant>
 ConstantParser::combine(StringRef name, const Constant &a, const Constant &b) {
   if ((a.type == Constant::F64) != (b.type == Constant::F64))
-    return complain("operator " + name +
-                    " of a floating-point and an integer constant");
+    return complain(
+        "operator " + name +
+        " is not supported on a floating-point and an integer constant");
   if (a.type == Constant::F64) {
     double x = asFloat(a), y = asFloat(b);
     if (name == "+")
@@ -286,12 +288,13 @@ std::optional<Constant> ConstantParser::parseBinary(unsigned least) {
 
 std::optional<Constant> ConstantParser::parseChoice() {
   if (++depth > maxDepth)
-    return complain("expression with more than " + Twine(maxDepth) +
+    return complain("the constant expression has more than " + Twine(maxDepth) +
                     " nested operators and parentheses");
   std::optional<Constant> condition = parseBinary(1);
   if (condition && consume("?")) {
     if (condition->type == Constant::F64)
-      return complain("floating-point condition");
+      return complain("the condition of ?: is a floating-point constant; an "
+                      "integer is required");
     std::optional<Constant> first = parseChoice();
     if (!first)
       return std::nullopt;

@@ -159,13 +159,14 @@ bool Parser::parseRegisters() {
   do {
     std::string name = takeName();
     if (name.empty())
-      return complain("register declaration without a name");
+      return complain("the register declaration does not have a name");
     uint64_t count = 0;
     bool isRow = consume('<');
     if (isRow) {
       skipBlanks();
       if (rest.consumeInteger(10, count) || count > 4096 || !consume('>'))
-        return complain("invalid number of registers " + name);
+        return complain("the number of declared registers is not valid: " +
+                        name);
     }
     for (uint64_t i = 0; i < (isRow ? count : 1); ++i) {
       scopes.back().registers[isRow ? name + std::to_string(i) : name] =
@@ -173,7 +174,8 @@ bool Parser::parseRegisters() {
       program.registers.push_back(bits);
     }
   } while (consume(','));
-  return consume(';') || complain("register declaration without ';'");
+  return consume(';') ||
+         complain("the register declaration does not end with ';'");
 }
 
 std::optional<Operand> Parser::named(const std::string &name) {
@@ -239,7 +241,8 @@ std::optional<Operand> Parser::parseAddress() {
     if (!offset)
       return std::nullopt;
     if (offset->isFloat)
-      return complainNone("floating-point offset");
+      return complainNone("an address offset is a floating-point constant; an "
+                          "integer is required");
     address.value = offset->value;
   } while (consume(','));
   if (!consume(']'))
@@ -254,7 +257,7 @@ bool Parser::parseList(char end, std::vector<Operand> &into) {
       return false;
     into.push_back(std::move(*part));
   } while (consume(','));
-  return consume(end) || complain("operand list without its end");
+  return consume(end) || complain("the operand list is not closed");
 }
 
 std::optional<Operand> Parser::parseSimple() {
@@ -283,7 +286,7 @@ std::optional<Operand> Parser::parseSimple() {
     uint64_t index = 0;
     if (rest.consumeInteger(10, index) ||
         (isBraced && !rest.consume_front("}")))
-      return complainNone("missing operand number after '$'");
+      return complainNone("'$' is not followed by an operand number");
     return Operand(Operand::Argument, index);
   }
   std::string name = takeName();
@@ -357,7 +360,7 @@ Expected<Program> Parser::run() {
     StringRef begin = rest;
     if (!parseStatement()) {
       if (rest.starts_with("/*"))
-        problem = "comment without its end";
+        problem = "the comment is not closed";
       StringRef statement = begin.take_until([](char c) { return c == ';'; });
       return refuse("cannot parse inline assembly: " + problem + " in '" +
                     statement.trim() + "'");

@@ -253,7 +253,8 @@ static Error resolveReflect(Module &module, StringRef chip) {
   for (CallBase *call : calls) {
     std::optional<StringRef> asked = stringOperand(call->getArgOperand(0));
     if (!asked)
-      return refuse(*call, "__nvvm_reflect requires a constant string");
+      return refuse(*call,
+                    "the argument of __nvvm_reflect is not a constant string");
     uint64_t answer = 0;
     if (*asked == "__CUDA_ARCH")
       answer = cudaArchitecture(module, chip);
@@ -321,8 +322,8 @@ static void dropUnreached(Module &module) {
 Error completeDeviceModule(Module &module, Vendor vendor,
                            const HostOptions &options) {
   if (none_of(module.functions(), isKernel))
-    return refuse(
-        "the module does not contain a kernel; at least one is required");
+    return refuse("the module does not contain a kernel; mark one with the "
+                  "calling convention ptx_kernel or amdgpu_kernel");
   if (!module.getModuleInlineAsm().empty())
     return refuse("inline assembly outside of functions is not emulated");
   if (!module.ifunc_empty())
@@ -399,7 +400,9 @@ Error lowerBufferPointers(Module &module, const HostOptions &options) {
   const Target *target =
       TargetRegistry::lookupTarget(module.getTargetTriple(), problem);
   if (!target)
-    return refuse("buffer pointers need LLVM's AMDGPU target: " + problem);
+    return refuse("the module uses buffer pointers (addrspace(7)), whose "
+                  "lowering requires an LLVM with the AMDGPU target: " +
+                  problem);
   std::unique_ptr<TargetMachine> machine(
       target->createTargetMachine(module.getTargetTriple(), options.chip, "",
                                   TargetOptions(), std::nullopt));

@@ -175,9 +175,9 @@ Error Calls::checkCall(CallBase &call) const {
     Type *type = use->getType();
     if (isa<MetadataAsValue>(use)) {
       if (!isa<MDString>(cast<MetadataAsValue>(use)->getMetadata()))
-        return refuse(call,
-                      "only string metadata is emulated as an operand of " +
-                          nameOf(call));
+        return refuse(call, "a metadata operand other than a string is not "
+                            "emulated in a call of " +
+                                nameOf(call));
     } else if (!type->isSized() || type->isTargetExtTy() ||
                type->isScalableTy()) {
       return refuse(call, "an operand of type " + printed(*type) + " of " +

@@ -209,13 +209,14 @@ private:
     unsigned space = pointer->getAddressSpace();
     if (space == sharedSpace || layout.getPointerTypeSize(pointer) == 8)
       return Error::success();
-    return refuse(
-        at, "pointers that are stored in memory or converted to integers, to " +
-                (space == privateSpace ? Twine("private memory (addrspace(5))")
-                 : space == bufferResourceSpace
-                     ? Twine("buffer resources (addrspace(8))")
-                     : "addrspace(" + Twine(space) + ")") +
-                " are not emulated");
+    return refuse(at, "storing a pointer to memory, or converting it to an "
+                      "integer, is not emulated for pointers to " +
+                          (space == privateSpace
+                               ? Twine("private memory (addrspace(5)")
+                           : space == bufferResourceSpace
+                               ? Twine("buffer resources (addrspace(8)")
+                               : "addrspace(" + Twine(space) + ")") +
+                          " are not emulated");
   }
 
   Error checkCast(Instruction &at) const {

@@ -54,7 +54,7 @@ static bool isOfHosts(StringRef name) {
 
 static Error checkFunction(const Function &function) {
   if (isKernel(function) && !function.hasName())
-    return refuse("a kernel does not have a name");
+    return refuse("a kernel of the module does not have a name; name it");
   if (isKernel(function) && function.getName().contains('\n'))
     return refuse("a kernel name contains a line break");
   for (const Argument &argument : function.args())

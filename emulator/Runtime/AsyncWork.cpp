@@ -139,8 +139,8 @@ void WritesInFlight::describe(Finding &finding, const Write &write,
                               bool isWrite) const {
   finding.kind = "race";
   finding.message.append(
-      "data race: a %s of %zu bytes in the destination of an asynchronous copy "
-      "of thread %d; a wait for the copy must come first: ",
+      "data race: a %s of %zu bytes in the destination of an outstanding "
+      "asynchronous copy of thread %d; wait for the copy before this access: ",
       isWrite ? "write" : "read", bytes, write.thread);
   describeAddress(finding.message,
                   std::max(static_cast<const void *>(write.to), address));

@@ -523,11 +523,13 @@ void Block::leaveBarriers(const GPUThread &thread) {
 
 bool Block::arrive(int id, int expected) {
   if (id < 0 || id >= maxBarriers)
-    fail("barrier %d does not exist; a block has barriers 0 to %d", id,
+    fail("barrier number %d does not exist; it must be from 0 to %d", id,
          maxBarriers - 1);
   if (expected < 0 || expected > int(threads.size()))
-    failAs("deadlock", "barrier %d expects %d threads; the block has %zu", id,
-           expected, threads.size());
+    failAs("deadlock",
+           "barrier %d expects %d threads, but the block has only %zu; the "
+           "barrier can never complete",
+           id, expected, threads.size());
   Barrier &barrier = barriers[id];
   if (barrier.arrived > 0 && barrier.expected != expected) {
     auto count = [&](int number) {
@@ -550,7 +552,7 @@ bool Block::arrive(int id, int expected) {
 
 void Block::wait(int id) {
   if (id < 0 || id >= maxBarriers)
-    fail("barrier %d does not exist; a block has barriers 0 to %d", id,
+    fail("barrier number %d does not exist; it must be from 0 to %d", id,
          maxBarriers - 1);
   GPUThread &thread = *current;
   Barrier &barrier = barriers[id];

@@ -93,8 +93,8 @@ bool Cluster::endLimitedWaits() {
 
 void Cluster::arrive(GPUThread &thread, bool isRelaxed) {
   if (thread.clusterArrival == generation)
-    failAs("deadlock", "barrier.cluster.arrive: second arrival of the thread "
-                       "without barrier.cluster.wait in between");
+    failAs("deadlock", "barrier.cluster.arrive: the thread arrives a second "
+                       "time without barrier.cluster.wait in between");
   if (!isRelaxed)
     sanitizer::release(thread.sanitizerThread, fenceOrder(thread, true));
   else if (thread.areInitsFenced)
@@ -108,8 +108,8 @@ void Cluster::arrive(GPUThread &thread, bool isRelaxed) {
 void Cluster::wait(GPUThread &thread) {
   uint32_t use = thread.clusterArrival;
   if (use == 0)
-    failAs("deadlock",
-           "barrier.cluster.wait: wait by a thread that has not arrived");
+    failAs("deadlock", "barrier.cluster.wait: the thread has not executed "
+                       "barrier.cluster.arrive before");
   running->waitUntil(
       "barrier.cluster.wait", [&] { return generation != use; },
       /*isLimited=*/false);

@@ -82,8 +82,8 @@ static void describeAccess(Finding &finding, const siginfo_t &info,
   // address.
   if (info.si_code == SI_KERNEL) {
     finding.kind = "misaligned";
-    finding.message.append(
-        "misaligned access, or access to an address that cannot exist");
+    finding.message.append("misaligned access, or access to a non-canonical "
+                           "address (the processor does not report which)");
     return;
   }
 #endif
@@ -123,7 +123,7 @@ static void onFault(int signal, siginfo_t *info, void *context) {
     break;
   case SIGFPE:
     finding.message.append(
-        "integer division by zero, or of the smallest integer by -1");
+        "integer division by zero, or division of the smallest integer by -1");
     break;
   case SIGILL:
   case SIGTRAP:

@@ -30,7 +30,7 @@ public:
   std::string word() {
     std::string result;
     if (!(words >> result))
-      setError("a value is missing");
+      setError("the line has too few values");
     return result;
   }
 
@@ -39,7 +39,7 @@ public:
     std::string result;
     std::getline(words >> std::ws, result);
     if (result.empty())
-      setError("a value is missing");
+      setError("the line has too few values");
     return result;
   }
 
@@ -110,7 +110,7 @@ public:
         return index;
       ++index;
     }
-    setError("'" + name + "' is not a known keyword");
+    setError("'" + name + "' is not one of the known values");
     return 0;
   }
 
@@ -123,7 +123,7 @@ public:
   std::string finish() {
     std::string more;
     if (error.empty() && words >> more)
-      setError("'" + more + "' is an extra value");
+      setError("'" + more + "' follows the last value of the line");
     return error.empty() ? "" : "'" + text + "': " + error;
   }
 
@@ -181,7 +181,7 @@ public:
     else if (key == "address")
       readAddress(line);
     else
-      line.setError("'" + key + "' is not a known keyword");
+      line.setError("'" + key + "' is not a keyword of the launch description");
   }
 
   /// The first inconsistency between lines, or an empty string.
@@ -199,37 +199,42 @@ public:
     for (int32_t axis : {launch.grid.x, launch.grid.y, launch.grid.z})
       if (__builtin_mul_overflow(blocks, uint64_t(axis), &blocks) ||
           blocks > INT64_MAX)
-        return "the grid has too many blocks";
+        return "the number of blocks of the grid exceeds 2^63 - 1";
     if (!hasBlocks)
       launch.endBlock = blocks;
     if (std::string error = checkCluster(blocks); !error.empty())
       return error;
     if (launch.endBlock > blocks || launch.firstBlock > launch.endBlock)
-      return "'blocks' is not a range of blocks of the grid";
+      return "the range in 'blocks' is not inside the grid";
     for (const auto *ranges : {&launch.holes, &launch.guards})
       for (const Range &range : *ranges)
         if (!isInMemory(range))
-          return "a range is outside 'memory'";
+          return "the range of a 'hole' or 'guard' is outside of the argument "
+                 "memory, whose size 'memory' states";
     for (const Range &range : launch.guards)
       if (uint64_t page = sysconf(_SC_PAGESIZE);
           range.offset % page || range.bytes % page)
-        return "a 'guard' is not a multiple of the page size";
+        return "the offset and the size of a 'guard' must be multiples of the "
+               "page size";
     for (size_t i = 0; i < launch.arguments.size(); ++i) {
       const Argument &argument = launch.arguments[i];
       if (!argument.isArray && argument.value.empty())
         return "argument " + std::to_string(i) + " is missing";
       if (argument.isArray && !isInMemory(argument.array))
-        return "argument " + std::to_string(i) + " is outside 'memory'";
+        return "argument " + std::to_string(i) +
+               " is outside of the argument memory, whose size 'memory' states";
     }
     for (const AddressOf &address : launch.addresses) {
       bool isValue = address.argument >= 0;
       if (isValue && address.argument >= int(launch.arguments.size()))
-        return "an 'address' names an argument that does not exist";
+        return "the argument number in 'address' exceeds the number of "
+               "arguments";
       uint64_t room = isValue ? launch.arguments[address.argument].value.size()
                               : launch.memoryBytes;
       if (room < sizeof(void *) || address.offset > room - sizeof(void *) ||
           address.target >= launch.memoryBytes)
-        return "an 'address' is outside its argument or 'memory'";
+        return "the offset or the target in 'address' is outside of its "
+               "argument or of the argument memory";
     }
     return "";
   }
@@ -245,9 +250,10 @@ private:
                " blocks";
     }
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
-      return "the grid is not a multiple of the cluster size";
+      return "each grid dimension must be a multiple of the cluster dimension";
     if (size > 1 && (launch.firstBlock != 0 || launch.endBlock != blocks))
-      return "'blocks' must be the whole grid if a cluster has several blocks";
+      return "'blocks' must be the whole grid if the cluster size is more than "
+             "1";
     return "";
   }
 
@@ -269,7 +275,7 @@ private:
       Line seed(name.substr(strlen("random:")));
       launch.seed = seed.number(0, UINT64_MAX);
       if (!seed.finish().empty())
-        line.setError("'" + name + "' does not have a numeric seed");
+        line.setError("'" + name + "' requires a number after 'random:'");
     } else
       line.setError("'" + name + "' is not a known keyword");
   }
@@ -291,7 +297,7 @@ private:
       launch.arguments.resize(index + 1);
     Argument &result = launch.arguments[index];
     if (result.isArray || !result.value.empty())
-      line.setError("the argument is given twice");
+      line.setError("two lines describe the same argument number");
     return result;
   }
 

@@ -68,7 +68,8 @@ std::string KernelLibrary::load(const std::string &path,
       static_cast<const uint32_t *>(symbol("smalti_emu_shared_bytes"));
   auto *flagBits = static_cast<const uint32_t *>(symbol("smalti_emu_flags"));
   if (!names || !entries || !shared || !flagBits)
-    return "'" + path + "' is not a kernel library";
+    return "'" + path +
+           "' is not a kernel library: the emulator did not create this file";
   sharedBytes = *shared;
   flags = *flagBits;
   for (size_t i = 0; names[i]; ++i) {

@@ -34,10 +34,10 @@ int main(int argc, char **argv) {
     return exitDone;
   }
   fprintf(stderr,
-          "usage: %s              run the launch on standard input\n"
-          "       %s --list       print the instructions\n"
-          "       %s --missing NAME...\n"
-          "                       print those that are not emulated\n",
+          "usage: %s              run the kernel that standard input describes "
+          "(smalti does this)\n       %s --list       list the GPU "
+          "instructions that are emulated\n       %s --missing NAME...\n       "
+          "                list which of these instructions are not emulated\n",
           argv[0], argv[0], argv[0]);
   return exitUsage;
 }

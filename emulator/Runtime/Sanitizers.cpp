@@ -443,7 +443,7 @@ Access readAccess(void *race, int index, int numThreads,
     cluster.describeSet(int(set), location);
   }
   if (location.thread < 0)
-    location.note.append("outside the kernel: ");
+    location.note.append("outside of the kernel's code, ");
   return {address, size, isAtomic != 0};
 }
 

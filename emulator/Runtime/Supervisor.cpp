@@ -234,10 +234,10 @@ void Supervisor::checkTime() {
   if (seconds < launch.timeout + graceSeconds)
     return;
   Finding finding("timeout");
-  finding.message.append("the launch exceeded the time limit of %g s; where "
-                         "its threads were is unknown, because the worker "
-                         "processes did not respond",
-                         launch.timeout);
+  finding.message.append(
+      "the launch exceeded the time limit of %g s; the positions of its "
+      "threads are unknown, because the worker processes did not respond",
+      launch.timeout);
   report(finding);
   killAll();
 }
@@ -291,8 +291,9 @@ ExitCode Supervisor::run() {
     std::string names;
     for (const std::string &name : missing)
       names += (names.empty() ? "" : ", ") + name;
-    return failEarly("missing-instruction", exitFindings,
-                     "not emulated: " + names);
+    return failEarly(
+        "missing-instruction", exitFindings,
+        "the kernel executes instructions that are not emulated: " + names);
   }
   if (std::string error = prepare(); !error.empty())
     return failEarly("internal", exitFindings, error);

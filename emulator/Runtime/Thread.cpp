@@ -353,9 +353,9 @@ void smalti::emulator::touchAsyncRead(const void *address, size_t bytes) {
   if (write)
     failInOrder("race", {write->block, write->thread, write->returnAddress},
                 address, bytes,
-                "missing proxy fence: an async-proxy read of %zu bytes that "
-                "thread %d wrote through the generic proxy; the writing or the "
-                "reading thread must execute fence.proxy.async in between",
+                "missing proxy fence: the async proxy reads %zu bytes that "
+                "thread %d wrote through the generic proxy; execute "
+                "fence.proxy.async between the write and the read",
                 bytes, write->thread);
 }
 

@@ -26,6 +26,9 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of
     their block, it does not overflow before. Parts of operands with NaNs or infinities are only in the leading `dot`.
 
+    `keep` is a list of ops that remain because the next pass supports them, as in `keep=sort,histogram`. `keep=dot` keeps
+    batches, but not algorithms of several parts.
+
     Preconditions: the region of `sort` has element-wise ops; another op is an error, and the kernel is not changed. The
     size of the dimension, rounded up to a power of two, must not make the tile larger than 2^31 elements.
 
@@ -45,8 +48,10 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
 
     The two parts become a `slice` each, and the kernel has `tiles 4`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
-                           "::smalti::triton_xla::TritonXLADialect"];
+  let options = [
+    ListOption<"keep", "keep", "std::string", "Ops that are not expanded, without the name of the dialect">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect", "::smalti::triton_xla::TritonXLADialect"];
 }
 
 def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"> {
@@ -494,7 +499,7 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
   }];
   let options = [
     Option<"threadGroupSize", "thread-group-size", "int64_t", "128",
-           "Threads per thread group of block-level launches, e.g. `thread-group-size=256`">
+           "Number of threads that execute the block-level code of a launch together; a block may consist of several such groups; e.g. `thread-group-size=256`">
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }

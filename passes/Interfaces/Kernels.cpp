@@ -21,16 +21,16 @@ bool smalti::isKernel(FunctionOpInterface function) {
 }
 
 /// Exceeds the block size of every chip.
-static constexpr int64_t kMostThreads = 1 << 16;
+static constexpr int64_t kMaxThreads = 1 << 16;
 
 static std::optional<std::array<int64_t, 3>>
 checkBlockSize(std::array<int64_t, 3> size) {
   int64_t threads = 1;
   for (int64_t length : size) {
-    if (length <= 0 || length > kMostThreads)
+    if (length <= 0 || length > kMaxThreads)
       return std::nullopt;
     threads *= length;
-    if (threads > kMostThreads)
+    if (threads > kMaxThreads)
       return std::nullopt;
   }
   return size;

@@ -65,15 +65,13 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
     Option<"target", "target", "std::string", "\"\"",
            "Target chip, e.g. `target=sm_90a`; default: the target that the module states">,
     Option<"warps", "warps", "int64_t", "4",
-           "Number of warps that hold a vector; 4 is JAX's warpgroup, e.g. `warps=8`">,
+           "Number of warps across which each vector is distributed; 4 is the size of JAX's warpgroup; e.g. `warps=8`">,
     Option<"relayouts", "relayouts", "bool", "true",
            "Whether to insert relayouts where ops require different layouts; JAX inserts none, e.g. `relayouts=false`">,
     Option<"fuel", "fuel", "int64_t", "100000",
-           "Maximum search steps for a first solution, per independent part of the module; an error reports an exceeded "
-           "limit, e.g. `fuel=1000`">,
+           "Maximum search steps for a first layout assignment, per independent part of the module; more steps are an error; e.g. `fuel=1000`">,
     Option<"improvements", "improvements", "int64_t", "1000",
-           "Maximum search steps for a cheaper solution, per independent part; after an extended search, maximum changes "
-           "per value; 0 keeps the first solution, e.g. `improvements=0`">
+           "Maximum search steps for a layout assignment of lower cost, per independent part of the module; 0 keeps the first assignment; e.g. `improvements=0`">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }
@@ -117,7 +115,7 @@ def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::Modu
   let options = [
     Option<"target", "target", "std::string", "\"\"",
            "Target chip, e.g. `target=sm_90a`; default: the target that the module states">,
-    Option<"warps", "warps", "int64_t", "4", "Number of warps that hold a vector, e.g. `warps=8`">
+    Option<"warps", "warps", "int64_t", "4", "Number of warps across which each vector is distributed, e.g. `warps=8`">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }

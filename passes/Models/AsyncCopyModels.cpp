@@ -230,7 +230,7 @@ struct MemoryCounterWaitModel
 };
 
 /// The counters of gfx12 have 6 bits.
-constexpr int64_t kMostCounted = 63;
+constexpr int64_t kMaxCounted = 63;
 
 template <typename OpTy, AsyncCompletion Queue>
 struct CounterWaitModel
@@ -242,7 +242,7 @@ struct CounterWaitModel
     return cast<OpTy>(op).getCount();
   }
   void setPending(Operation *op, AsyncCompletion, int64_t pending) const {
-    cast<OpTy>(op).setCount(std::min(pending, kMostCounted));
+    cast<OpTy>(op).setCount(std::min(pending, kMaxCounted));
   }
 };
 
@@ -257,13 +257,13 @@ struct WaitcntModel
       return std::nullopt;
     uint32_t bits = cast<ROCDL::SWaitcntOp>(op).getBitfield();
     int64_t pending = (bits & 0xf) | ((bits >> 14 & 3) << 4);
-    if (pending == kMostCounted)
+    if (pending == kMaxCounted)
       return std::nullopt;
     return pending;
   }
   void setPending(Operation *op, AsyncCompletion, int64_t pending) const {
     auto wait = cast<ROCDL::SWaitcntOp>(op);
-    uint32_t count = std::min(pending, kMostCounted);
+    uint32_t count = std::min(pending, kMaxCounted);
     wait.setBitfield((wait.getBitfield() & ~0xc00fu) | (count & 0xf) |
                      (count >> 4 << 14));
   }

@@ -173,25 +173,27 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     };
     if (!op || llvm::count_if(user->getOperands(), isOfPlan) != 1 ||
         !isOfPlan(barrier))
-      return "it escapes through " + quote(user);
+      return "the mbarrier escapes through " + quote(user);
     BarrierAction action = op.getBarrierAction();
     if (action == BarrierAction::Poll)
-      return quote(user) + " polls it; only waits are supported";
+      return quote(user) +
+             " polls the mbarrier; only waits that block are supported";
     if (!plan.loop->isProperAncestor(user)) {
       outside.push_back(op);
       continue;
     }
     if (action == BarrierAction::Init)
-      return quote(user) + " initializes it in every iteration";
+      return quote(user) + " initializes the mbarrier in every iteration; "
+                           "initialize the mbarrier before the loop";
     auto copy = dyn_cast<AsyncCopyOpInterface>(user);
     if (copy && !copy.getCopyDestination())
       return "the destination of " + quote(user) +
-             ", which completes on it, is in another block or cannot be "
-             "determined";
+             ", a copy that completes on the mbarrier, is in another block or "
+             "cannot be determined";
     for (Operation *around = user->getParentOp(); around != plan.loop;
          around = around->getParentOp())
       if (!isa<scf::IfOp>(around))
-        return quote(user) + " uses it inside " + quote(around) +
+        return quote(user) + " uses the mbarrier inside " + quote(around) +
                ", which may execute the op more than once";
     if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
@@ -214,7 +216,9 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
   }
   if (withSlot && withoutSlot)
     return quote(withSlot) + " uses the slot of its iteration, but " +
-           quote(withoutSlot) + " uses a constant index";
+           quote(withoutSlot) +
+           " uses a constant index; all ops of the loop must use the same kind "
+           "of index";
   plan.hasSlots = withSlot != nullptr;
   for (BarrierObjectOpInterface op : outside) {
     std::optional<int64_t> number = getNumber(plan, op);
@@ -225,7 +229,7 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (op.getBarrierAction() == BarrierAction::Init)
       plan.inits.push_back(op);
     else if (!plan.hasSlots)
-      return quote(op) + " uses it outside the loop";
+      return quote(op) + " uses the mbarrier outside the loop";
   }
   return std::nullopt;
 }
@@ -344,10 +348,11 @@ Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
     }
   }
   if (!firstWait)
-    return std::string("the loop does not wait for it");
+    return std::string("the loop does not wait for the mbarrier");
   if (!last || isBefore(last, firstWait))
     return std::nullopt;
-  return quote(last) + " uses it after the wait of the same iteration";
+  return quote(last) +
+         " uses the mbarrier after the wait of the same iteration";
 }
 
 /// The op that initializes the arrival count of a phase, before the loop.
@@ -355,10 +360,11 @@ static BarrierObjectOpInterface
 findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
          std::string &reason) {
   if (inits.size() != 1) {
-    reason = inits.empty()
-                 ? "it is not initialized in the function"
-                 : "it is initialized more than once, for example by " +
-                       quote(inits.front());
+    reason =
+        inits.empty()
+            ? "the mbarrier is not initialized in the function"
+            : "the mbarrier is initialized more than once, for example by " +
+                  quote(inits.front());
     return {};
   }
   BarrierObjectOpInterface init = inits.front();
@@ -368,7 +374,8 @@ findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
     inner = inner->getParentOp();
   Operation *other = inner->getBlock()->findAncestorOpInBlock(*init);
   if (other == inner || !other->isBeforeInBlock(inner)) {
-    reason = quote(init) + " initializes it and does not precede the loop";
+    reason = quote(init) +
+             " initializes the mbarrier, but does not precede the loop";
     return {};
   }
   return init;
@@ -416,8 +423,8 @@ static Reason checkOwner(Value barriers) {
     return std::nullopt;
   constexpr char fixedSize[] = ", whose size this function cannot change";
   if (Operation *create = barriers.getDefiningOp())
-    return "it is the result of " + quote(create) + fixedSize;
-  return std::string("it is an argument") + fixedSize;
+    return "the mbarrier is the result of " + quote(create) + fixedSize;
+  return std::string("the mbarrier is a function argument") + fixedSize;
 }
 
 /// Plans a buffer that holds mbarriers like a buffer with slots.
@@ -446,7 +453,8 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
     return "it " + *escape;
   for (Operation *user : memory.uses.users) {
     if (!memory.scope->findAncestorOpInBlock(*user))
-      return quote(user) + " uses it outside the block of the loop";
+      return quote(user) +
+             " uses the mbarrier outside the MLIR block of the loop";
   }
   return checkSlotTypes(memory);
 }
@@ -473,8 +481,8 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
   if (plan.hasSlots)
     return std::nullopt;
   if (!isExecutedOnce(plan.loop->getBlock(), plan.barriers))
-    return std::string("the loop may execute more than once after its "
-                       "initialization");
+    return std::string("the loop may execute more than once after the "
+                       "initialization of the mbarrier");
   using Ops = SmallVector<BarrierObjectOpInterface>;
   std::map<int64_t, Ops> users, inits;
   for (auto [op, number] : plan.users)

@@ -36,8 +36,8 @@ int64_t BufferPlan::getMostSlots() const {
   int64_t most = 0;
   for (scf::ForOp loop : loops) {
     std::optional<uint64_t> trips = getConstantTripCount(loop);
-    if (!trips || *trips > kMostSlots)
-      return kMostSlots;
+    if (!trips || *trips > kMaxSlots)
+      return kMaxSlots;
     most = std::max<int64_t>(most, *trips);
   }
   return most;
@@ -86,13 +86,16 @@ static bool isDisabled(Operation *loop) {
 static std::optional<std::string>
 checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
   if (isDisabled(loop))
-    return "the loop has " + kSlotsAttr.str() + " = 1";
+    return "the loop has " + kSlotsAttr.str() +
+           " = 1, which disables multi-buffering";
   Operation *alloc = plan.buffer.getDefiningOp();
   if (alloc && loop->isProperAncestor(alloc))
-    return std::string("it is allocated inside the loop");
+    return std::string("the buffer is allocated inside the loop; move the "
+                       "allocation before the loop");
   for (Operation *dealloc : plan.uses.deallocs)
     if (loop->isProperAncestor(dealloc))
-      return std::string("it is freed inside the loop");
+      return std::string("the buffer is freed inside the loop; move the "
+                         "deallocation after the loop");
   // The slot is computed in the type of the induction variable.
   if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
       counter && counter.getWidth() < 8)
@@ -128,8 +131,8 @@ checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
     return std::nullopt;
   for (scf::ForOp loop : plan.loops)
     if (!hasUniformTripCount(loop, uniformity))
-      return quote(*outside) + " uses it outside the loop, and the trip count "
-                               "of the loop may be divergent";
+      return quote(*outside) + " uses the buffer outside the loop, and the "
+                               "trip count of the loop may be divergent";
   if (isExecutedOnce(plan.scope, plan.buffer))
     return std::nullopt;
   auto reason = proof.check(*plan.scope, /*mustWrite=*/false, plan.loops);
@@ -158,8 +161,8 @@ planLoops(BufferPlan &plan, FunctionOpInterface function,
   plan.scope = findBlockAroundAll(plan.uses.users, function);
   if (!plan.scope)
     return firstReason ? firstReason
-                       : std::string("its uses are in several blocks of the "
-                                     "function body");
+                       : std::string("the uses of the buffer are in several "
+                                     "MLIR blocks of the function body");
   llvm::SetVector<Operation *> ops;
   for (Operation *user : plan.uses.users)
     ops.insert(plan.scope->findAncestorOpInBlock(*user));
@@ -174,9 +177,9 @@ planLoops(BufferPlan &plan, FunctionOpInterface function,
       firstReason = reason;
   }
   if (plan.loops.empty())
-    return firstReason
-               ? firstReason
-               : quote(plan.uses.users.front()) + " uses it outside the loop";
+    return firstReason ? firstReason
+                       : quote(plan.uses.users.front()) +
+                             " uses the buffer outside the loop";
   llvm::sort(plan.loops,
              [](scf::ForOp a, scf::ForOp b) { return a->isBeforeInBlock(b); });
   std::optional<std::string> reason = checkScope(plan, uniformity, proof);
@@ -221,8 +224,8 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
   if (int64_t alignment = getStatedAlignment(plan.buffer);
       plan.slotBytes % alignment != 0)
     return "slots of " + std::to_string(plan.slotBytes) +
-           " B do not keep its alignment of " + std::to_string(alignment) +
-           " B";
+           " B do not keep the alignment of the buffer, " +
+           std::to_string(alignment) + " B";
   // The alignment of every buffer, which accesses by address may rely on.
   int64_t ofAddresses = kSharedMemoryAlignment;
   for (Operation *user : plan.uses.users)
@@ -295,7 +298,7 @@ std::optional<std::string> smalti::checkSlotTypes(const BufferPlan &plan) {
         return recreateView(builder, view, source, slot,
                             plan.slotType.getNumElements());
       });
-  return reason ? std::optional("it " + *reason) : std::nullopt;
+  return reason ? std::optional("the buffer " + *reason) : std::nullopt;
 }
 
 std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
@@ -303,9 +306,10 @@ std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
   if (!attribute)
     return std::nullopt;
   std::optional<int64_t> number = getInteger(attribute);
-  if (!number || *number < 1 || *number > kMostSlots)
-    return kSlotsAttr.str() + " is " + describe(attribute) +
-           "; it must be an integer from 1 to " + std::to_string(kMostSlots);
+  if (!number || *number < 1 || *number > kMaxSlots)
+    return "has '" + kSlotsAttr.str() + "' = " + describe(attribute) +
+           "; an integer from 1 to " + std::to_string(kMaxSlots) +
+           " is required";
   slots = *number;
   return std::nullopt;
 }
@@ -314,11 +318,15 @@ std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
 /// loop's.
 static std::optional<std::string> readPlanSlots(BufferPlan &plan) {
   Operation *alloc = plan.buffer.getDefiningOp();
-  if (alloc && alloc->hasAttr(kSlotsAttr))
-    return readSlots(alloc, plan.depth);
+  if (alloc && alloc->hasAttr(kSlotsAttr)) {
+    auto wrong = readSlots(alloc, plan.depth);
+    return wrong ? std::optional("the buffer " + *wrong) : std::nullopt;
+  }
   for (scf::ForOp loop : plan.loops)
-    if (loop->hasAttr(kSlotsAttr))
-      return readSlots(loop, plan.depth);
+    if (loop->hasAttr(kSlotsAttr)) {
+      auto wrong = readSlots(loop, plan.depth);
+      return wrong ? std::optional("the loop " + *wrong) : std::nullopt;
+    }
   return std::nullopt;
 }
 
@@ -349,7 +357,7 @@ std::optional<std::string> smalti::planBuffer(
   if (escape)
     return "it " + *escape;
   if (other)
-    return "its uses are in " + quote(other) +
+    return "the uses of the buffer are in " + quote(other) +
            "; only scf.for loops are supported";
   if (!isCandidate)
     return std::nullopt;
@@ -357,19 +365,21 @@ std::optional<std::string> smalti::planBuffer(
   if (auto effects = dyn_cast_or_null<MemoryEffectOpInterface>(alloc);
       alloc && (!effects || !effects.getEffectOnValue<MemoryEffects::Allocate>(
                                 plan.buffer)))
-    return "it is the result of " + quote(alloc) +
+    return "the buffer is the result of " + quote(alloc) +
            ", whose size this function cannot change";
   if (!plan.slotType.hasStaticShape() ||
       (alloc && alloc->getNumOperands() != 0))
-    return std::string("its size is dynamic");
+    return std::string(
+        "the size of the buffer is dynamic; a static size is required");
   if (!plan.slotType.getLayout().isIdentity())
-    return "its type " + describe(plan.slotType) +
-           " does not have the identity layout";
+    return "the type of the buffer, " + describe(plan.slotType) +
+           ", does not have the identity layout";
   if (plan.slotType.getNumElements() == 0)
-    return std::string("it is empty");
+    return std::string("the buffer is empty");
   std::optional<int64_t> bytes = getBufferBytes(plan.slotType);
-  if (!bytes || !getBufferBytes(plan.getType(kMostSlots)))
-    return std::string("its size in bytes is unknown or too large");
+  if (!bytes || !getBufferBytes(plan.getType(kMaxSlots)))
+    return std::string(
+        "the size of the buffer in bytes is unknown or exceeds 64 bits");
   plan.slotBytes = *bytes;
   OverwriteProof proof(function, uniformity, target, plan.buffer, plan.uses);
   if (auto reason = planLoops(plan, function, uniformity, proof))

@@ -29,7 +29,7 @@ struct Target;
 /// 1 disables the pass.
 inline constexpr llvm::StringLiteral kSlotsAttr = "smalti.slots";
 /// The largest number of slots that can be requested.
-inline constexpr int64_t kMostSlots = 64;
+inline constexpr int64_t kMaxSlots = 64;
 
 /// The plan of one buffer.
 struct BufferPlan {

@@ -37,7 +37,7 @@ using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-multi-buffer";
 /// The maximum of depth=auto: further slots take memory without a benefit.
-static constexpr int64_t kMostAutomaticSlots = 16;
+static constexpr int64_t kMaxAutomaticSlots = 16;
 
 namespace {
 
@@ -75,8 +75,8 @@ LogicalResult SmaltiMultiBuffer::readDepth(const targets::Target *chip) {
   FunctionOpInterface function = getOperation();
   slots = depth.getOr(0);
   if (std::optional<std::string> wrong = readSlots(function, slots))
-    return function->emitError() << kPassName << ": " << *wrong;
-  if (auto wrong = checkAtMost("depth", slots, kMostSlots))
+    return function->emitError() << kPassName << ": the function " << *wrong;
+  if (auto wrong = checkAtMost("depth", slots, kMaxSlots))
     return function->emitError() << kPassName << ": " << *wrong;
   if (slots == 0 && !chip)
     return function->emitError()
@@ -195,9 +195,10 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
     if (!reason && plan.hasSlots)
       continue;
     if (!reason && !isOneLoop)
-      reason = "copies into buffers of several loops complete on it";
+      reason = "copies into buffers of several loops complete on the mbarrier";
     if (!reason && !isComplete)
-      reason = "copies into a buffer that is not multi-buffered complete on it";
+      reason = "copies into a buffer that is not multi-buffered complete on "
+               "the mbarrier";
     if (reason)
       drop(barriers, *reason);
     else
@@ -209,8 +210,8 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
   while (!worklist.empty()) {
     Value barriers = worklist.pop_back_val();
     if (planned.contains(barriers))
-      drop(barriers,
-           "copies into a buffer that is not multi-buffered complete on it");
+      drop(barriers, "copies into a buffer that is not multi-buffered complete "
+                     "on the mbarrier");
   }
   llvm::erase_if(barrierPlans, [&](const BarrierPlan &plan) {
     return dropped.contains(plan.barriers);
@@ -319,7 +320,7 @@ LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
                   chip->name);
   bool isAutomatic = llvm::any_of(
       plans, [](const BufferPlan &plan) { return plan.depth == 0; });
-  int64_t chosen = isAutomatic ? kMostAutomaticSlots : 2;
+  int64_t chosen = isAutomatic ? kMaxAutomaticSlots : 2;
   int64_t bytes = getBytes(chosen), needed = 0;
   while (bytes > chip->sharedMemoryPerBlock && chosen > 2) {
     needed = bytes;

@@ -79,7 +79,7 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     AutoOrNumberOption<"depth", "depth", "2",
            "Slots per buffer, 1 to 64, or `auto`: as many as fit, at most 16, e.g. `depth=3`">,
     TargetOption<" whose shared memory limits the slots">,
-    StrictOption<"A buffer that is refused">
+    StrictOption<"A buffer that cannot be multi-buffered">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }

@@ -116,7 +116,7 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
                                              int64_t minUses) {
   linalg::LinalgOp op = plan.op;
   if (!op.hasPureTensorSemantics())
-    return std::string("its operands are not tensors");
+    return std::string("the operands of the convolution are not tensors");
   if (loops.outputChannels.empty() || loops.inputChannels.empty())
     return std::string(
                "the convolution is depthwise: its filter does not have ") +
@@ -158,8 +158,9 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
   }
   if (std::optional<int64_t> uses = countUses(op, loops);
       uses && *uses < minUses)
-    return "each filter element is used " + std::to_string(*uses) +
-           " times; 'min-uses' is " + std::to_string(minUses);
+    return "the filter is not a constant and each element is used " +
+           std::to_string(*uses) + " times; the option 'min-uses' requires " +
+           std::to_string(minUses);
   return std::nullopt;
 }
 

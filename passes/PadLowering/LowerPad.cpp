@@ -73,7 +73,8 @@ static std::optional<std::string> planShape(PadPlan &plan,
           plan.op.getResult(), static_cast<int64_t>(dim));
       if (!bound)
         return "dimension " + std::to_string(dim) + " of the result " +
-               describe(type) + " does not have a constant upper bound";
+               describe(type) +
+               " is dynamic and does not have a constant upper bound";
       most = std::max<int64_t>(*bound, 1);
     }
     plan.shape.push_back(most);
@@ -113,7 +114,8 @@ static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   }
   plan.constant = dyn_cast<TypedAttr>(constant);
   if (!plan.constant || plan.constant.getType() != type.getElementType())
-    return "the padding value " + describe(constant) + " is not a number";
+    return "the padding value " + describe(constant) +
+           " is not an integer or float constant";
   return std::nullopt;
 }
 

@@ -40,7 +40,7 @@ static constexpr llvm::StringLiteral kPassName = "smalti-pad-to-intrinsics";
 static constexpr int64_t kLargestSize = 65536;
 /// Maximum number of ops through which a size is traced, so that chains of ops
 /// take linear time.
-static constexpr unsigned kMostProducers = 12;
+static constexpr unsigned kMaxProducers = 12;
 
 namespace {
 
@@ -130,7 +130,7 @@ static std::optional<Matmul> findMatmul(linalg::LinalgOp op,
   if (std::optional<ConvolutionLoops> loops =
           findConvolutionLoops(op, reason)) {
     if (loops->outputChannels.empty() || loops->inputChannels.empty()) {
-      reason = "the convolution is depthwise, which is not a matmul";
+      reason = "the convolution is depthwise, so it is not a matmul";
       return std::nullopt;
     }
     append(matmul.m, loops->batch);
@@ -191,7 +191,7 @@ static int64_t getKnownDivisor(Value tensor, int64_t dim, unsigned depth = 0) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(dim))
     return type.getDimSize(dim);
-  if (depth == kMostProducers)
+  if (depth == kMaxProducers)
     return 1;
   auto divisor = [](OpFoldResult size) {
     return int64_t(1) << log2Divisor(size);
@@ -377,8 +377,8 @@ static std::optional<std::string> planGrowth(PadPlan &plan) {
             expr.replace(loopExpr, loopExpr + 1) - expr, map.getNumDims(), 0);
         auto coefficient = dyn_cast<AffineConstantExpr>(step);
         if (!coefficient || coefficient.getValue() < 1)
-          return "operand index " + describe(expr) +
-                 " does not increase by a positive constant with d" +
+          return "the operand index " + describe(expr) +
+                 " must increase by a positive constant with loop d" +
                  std::to_string(loop.loop);
         growth.loops.emplace_back(index, coefficient.getValue());
         if (ShapedType::isDynamic(loop.size) || ShapedType::isDynamic(size))
@@ -387,7 +387,7 @@ static std::optional<std::string> planGrowth(PadPlan &plan) {
             (loop.multiple - loop.size % loop.multiple) % loop.multiple;
         if (llvm::MulOverflow(more, coefficient.getValue(), more) ||
             llvm::AddOverflow(size, more, size))
-          return std::string("the padded sizes exceed 63 bits");
+          return std::string("the padded sizes exceed the 63-bit range");
       }
     }
   }
@@ -414,7 +414,7 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
                                           const Request &request) {
   linalg::LinalgOp op = plan.op;
   if (!op.hasPureTensorSemantics())
-    return std::string("its operands are not tensors");
+    return std::string("the operands of the op are not tensors");
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
     if (!type)
@@ -431,7 +431,7 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
         auto shaped = dyn_cast<ShapedType>(type);
         return shaped && llvm::is_contained(shaped.getShape(), 0);
       })) {
-    plan.remark = "it does not have iterations";
+    plan.remark = "the op has 0 iterations";
     return std::nullopt;
   }
   std::string reason;
@@ -449,7 +449,7 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
     leastWaste = waste;
     plan.loops = std::move(loops);
   }
-  plan.remark = "sizes are already multiples of " + best->name;
+  plan.remark = "all sizes are already multiples of " + best->name;
   if (plan.loops.empty())
     return std::nullopt;
 
@@ -496,7 +496,7 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
       // At index m + k, for example, added iterations read unpadded elements.
       if (!llvm::is_contained(map.getResults(), loopExpr))
         return "the operand is indexed by " + describe(*access) +
-               "; iterations that padding adds to d" +
+               "; the iterations that padding adds to loop d" +
                std::to_string(loop.loop) +
                " would read its elements instead of padding";
       isReduced = true;

@@ -24,10 +24,10 @@ using namespace smalti;
 
 /// Maximum number of copies per vector, and of writes per wait. They bound the
 /// number of alias queries.
-static constexpr int64_t kMostCopies = 32;
-static constexpr size_t kMostWrites = 32;
+static constexpr int64_t kMaxCopies = 32;
+static constexpr size_t kMaxWrites = 32;
 /// Maximum number of ops that are checked between a read and its write.
-static constexpr size_t kMostHazards = 64;
+static constexpr size_t kMaxHazards = 64;
 
 bool smalti::hasZeroFillCopies(const targets::Target *target) {
   return target && target->vendor == targets::Vendor::NVIDIA &&
@@ -111,14 +111,15 @@ std::optional<std::string> MoveHazards::find(Operation *read,
       [](unsigned at, const Hazard &hazard) { return at < hazard.position; });
   const Hazard *end = all.data() + all.size();
   for (size_t seen = 0; it != end && it->position < last; ++it, ++seen) {
-    if (seen == kMostHazards)
-      return "more than " + std::to_string(kMostHazards) +
+    if (seen == kMaxHazards)
+      return "more than " + std::to_string(kMaxHazards) +
              " ops between the read and the write access memory";
     if (it->roots.empty() || llvm::any_of(it->roots, [&](Value written) {
           return !aliasing.alias(written, root).isNo();
         }))
-      return "the read cannot be moved past '" +
-             it->op->getName().getStringRef().str() + "' to its write";
+      return "the read cannot be moved after '" +
+             it->op->getName().getStringRef().str() +
+             "', which precedes the write to shared memory";
   }
   return std::nullopt;
 }
@@ -164,7 +165,8 @@ static std::optional<std::string> checkPair(vector::TransferReadOp read,
   if (!read.getPermutationMap().isMinorIdentity() ||
       !write.getPermutationMap().isMinorIdentity() || !hasUnitStride(global) ||
       !hasUnitStride(shared))
-    return std::string("the lanes of a row are not contiguous in memory");
+    return std::string(
+        "the elements of a vector row are not contiguous in memory");
   Attribute space = global.getMemorySpace();
   if (auto number = dyn_cast_or_null<IntegerAttr>(space);
       space && !(number && number.getValue().isZero()))
@@ -179,7 +181,7 @@ static std::optional<std::string> checkPair(vector::TransferReadOp read,
       element.getIntOrFloatBitWidth() % 8 != 0 ||
       !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
     return std::string(
-        "the element size is not a power-of-two number of bytes");
+        "the element size must be a power-of-two number of bytes");
   return std::nullopt;
 }
 
@@ -232,9 +234,10 @@ std::optional<std::string> smalti::planCopy(CopyPlan &plan,
            std::to_string(target.asyncCopyBytes.front()) + " to " +
            std::to_string(target.asyncCopyBytes.back()) + " B";
   plan.elements = plan.bytes / elementBytes;
-  if (type.getNumElements() / plan.elements > kMostCopies)
+  if (type.getNumElements() / plan.elements > kMaxCopies)
     return std::to_string(type.getNumElements() / plan.elements) +
-           " copies exceed the limit of " + std::to_string(kMostCopies);
+           " copies per thread exceed the limit of " +
+           std::to_string(kMaxCopies);
   return hazards.find(read, write);
 }
 
@@ -346,7 +349,7 @@ public:
 
   /// Whether one more copy may be outstanding together with these.
   bool canAdd(const CopyPlan &plan) const {
-    if (plans.size() == kMostWrites)
+    if (plans.size() == kMaxWrites)
       return false;
     return llvm::none_of(plans, [&](const CopyPlan *other) {
       return mayConflict(plan, *other) || mayConflict(*other, plan);

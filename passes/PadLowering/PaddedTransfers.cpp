@@ -21,8 +21,8 @@ using namespace mlir;
 using namespace smalti;
 
 /// Maximum number of rows and elements of a write that is split into stores.
-static constexpr int64_t kMostRows = 32;
-static constexpr int64_t kMostRowElements = 256;
+static constexpr int64_t kMaxRows = 32;
+static constexpr int64_t kMaxRowElements = 256;
 
 bool TransferPlan::isRead() const { return isa<vector::TransferReadOp>(op); }
 
@@ -88,7 +88,7 @@ static std::optional<unsigned> findEndDim(const TransferPlan &plan,
   if (ShapedType::isDynamic(stride))
     return overhanging->size == 1 ? std::optional(dim) : std::nullopt;
   if (llvm::MulOverflow(overhanging->size, stride, more) ||
-      more > kMostBytesPastBuffer / source.elementBytes)
+      more > kMaxBytesPastBuffer / source.elementBytes)
     return std::nullopt;
   return dim;
 }
@@ -131,8 +131,9 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
           findBufferSource(op.getBase(), options.assumesSmall, buffer.source))
     return why;
   if (vectorType.getNumElements() >
-      kMostBytesPastBuffer / buffer.source.elementBytes)
-    return "the vector exceeds " + std::to_string(kMostBytesPastBuffer) + " B";
+      kMaxBytesPastBuffer / buffer.source.elementBytes)
+    return "the vector has more than " + std::to_string(kMaxBytesPastBuffer) +
+           " B";
   bool isExact = !plan.mayBeNegative() && isDwordExact(plan, buffer.source);
   std::optional<unsigned> endDim = findEndDim(plan, buffer.source);
   if (endDim)
@@ -140,7 +141,7 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
 
   if (plan.isRead()) {
     if (isMaskedTransfer(op) && !map.isMinorIdentity())
-      return std::string("the read has a mask and its vector is permuted");
+      return std::string("the read has both a mask and a permutation map");
     bool isZero = isZeroBits(cast<vector::TransferReadOp>(*op).getPadding());
     buffer.checksEnd = !isExact;
     buffer.kind =
@@ -151,9 +152,9 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
   }
 
   if (isMaskedTransfer(op))
-    return std::string("the write has a mask");
+    return std::string("the write already has a mask");
   if (plan.mayBeNegative())
-    return std::string("an index may be negative");
+    return std::string("an index of the write may be negative");
   if (endDim && isExact) {
     buffer.kind = BufferedTransfer::Kind::Whole;
     return std::nullopt;
@@ -164,14 +165,15 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
   int64_t offset;
   if (!map.isMinorIdentity() ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
-    return std::string("the lanes of a row are not contiguous in memory");
+    return std::string(
+        "the elements of a vector row are not contiguous in memory");
   int64_t elements = vectorType.getNumElements(),
           rows = elements / vectorType.getShape().back();
-  if (rows > kMostRows || elements > kMostRowElements)
+  if (rows > kMaxRows || elements > kMaxRowElements)
     return std::to_string(rows) + " rows of " +
            std::to_string(vectorType.getShape().back()) +
-           " elements exceed the limit of " + std::to_string(kMostRows) +
-           " rows and " + std::to_string(kMostRowElements) + " elements";
+           " elements exceed the limit of " + std::to_string(kMaxRows) +
+           " rows and " + std::to_string(kMaxRowElements) + " elements";
   return std::nullopt;
 }
 
@@ -181,7 +183,8 @@ smalti::planTransfer(TransferPlan &plan, const IntegerRanges &ranges,
   VectorTransferOpInterface op = plan.op;
   VectorType vectorType = op.getVectorType();
   if (vectorType.isScalable())
-    return std::string("scalable vectors are not supported");
+    return std::string(
+        "scalable vectors are not supported; use a vector of fixed length");
   auto type = cast<MemRefType>(op.getBase().getType());
   if (isa<VectorType>(type.getElementType()))
     return std::string("memrefs of vectors are not supported");
@@ -190,8 +193,8 @@ smalti::planTransfer(TransferPlan &plan, const IntegerRanges &ranges,
     return std::string("the element types of the vector and the memref differ");
   AffineMap map = op.getPermutationMap();
   if (!map.isMinorIdentity() && hasPassthru(op))
-    return std::string("a permuted vector is not supported if 'vector.mask' "
-                       "has a passthru value");
+    return std::string("a permutation map together with the passthru value of "
+                       "'vector.mask' is not supported");
   for (unsigned memrefDim = 0, e = map.getNumInputs(); memrefDim < e;
        ++memrefDim) {
     std::optional<unsigned> dim =

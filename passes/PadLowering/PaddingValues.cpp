@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace smalti;
 
 /// Maximum number of combinations of padding values that are tried.
-static constexpr unsigned kMostCombinations = 10000;
+static constexpr unsigned kMaxCombinations = 10000;
 
 std::optional<std::string> smalti::checkSpeculatable(linalg::LinalgOp op) {
   for (Operation &inner : op.getBlock()->without_terminator()) {
@@ -534,8 +534,8 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
   values.assign(op.getNumDpsInputs(), PaddingValue());
   std::optional<Combiner> combiner = findCombiner(op);
   if (!combiner)
-    return std::string("the body does not combine the accumulator with a "
-                       "term in one op");
+    return std::string("the body of the op does not combine the accumulator "
+                       "with a term in a single op");
   std::string name = combiner->op->getName().getStringRef().str();
   if (!hasIdentity(combiner->op))
     return "'" + name + "' does not have a known identity element";
@@ -553,7 +553,7 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
       return value.zeroPoint != nullptr;
     });
   }
-  for (unsigned tries = 0; tries < kMostCombinations; ++tries) {
+  for (unsigned tries = 0; tries < kMaxCombinations; ++tries) {
     for (unsigned i = 0; i < reduced.size(); ++i)
       if (reduced[i])
         values[i] = candidates[i][choice[i]];
@@ -567,9 +567,9 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
     if (digit == 0)
       break;
   }
-  std::string reason =
-      "no padding values were found that yield the identity element of '" +
-      name + "'";
+  std::string reason = "padding would change the result: no padding values "
+                       "were found that yield the identity element of '" +
+                       name + "'";
   if (hasZeroPoint)
     reason += "; a zero point may be outside the operand type (set "
               "zero-points-in-range=true if this cannot happen)";

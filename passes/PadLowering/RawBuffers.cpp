@@ -20,8 +20,8 @@ using namespace mlir;
 using namespace smalti;
 
 /// Maximum size of a buffer. Offsets of lanes past the end fit in 32 bits.
-static constexpr int64_t kMostBytes =
-    std::numeric_limits<int32_t>::max() - kMostBytesPastBuffer;
+static constexpr int64_t kMaxBytes =
+    std::numeric_limits<int32_t>::max() - kMaxBytesPastBuffer;
 
 //===----------------------------------------------------------------------===//
 // Buffer selection
@@ -34,20 +34,21 @@ static std::optional<std::string> getStaticEnd(MemRefType type,
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
-    return std::string("the layout does not have strides");
+    return std::string("the memref does not have a strided layout");
   if (llvm::any_of(strides,
                    [](int64_t stride) {
                      return !ShapedType::isDynamic(stride) && stride < 0;
                    }) ||
       (!ShapedType::isDynamic(offset) && offset < 0))
-    return std::string("the layout has negative strides or a negative offset");
+    return std::string("the memref has a negative stride or offset");
   if (!type.hasStaticShape() || ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic))
     return std::nullopt;
   std::optional<int64_t> span = getElementSpan(type);
   int64_t elements;
   if (!span || llvm::AddOverflow(*span, offset, elements))
-    return std::string("the extent of the memref cannot be determined");
+    return std::string("the size of the memref in bytes cannot be determined; "
+                       "with dynamic sizes, set assume-small=true");
   end = elements;
   return std::nullopt;
 }
@@ -75,7 +76,7 @@ std::optional<std::string> smalti::findBufferSource(Value memref,
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0 ||
       !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
     return std::string(
-        "the element size is not a power-of-two number of bytes");
+        "the element size must be a power-of-two number of bytes");
   source.elementBytes = element.getIntOrFloatBitWidth() / 8;
   if (std::optional<std::string> why = getStaticEnd(type, source.end))
     return why;
@@ -83,13 +84,13 @@ std::optional<std::string> smalti::findBufferSource(Value memref,
     source.checksExtent = !assumesSmall;
     return std::nullopt;
   }
-  if (*source.end > kMostBytes / source.elementBytes) {
+  if (*source.end > kMaxBytes / source.elementBytes) {
     int64_t bytes;
     return "the memref has " +
            (llvm::MulOverflow(*source.end, source.elementBytes, bytes)
                 ? std::string("2^63 or more")
                 : std::to_string(bytes)) +
-           " B; a raw buffer has at most " + std::to_string(kMostBytes) + " B";
+           " B; a raw buffer has at most " + std::to_string(kMaxBytes) + " B";
   }
   return std::nullopt;
 }
@@ -226,7 +227,7 @@ const RawBuffers::Buffer &RawBuffers::getRoot(RewriterBase &rewriter,
       buffer.fits = arith::CmpIOp::create(
           rewriter, loc, arith::CmpIPredicate::ule, buffer.end,
           arith::ConstantIndexOp::create(rewriter, loc,
-                                         kMostBytes / source.elementBytes));
+                                         kMaxBytes / source.elementBytes));
   }
   buffer.memref = amdgpu::FatRawBufferCastOp::create(
       rewriter, loc, source.root, validBytes, /*cacheSwizzleStride=*/Value(),

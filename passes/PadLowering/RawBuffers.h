@@ -26,7 +26,7 @@ class RewriterBase;
 namespace smalti {
 
 /// Maximum distance in bytes of a lane past the end of a buffer.
-inline constexpr int64_t kMostBytesPastBuffer = int64_t(1) << 20;
+inline constexpr int64_t kMaxBytesPastBuffer = int64_t(1) << 20;
 
 /// The root memref of a buffer, and the views from it to the memref of a
 /// transfer.

@@ -76,10 +76,10 @@ private:
 
 /// Maximum number of bytes per mbarrier phase, and of windows per group, which
 /// bounds the number of alias queries.
-static constexpr int64_t kMostTransactionBytes = (1 << 20) - 1;
-static constexpr size_t kMostWindowsOfGroup = 8;
+static constexpr int64_t kMaxTransactionBytes = (1 << 20) - 1;
+static constexpr size_t kMaxWindowsOfGroup = 8;
 /// Maximum number of written buffers that are compared with the copies.
-static constexpr size_t kMostWritten = 64;
+static constexpr size_t kMaxWritten = 64;
 /// Suspend-time hint of mbarrier.try_wait.
 static constexpr int64_t kTicks = 10000000;
 
@@ -111,8 +111,8 @@ void WindowEmitter::collectGroups() {
                           (!isMemoryEffectFree(&op) || &op == &block->back());
       bool isFull = window && !open.windows.empty() &&
                     (window->isStore != open.isStore() ||
-                     open.windows.size() == kMostWindowsOfGroup ||
-                     open.bytes + window->bytes > kMostTransactionBytes ||
+                     open.windows.size() == kMaxWindowsOfGroup ||
+                     open.bytes + window->bytes > kMaxTransactionBytes ||
                      llvm::any_of(open.windows, [&](const TensorWindow *other) {
                        return mayOverlap(aliasing, *window, *other);
                      }));
@@ -142,7 +142,7 @@ static bool addWritten(Operation *op, llvm::SetVector<Value> &written) {
   for (const MemoryAccess &access : accesses)
     if (access.isWrite)
       written.insert(access.root);
-  return written.size() <= kMostWritten;
+  return written.size() <= kMaxWritten;
 }
 
 /// A load needs a proxy fence if threads may have written the accessed memory
@@ -401,10 +401,10 @@ SmallVector<Value> WindowEmitter::getCoordinates(const TensorWindow &window) {
   VectorTransferOpInterface op = window.getGlobal();
   Location loc = op.getLoc();
   auto clamp = [&](Value value) -> Value {
-    value = arith::MinSIOp::create(rewriter, loc, value,
-                                   constant(loc, kMostExtent));
+    value =
+        arith::MinSIOp::create(rewriter, loc, value, constant(loc, kMaxExtent));
     return arith::MaxSIOp::create(rewriter, loc, value,
-                                  constant(loc, -kMostExtent));
+                                  constant(loc, -kMaxExtent));
   };
   SmallVector<Value> indices;
   for (auto [index, fits] : llvm::zip_equal(op.getIndices(), window.fits))

@@ -21,10 +21,10 @@ using transfers::TensorCopyProblem;
 
 /// Maximum number of maps: they are arguments of 128 bytes, and older drivers
 /// allow 4096 bytes of arguments.
-static constexpr size_t kMostMaps = 24;
+static constexpr size_t kMaxMaps = 24;
 /// Maximum number of windows: each may need an mbarrier and a loop-carried
 /// parity.
-static constexpr size_t kMostWindows = 64;
+static constexpr size_t kMaxWindows = 64;
 
 //===----------------------------------------------------------------------===//
 // Conditions on the function
@@ -44,15 +44,16 @@ std::optional<std::string> TensorWindows::checkKernel() const {
     return std::string("the chip does not have TMA");
   auto func = dyn_cast<gpu::GPUFuncOp>(*function);
   if (!func || !func.isKernel())
-    return std::string("the function is not a gpu.func kernel, whose launch "
-                       "creates tensor maps");
+    return std::string("the function is not a gpu.func kernel; TMA requires "
+                       "tensor maps, which the launch of a kernel creates");
   if (block_to_thread::getLevel(func) == block_to_thread::Level::Block)
-    return std::string("the kernel is block-level");
+    return std::string("the kernel is block-level; the pass adds TMA copies to "
+                       "thread-level kernels only");
   // A launch in the IR has as many operands as the kernel has arguments.
   auto module = func->getParentOfType<ModuleOp>();
   if (module && module->hasAttr(gpu::GPUDialect::getContainerModuleAttrName()))
-    return std::string("launches in the module (gpu.container_module) do "
-                       "not pass tensor maps");
+    return std::string("the module (gpu.container_module) contains launches, "
+                       "which do not pass tensor maps");
   return std::nullopt;
 }
 
@@ -177,8 +178,8 @@ TensorWindows::addStore(vector::TransferReadOp read,
 
 std::optional<std::string> TensorWindows::add(TensorWindow window,
                                               MoveHazards &hazards) {
-  if (windows.size() == kMostWindows)
-    return "the kernel exceeds the limit of " + std::to_string(kMostWindows) +
+  if (windows.size() == kMaxWindows)
+    return "the kernel exceeds the limit of " + std::to_string(kMaxWindows) +
            " TMA copies";
   if (std::optional<std::string> why = checkControlFlow(window.write))
     return why;
@@ -214,7 +215,7 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
   if (!copy)
     return copy.reason;
   for (int64_t extent : copy->map.extents)
-    if (extent > kMostExtent)
+    if (extent > kMaxExtent)
       return "an extent of " + std::to_string(extent) +
              " exceeds the limit of 2^30";
   window.copy = std::move(*copy.value);
@@ -231,14 +232,14 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
                                          window.copy.map};
   window.map = llvm::find(maps, map) - maps.begin();
   if (window.map == maps.size()) {
-    if (maps.size() == kMostMaps)
-      return "the kernel exceeds the limit of " + std::to_string(kMostMaps) +
+    if (maps.size() == kMaxMaps)
+      return "the kernel exceeds the limit of " + std::to_string(kMaxMaps) +
              " tensor maps";
     maps.push_back(std::move(map));
   }
   for (Value index : global.getIndices()) {
     std::optional<SignedRange> range = ranges.get(index);
-    window.fits.push_back(range && range->isWithin(-kMostExtent, kMostExtent));
+    window.fits.push_back(range && range->isWithin(-kMaxExtent, kMaxExtent));
   }
   windows.push_back(std::move(window));
   return std::nullopt;

@@ -22,7 +22,7 @@ class IntegerRanges;
 
 /// Coordinates have 32 bits and are clamped to this limit, so that they do not
 /// wrap around.
-inline constexpr int64_t kMostExtent = -transfers::kOutside;
+inline constexpr int64_t kMaxExtent = -transfers::kOutside;
 
 /// A window and its TMA copy.
 struct TensorWindow {
@@ -34,7 +34,7 @@ struct TensorWindow {
   /// The index of its tensor map.
   size_t map = 0;
   int64_t bytes = 0;
-  /// For each index of the global memref, whether it is within kMostExtent.
+  /// For each index of the global memref, whether it is within kMaxExtent.
   llvm::SmallVector<bool> fits;
 
   mlir::VectorTransferOpInterface getGlobal() const;

@@ -107,9 +107,9 @@ LogicalResult SmaltiChooseOverlap::readRequest(gpu::GPUFuncOp kernel) {
   wantedRoles = specialize;
   if (roles)
     wantedRoles = *roles ? Specialize::On : Specialize::Off;
-  wrong = checkAtMost("depth", wantedDepth, kMostStages);
+  wrong = checkAtMost("depth", wantedDepth, kMaxStages);
   if (!wrong)
-    wrong = checkAtMost("stages", wantedStages, kMostStages);
+    wrong = checkAtMost("stages", wantedStages, kMaxStages);
   if (wrong)
     return kernel.emitError() << kPassName << ": " << *wrong;
   return success();
@@ -125,8 +125,8 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
   if (!hasSynchronousWgmma(kernel)) {
     if (isRequested)
       remarkMissed(kernel, kPassName)
-          << "warp specialization not applied: the kernel does not have a "
-             "synchronous wgmma";
+          << "warp specialization not applied: the kernel does not contain a "
+             "'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous'";
     return success();
   }
   AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;

@@ -56,9 +56,9 @@ static bool hasLaunches(ModuleOp module) {
 /// reads. Returns what is wrong.
 static std::optional<std::string>
 checkOptions(const Target &chip, const SmaltiCompileOptions &options) {
-  if (auto wrong = checkAtMost("depth", options.depth, kMostStages))
+  if (auto wrong = checkAtMost("depth", options.depth, kMaxStages))
     return wrong;
-  if (auto wrong = checkAtMost("stages", options.stages, kMostStages))
+  if (auto wrong = checkAtMost("stages", options.stages, kMaxStages))
     return wrong;
   if (auto wrong = checkBlocks(options.blocks))
     return wrong;
@@ -81,8 +81,9 @@ buildCompile(OpPassManager &pm, const Target &chip,
     return success();
   }
   if (options.stopAfter != Level::Tile && options.stopAfter != Level::LLVM)
-    return refuse("this level of stop-after requires a GPU target; " +
-                  chip.name + " supports tile and llvm");
+    return refuse("this level of 'stop-after' requires a GPU target; " +
+                  chip.name +
+                  " supports only stop-after=tile and stop-after=llvm");
   buildCPUPipeline(pm, chip, options);
   return success();
 }

@@ -263,7 +263,10 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   pm.addPass(createCSEPass());
   if (isLast)
     return;
-  pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps());
+  SmaltiExpandTileOpsOptions tiles;
+  tiles.keep = {"squeeze_dims", "split",       "histogram",
+                "sort",         "random_bits", "dot"};
+  pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps(tiles));
   ConvertTritonXLAToCPUOptions convert;
   convert.vectorWidth = VectorWidth::Host;
   pm.addPass(createConvertTritonXLAToCPU(convert));

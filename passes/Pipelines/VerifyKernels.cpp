@@ -189,11 +189,11 @@ namespace {
 class InlinedSizes {
 public:
   /// The maximum number of ops of a function after inlining.
-  static constexpr int64_t kMost = 1 << 17;
+  static constexpr int64_t kMax = 1 << 17;
 
   /// Reports an error at the first call that exceeds the maximum.
   LogicalResult check(FunctionOpInterface function) {
-    return success(count(function) <= kMost);
+    return success(count(function) <= kMax);
   }
 
 private:
@@ -209,13 +209,14 @@ private:
                                SymbolTable::lookupNearestSymbolFrom(
                                    call, call.getCalleeAttr()))
                          : FunctionOpInterface();
-      if (!callee || size > kMost)
+      if (!callee || size > kMax)
         return;
       size += count(callee);
-      if (size > kMost && !isReported) {
+      if (size > kMax && !isReported) {
         isReported = true;
-        call.emitOpError("is inlined, and its caller then has more than ")
-            << kMost << " operations; reduce the number of calls";
+        call.emitOpError("is a call that is inlined, after which the calling "
+                         "function has more than ")
+            << kMax << " operations; reduce the number of calls";
       }
     });
     sizes[function] = size;

@@ -44,7 +44,7 @@ public:
 private:
   std::string misplaced(Operation *op) const {
     return quote(op) + " is inside " + quote(top) +
-           ", which is scheduled as a whole";
+           ", which can only be scheduled as a whole";
   }
   std::optional<std::string> visitRegions(Operation *op, int64_t times,
                                           bool isRepeated);
@@ -88,9 +88,11 @@ std::optional<std::string> EventCollector::visit(Operation *op, int64_t times,
   if (auto object = dyn_cast<BarrierObjectOpInterface>(op)) {
     switch (object.getBarrierAction()) {
     case BarrierAction::Init:
-      return quote(op) + " initializes an mbarrier in every iteration";
+      return quote(op) + " initializes an mbarrier in every iteration; "
+                         "initialize it before the loop";
     case BarrierAction::Poll:
-      return quote(op) + " polls an mbarrier; only waits are supported";
+      return quote(op) +
+             " polls an mbarrier; only waits that block are supported";
     case BarrierAction::Wait:
       if (op != top)
         return misplaced(op);

@@ -56,9 +56,11 @@ Operation *Scheduler::getProducer(Value value) {
 Scheduler::Reason Scheduler::checkLoop() {
   if (auto step = getConstantIntValue(loop.getStep());
       step && (*step == 0 || (*step < 0 && !loop.getUnsignedCmp())))
-    return "the step is " + std::to_string(*step) + "; it must be positive";
+    return "the step of the loop is " + std::to_string(*step) +
+           "; it must be positive";
   if (hasWideCounter(loop))
-    return std::string("the induction variable has more than 64 bits");
+    return std::string("the induction variable of the loop has more than 64 "
+                       "bits; at most 64 are supported");
   if (std::optional<uint64_t> trips = getConstantTripCount(loop))
     schedule.tripCount =
         std::min<uint64_t>(*trips, std::numeric_limits<int64_t>::max());
@@ -147,8 +149,8 @@ Scheduler::Reason Scheduler::chooseMode() {
   if (schedule.mode == PipelineMode::Async && !hasCopies)
     return std::string("the body does not start an asynchronous copy");
   if (schedule.mode == PipelineMode::Stream && (hasCopies || hasGroups))
-    return std::string(
-        "mode=stream does not support the asynchronous copies in this loop");
+    return std::string("mode=stream does not support the asynchronous copies "
+                       "in this loop; use mode=async or mode=auto");
   return std::nullopt;
 }
 

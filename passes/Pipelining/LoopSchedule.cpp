@@ -164,8 +164,8 @@ int64_t Scheduler::getUsefulStages(std::string &limit) {
         "no shared buffer has more than " + std::to_string(slots) + " slots";
   }
   int64_t most = getAutoStages(prefetch, slots);
-  if (most > kMostStages) {
-    most = kMostStages;
+  if (most > kMaxStages) {
+    most = kMaxStages;
     limit = std::to_string(most) + " stages are the maximum";
   }
   if (schedule.tripCount && *schedule.tripCount < most) {

@@ -46,7 +46,7 @@ inline constexpr llvm::StringLiteral kPipelinedStagesAttr =
 /// The requested mode of a loop: "auto", "stream" or "async".
 inline constexpr llvm::StringLiteral kModeAttr = "smalti.mode";
 /// The largest number of stages; more only increase code size.
-inline constexpr int64_t kMostStages = 16;
+inline constexpr int64_t kMaxStages = 16;
 
 /// In stage s an op works on the iteration that is s before that of stage 0.
 /// Ops of a lower cluster come earlier in the kernel.

@@ -79,14 +79,14 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     Option<"mode", "mode", "::smalti::PipelineMode", "::smalti::PipelineMode::Auto",
            "How reads are prefetched, e.g. `mode=stream`", [{::llvm::cl::values(
              clEnumValN(::smalti::PipelineMode::Auto, "auto", "async if the loop contains asynchronous copies, else stream"),
-             clEnumValN(::smalti::PipelineMode::Stream, "stream", "through registers"),
-             clEnumValN(::smalti::PipelineMode::Async, "async", "by asynchronous copies"))}]>,
+             clEnumValN(::smalti::PipelineMode::Stream, "stream", "loads into registers"),
+             clEnumValN(::smalti::PipelineMode::Async, "async", "asynchronous copies into shared memory"))}]>,
     TargetOption<" that determines the barrier kind and the register limit">,
-    StrictOption<"A refused loop">,
+    StrictOption<"A loop that cannot be pipelined">,
     Option<"emitSchedule", "emit-schedule", "bool", "false",
-           "Write schedules as attributes and change nothing else, e.g. `emit-schedule=true`">,
+           "Only annotate the ops of each loop with their stage and do not transform it, e.g. `emit-schedule=true`">,
     Option<"useSchedule", "use-schedule", "bool", "false",
-           "Pipeline by the schedule attributes of the ops, e.g. `use-schedule=true`">
+           "Take the schedule from the attributes that `emit-schedule=true` writes, e.g. `use-schedule=true`">
   ];
   let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }

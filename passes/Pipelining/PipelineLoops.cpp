@@ -38,7 +38,7 @@ static constexpr llvm::StringLiteral kPassName = "smalti-pipeline-loops";
 
 /// The maximum number of ops that the pass creates in a function. Copies of an
 /// inner loop multiply with the stages of each loop around it.
-static constexpr int64_t kMostCreatedOps = int64_t(1) << 17;
+static constexpr int64_t kMaxCreatedOps = int64_t(1) << 17;
 
 /// An upper bound of the ops that pipelining creates. Each op of the loop is
 /// once in the kernel, `stages - 1` times in the prologue and epilogue
@@ -128,7 +128,7 @@ void SmaltiPipelineLoops::runOnOperation() {
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))
     return signalPassFailure();
-  if (auto wrong = checkAtMost("stages", stages, kMostStages)) {
+  if (auto wrong = checkAtMost("stages", stages, kMaxStages)) {
     function->emitError() << kPassName << ": " << *wrong;
     return signalPassFailure();
   }
@@ -185,14 +185,14 @@ void SmaltiPipelineLoops::runOnOperation() {
     if (!schedule || emitSchedule)
       return schedule;
     int64_t more = countCreatedOps(*schedule);
-    if (more <= kMostCreatedOps - created)
+    if (more <= kMaxCreatedOps - created)
       return schedule;
     reason = std::to_string(schedule->stages) + " stages would create " +
              std::to_string(more) + " ops, in addition to " +
              std::to_string(created) +
              " ops for other loops of the function; the limit per function "
              "is " +
-             std::to_string(kMostCreatedOps);
+             std::to_string(kMaxCreatedOps);
     return std::optional<LoopSchedule>();
   };
   if (options.stages.getOr(2) != 1)

@@ -23,10 +23,10 @@ smalti::readScheduleAttributes(Operation *op, ScheduleOptions &options) {
     std::optional<int64_t> number = getInteger(attribute);
     auto text = dyn_cast<StringAttr>(attribute);
     if (!(text && text.getValue() == "auto") &&
-        (!number || *number < 1 || *number > kMostStages))
+        (!number || *number < 1 || *number > kMaxStages))
       return kStagesAttr.str() + " is " + describe(attribute) +
              "; it must be \"auto\" or an integer from 1 to " +
-             std::to_string(kMostStages);
+             std::to_string(kMaxStages);
     options.stages = number ? AutoOrNumber(*number) : AutoOrNumber();
   }
   if (Attribute attribute = op->getAttr(kModeAttr)) {
@@ -76,10 +76,10 @@ Scheduler::Reason Scheduler::readSchedule() {
       if (number < 0)
         return "the stage of " + quote(bodyOp.op) + " is " +
                std::to_string(number) + "; it must not be negative";
-      if (number >= kMostStages)
+      if (number >= kMaxStages)
         return "the stage of " + quote(bodyOp.op) + " is " +
                std::to_string(number) + "; it must be at most " +
-               std::to_string(kMostStages - 1);
+               std::to_string(kMaxStages - 1);
       for (const Position &position : earlier)
         if (position.stage == number)
           return quote(bodyOp.op) + " is scheduled twice in stage " +
@@ -90,9 +90,11 @@ Scheduler::Reason Scheduler::readSchedule() {
     }
   }
   if (!any)
-    return std::string("its ops do not have schedule attributes");
+    return std::string("the ops of the loop do not have the attribute "
+                       "'smalti.stage', which use-schedule=true requires");
   if (stages < 2)
-    return std::string("its schedule has only one stage");
+    return std::string("the schedule in the attributes has only one stage; at "
+                       "least two are required");
   for (const BodyOp &bodyOp : bodyOps)
     if (positions.contains(bodyOp.op) &&
         positions[bodyOp.op].begin()->stage < stages - 1 &&

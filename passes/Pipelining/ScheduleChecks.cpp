@@ -195,13 +195,14 @@ Scheduler::Reason Scheduler::checkValues() {
       Operation *def = getBodyOp(source.value);
       if (!isCarried && isa<BaseMemRefType>(operand.getType()))
         return "the view that " + quote(def) +
-               " creates would have to be carried to another stage";
+               " creates is used in another stage, which is not supported for "
+               "views";
       // A loop with vector layouts gets more carried vectors, whose layouts
       // must be known too.
       if (hasLayouts && isa<VectorType>(operand.getType()) &&
           !def->hasAttr(mosaic_gpu::kOutLayouts))
         return "the result of " + quote(def) +
-               " is carried to another stage and does not have a layout";
+               " is used in another stage, but does not have a layout";
     }
   return std::nullopt;
 }

@@ -103,7 +103,7 @@ LogicalResult SmaltiCheckResources::check(const Usage &usage,
   Operation *function = getOperation();
   for (Value buffer : usage.shared.unknown)
     remarkMissed(getBufferOp(buffer), kPassName)
-        << "buffer not counted: the size of " << buffer.getType()
+        << "shared-memory buffer not counted: the size of " << buffer.getType()
         << " cannot be determined statically";
   for (Operation *alloc : usage.unknownColumns)
     remarkMissed(alloc, kPassName)

@@ -269,7 +269,7 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
   if (AsyncCopyOpInterface copy = getLoadToLDS(op)) {
     Value destination = copy.getCopyDestination();
     if (!destination || !isa<MemRefType>(destination.getType()))
-      return fail(quote(op) + " does not have a destination memref");
+      return fail(quote(op) + " does not state the memref that it writes");
     visitCopy(op, destination, state);
     return true;
   }
@@ -306,8 +306,8 @@ bool LDSDMAOrder::visitAccesses(Operation *op, State &state) {
       if (!mayOverlap(copy.bufferSlot, bufferSlot))
         continue;
       if (firstNote.empty())
-        note("no wait and barrier order " + quote(access.op) + " of " +
-             ValueNames(function).get(access.root) + " after " +
+        note("no wait followed by a barrier orders " + quote(access.op) +
+             " of " + ValueNames(function).get(access.root) + " after " +
              quote(copy.op));
       // LLVM's wait before the access orders only the accesses of the wave.
       for (unsigned barrier : copy.passedBarriers) {
@@ -491,7 +491,7 @@ std::optional<std::string> LDSDMAOrder::analyze() {
     }
   } while (keptMore);
   if (barriers.empty())
-    return std::string("the function does not contain a barrier");
+    return std::string("the function does not contain a block barrier");
   if (llvm::none_of(barriers, [](const Barrier &barrier) {
         return !barrier.isKept && barrier.isOrdered;
       }))

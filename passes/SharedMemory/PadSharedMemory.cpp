@@ -357,7 +357,8 @@ void SmaltiPadSharedMemory::runOnOperation() {
     return signalPassFailure();
   constexpr int64_t mostPadding = 4096;
   if (maxPadding < 1 || maxPadding > mostPadding) {
-    function->emitError() << kPassName << ": max-padding must be between 1 and "
+    function->emitError() << kPassName
+                          << ": option 'max-padding' must be between 1 and "
                           << mostPadding << " bytes; it is "
                           << int64_t(maxPadding);
     return signalPassFailure();

@@ -87,10 +87,10 @@ def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::F
   let options = [
     TargetOption<" whose banks are modeled">,
     Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
-           "Change only buffers with known bank conflicts, e.g. `only-when-conflicts=false`">,
+           "Change only buffers whose accesses have known bank conflicts; `only-when-conflicts=false` changes all">,
     Option<"maxPadding", "max-padding", "int64_t", "128", "Maximum padding of a row in bytes, e.g. `max-padding=32`">,
     Option<"marked", "marked", "bool", "false",
-           "Only buffers with `smalti.pad_shared_memory = true`, e.g. `marked=true`">,
+           "Change only buffers with the attribute `smalti.pad_shared_memory = true`, e.g. `marked=true`">,
     StrictOption<"A buffer that cannot be padded">
   ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
@@ -115,8 +115,8 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
       matrices loaded by a stride, vectors of several rows, TMA, loads to LDS;
     - buffers of block-level kernels, whose accesses have indices after `convert-mosaic-gpu-to-nvvm` or
       `convert-mosaic-gpu-to-rocdl`;
-    - buffers with an access that is wider than 16 bytes, possibly out of bounds, or not provably aligned to its size,
-      or whose size is not a power of two;
+    - buffers with an access whose size is above 16 bytes or not a power of two;
+    - buffers with an access that is possibly out of bounds, or not provably aligned to its size;
     - buffers with a single row, or whose row size is not a multiple of the widest access;
     - buffers without an access whose addresses are known, or without a swizzle that reduces conflicts.
 
@@ -144,9 +144,9 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
   let options = [
     TargetOption<" whose banks are modeled">,
     Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
-           "Change only buffers with known bank conflicts, e.g. `only-when-conflicts=false`">,
+           "Change only buffers whose accesses have known bank conflicts; `only-when-conflicts=false` changes all">,
     Option<"marked", "marked", "bool", "false",
-           "Only buffers with `smalti.swizzle_shared_memory = true`, e.g. `marked=true`">,
+           "Change only buffers with the attribute `smalti.swizzle_shared_memory = true`, e.g. `marked=true`">,
     StrictOption<"A buffer that cannot be swizzled">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
@@ -218,7 +218,7 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
   }];
   let options = [
     TargetOption<>,
-    StrictOption<"A function in which no barrier can be replaced">
+    StrictOption<"A function in which LDS DMA loads cannot stay outstanding across any barrier">
   ];
   let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect"];
 }
@@ -257,7 +257,7 @@ def SmaltiAnnotateLdsDma : Pass<"smalti-annotate-lds-dma", "::mlir::LLVM::LLVMFu
     ```
   }];
   let options = [
-    StrictOption<"A function in which no access is ordered">
+    StrictOption<"A function with LDS DMA loads in which every LDS access must wait for all of them">
   ];
 }
 

@@ -132,11 +132,13 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
   std::optional<RowAccess> row =
       strided ? strided.getRowAccess(operand) : std::nullopt;
   if (!row)
-    return quote(op) + " does not compute an index for each chunk";
+    return quote(op) +
+           " is not an access whose index can be permuted chunk by chunk";
   if (row->isBoundsChecked)
     return quote(op) + " may be out of bounds";
   if (row->isWaveWide)
-    return quote(op) + " requires consecutive addresses across lanes";
+    return quote(op) + " writes consecutive addresses across lanes, which a "
+                       "swizzle would break";
   int64_t bytes = row->elements * plan.rows.elementBytes;
   if (bytes > banks::kWidestAccess || !llvm::isPowerOf2_64(bytes))
     return quote(op) + " accesses " + std::to_string(bytes) +
@@ -239,8 +241,8 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       if (auto refused = checkAccess(plan, operand, widest))
         return refused;
       if (!takesBuffer(user, operand.getOperandNumber(), plan.buffer))
-        return quote(user) +
-               " cannot access the whole buffer instead of its view";
+        return quote(user) + " cannot be rewritten to access the buffer "
+                             "instead of a view of it";
       plan.operands.push_back(&operand);
     }
   }
@@ -254,8 +256,8 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
            " B is not a multiple of the widest access, " +
            std::to_string(widest) + " B";
   if (rowBytes == widest || rows->rows == 1)
-    return std::string(
-        "the buffer has a single row, or rows of a single chunk");
+    return std::string("the buffer has a single row, or each row has a single "
+                       "chunk, so a swizzle has no effect");
 
   plan.pattern = evaluator.getPattern(plan.buffer, plan.uses);
   banks::BankModel model = banks::BankModel::get(chip);

@@ -15,12 +15,12 @@ using namespace smalti;
 /// in later iterations, if the loop permutes its carried values.
 static bool collectRotation(BlockArgument argument, scf::ForOp loop,
                             SmallVectorImpl<Value> &memrefs) {
-  constexpr size_t kMostBuffers = 64;
+  constexpr size_t kMaxBuffers = 64;
   Value current = argument;
   do {
     auto carried = dyn_cast<BlockArgument>(current);
     if (!carried || carried.getOwner() != loop.getBody() ||
-        carried == loop.getInductionVar() || memrefs.size() == kMostBuffers)
+        carried == loop.getInductionVar() || memrefs.size() == kMaxBuffers)
       return false;
     memrefs.push_back(loop.getTiedLoopInit(carried)->get());
     current = loop.getTiedLoopYieldedValue(carried)->get();

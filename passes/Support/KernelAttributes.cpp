@@ -31,7 +31,7 @@ std::optional<std::string> smalti::readBool(Operation *op, StringRef name,
 }
 
 /// Exceeds the shared memory of every chip; LLVM accepts it.
-static constexpr int64_t kMostAlignment = 1 << 20;
+static constexpr int64_t kMaxAlignment = 1 << 20;
 
 LogicalResult smalti::verifySharedMemoryAttributes(Operation *kernel) {
   StringRef name = mosaic_gpu::kSharedMemoryBytes;
@@ -42,11 +42,11 @@ LogicalResult smalti::verifySharedMemoryAttributes(Operation *kernel) {
   name = mosaic_gpu::kSharedMemoryAlignment;
   if (Attribute alignment = kernel->getAttr(name);
       alignment && !(getInteger(alignment).value_or(0) > 0 &&
-                     *getInteger(alignment) <= kMostAlignment &&
+                     *getInteger(alignment) <= kMaxAlignment &&
                      llvm::isPowerOf2_64(*getInteger(alignment))))
     return kernel->emitOpError()
            << "has '" << name << "' = " << alignment
-           << "; a power of two up to " << kMostAlignment << " is required";
+           << "; a power of two up to " << kMaxAlignment << " is required";
   return success();
 }
 

@@ -23,16 +23,16 @@ std::optional<std::string> smalti::checkAtMost(llvm::StringRef option,
                                                int64_t most) {
   if (value.getOr(most) <= most)
     return std::nullopt;
-  return option.str() + " must be auto or between 1 and " +
-         std::to_string(most) + ", not " + value.str();
+  return "'" + option.str() + "' must be 'auto' or between 1 and " +
+         std::to_string(most) + ", but is " + value.str();
 }
 
 std::optional<std::string> smalti::checkBlocks(int64_t blocks) {
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
   if (blocks >= 0 && blocks <= most)
     return std::nullopt;
-  return "blocks must be between 0 and " + std::to_string(most) + ", not " +
-         std::to_string(blocks);
+  return "'blocks' must be between 0 and " + std::to_string(most) +
+         ", but is " + std::to_string(blocks);
 }
 
 llvm::raw_ostream &smalti::operator<<(llvm::raw_ostream &os,
@@ -45,7 +45,9 @@ bool llvm::cl::parser<AutoOrNumber>::parse(Option &option, StringRef,
                                            AutoOrNumber &value) {
   std::optional<AutoOrNumber> parsed = AutoOrNumber::parse(text);
   if (!parsed)
-    return option.error("'" + text + "' is not auto or a positive number");
+    return option.error(
+        "'" + text +
+        "' is not a valid value; it must be 'auto' or a positive number");
   value = *parsed;
   return false;
 }

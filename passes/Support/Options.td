@@ -43,7 +43,7 @@ def CopiesOption : Option<"copies", "copies", "::smalti::OperandCopies",
 def MatmulOption
     : Option<"matmul", "matmul", "::smalti::MatmulKind",
              "::smalti::MatmulKind::Auto",
-             "Which instructions compute a matmul, e.g. `matmul=mma`",
+             "The instructions that compute a matmul, e.g. `matmul=mma`",
              [{::llvm::cl::values(
              clEnumValN(::smalti::MatmulKind::Auto, "auto",
                         "wgmma if all matmuls of a kernel support it, else mma"),
@@ -53,19 +53,18 @@ def MatmulOption
 def SpecializeOption
     : Option<"specialize", "specialize", "::smalti::Specialize",
              "::smalti::Specialize::Auto",
-             "Whether a kernel is split into producer and consumer warps, "
-             "e.g. `specialize=off`",
+             "Whether a kernel is split into producer and consumer warps (warp specialization), e.g. `specialize=off`",
              [{::llvm::cl::values(
-             clEnumValN(::smalti::Specialize::Auto, "auto", "if the estimated time decreases"),
-             clEnumValN(::smalti::Specialize::On, "on", "always; an error if it is not possible for a kernel with a synchronous wgmma"),
+             clEnumValN(::smalti::Specialize::Auto, "auto", "if an estimate predicts a shorter time"),
+             clEnumValN(::smalti::Specialize::On, "on", "always; an error if a kernel with a `mosaic_gpu.wgmma` that has `smalti.synchronous` cannot be split"),
              clEnumValN(::smalti::Specialize::Off, "off", "never"))}]>;
 
 def TileOrderKinds {
   string values = [{::llvm::cl::values(
-    clEnumValN(::smalti::TileOrderKind::Auto, "auto", "the order with the fewest estimated bytes read"),
-    clEnumValN(::smalti::TileOrderKind::None, "none", "the given order"),
-    clEnumValN(::smalti::TileOrderKind::Grouped, "grouped", "groups of rows, numbered down each column"),
-    clEnumValN(::smalti::TileOrderKind::Snake, "snake", "grouped, with reversed columns in every second group"))}];
+    clEnumValN(::smalti::TileOrderKind::Auto, "auto", "the order for which the fewest bytes of global memory are read, by an estimate"),
+    clEnumValN(::smalti::TileOrderKind::None, "none", "tiles in the order of the tile id"),
+    clEnumValN(::smalti::TileOrderKind::Grouped, "grouped", "groups of rows of tiles; within a group, column by column"),
+    clEnumValN(::smalti::TileOrderKind::Snake, "snake", "like grouped, with the columns of every second group in reverse order"))}];
 }
 
 #endif // SMALTI_PASSES_OPTIONS

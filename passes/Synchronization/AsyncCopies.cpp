@@ -25,9 +25,9 @@ using Kind = sync::Node::Kind;
 namespace {
 
 /// Older groups are merged into one.
-constexpr size_t kMostGroups = 16;
+constexpr size_t kMaxGroups = 16;
 /// The walk gives up on a loop that does not converge in so many rounds.
-constexpr unsigned kMostRounds = 64;
+constexpr unsigned kMaxRounds = 64;
 
 struct Copy {
   unsigned buffer;
@@ -52,9 +52,9 @@ struct Queue {
   void close() {
     groups.insert(groups.begin(), std::move(open));
     open.clear();
-    if (groups.size() <= kMostGroups)
+    if (groups.size() <= kMaxGroups)
       return;
-    groups[kMostGroups - 1].insert(groups.back().begin(), groups.back().end());
+    groups[kMaxGroups - 1].insert(groups.back().begin(), groups.back().end());
     groups.pop_back();
   }
   void join(const Queue &other) {
@@ -224,7 +224,7 @@ State Completions::walkLoop(NodeId id, State state) {
   });
   State atTest, atEnd;
   for (unsigned round = 0;; ++round) {
-    if (round == kMostRounds) {
+    if (round == kMaxRounds) {
       hasGivenUp = true;
       break;
     }

@@ -41,8 +41,8 @@ static std::optional<Candidate> getCandidate(StridedAccessOpInterface op,
   if (row->elements != 1 && (strides.empty() || strides.back() != 1))
     return std::nullopt;
   // The elements of all threads are enumerated.
-  constexpr int64_t kMostRowElements = 256;
-  if (row->elements > kMostRowElements)
+  constexpr int64_t kMaxRowElements = 256;
+  if (row->elements > kMaxRowElements)
     return std::nullopt;
   return Candidate{op, operand.get(), root, *row, {}, true};
 }
@@ -85,7 +85,7 @@ Footprints::Footprints(FunctionOpInterface function,
         int(footprints.size()));
     if (inserted)
       footprints.push_back(&it->first);
-    if (it->second < kMost)
+    if (it->second < kMax)
       ofAccess[{candidate.op, candidate.memref}] = it->second;
     else
       ++numUndistinguished;

@@ -27,7 +27,7 @@ class Footprints {
 public:
   static constexpr int kNone = -1;
   /// The maximum number of different footprints.
-  static constexpr int kMost = 256;
+  static constexpr int kMax = 256;
 
   /// Computes the footprints of all accesses of the function.
   Footprints(mlir::FunctionOpInterface function, const targets::Target *chip);

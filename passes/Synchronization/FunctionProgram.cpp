@@ -79,8 +79,8 @@ FunctionProgram::Shape FunctionProgram::getShape(Operation *op) const {
                   : 2u << successor.getSuccessor()->getRegionNumber();
     return bits;
   };
-  constexpr unsigned kMostRegions = 16;
-  if (op->getNumRegions() > kMostRegions)
+  constexpr unsigned kMaxRegions = 16;
+  if (op->getNumRegions() > kMaxRegions)
     return Shape::Unknown;
   SmallVector<unsigned> next;
   for (Region &region : op->getRegions()) {
@@ -575,12 +575,12 @@ void FunctionProgram::addStructure(RegionBranchOpInterface op, Shape shape,
 /// Finds the step at which a read of global memory must be complete: a later op
 /// of the block that stores its value to shared memory.
 void FunctionProgram::findReadCompletion(Operation *op, NodeId node) {
-  constexpr unsigned kMostUsers = 32;
+  constexpr unsigned kMaxUsers = 32;
   SmallVector<Operation *> worklist = {op};
   llvm::SmallDenseSet<Operation *> seen;
   while (!worklist.empty()) {
     for (Operation *user : worklist.pop_back_val()->getUsers()) {
-      if (seen.size() > kMostUsers || !seen.insert(user).second)
+      if (seen.size() > kMaxUsers || !seen.insert(user).second)
         continue;
       // If an op extracts a part of the value, the other parts may be in
       // flight.

@@ -64,7 +64,7 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
   }];
   let options = [
     Option<"insert", "insert", "bool", "true",
-           "Insert barriers for unordered hazards in shared memory; `insert=false` only removes and weakens">,
+           "Insert barriers for unordered hazards in shared memory; `insert=false` only removes and weakens barriers">,
     TargetOption<" that determines the barrier kind">,
     Option<"strict", "strict", "bool", "false",
            "A hazard in shared memory that may remain is an error, e.g. `strict=true`">

@@ -23,7 +23,7 @@ using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-place-barriers";
 /// The maximum number of global-memory hazards that remarks name.
-static constexpr unsigned kMostGlobalHazards = 16;
+static constexpr unsigned kMaxGlobalHazards = 16;
 
 namespace {
 
@@ -126,7 +126,7 @@ LogicalResult Plan::reportHazards(bool strict) const {
     if (hazard.spaces == sync::kShared)
       report(description.ops[hazard.second],
              text + "memory; " + explainUnordered(hazard.second));
-    else if (++global <= kMostGlobalHazards)
+    else if (++global <= kMaxGlobalHazards)
       remarkAnalysis(description.ops[hazard.second], kPassName)
           << text
           << "global memory, and no barrier orders the accesses; barriers are "
@@ -153,7 +153,8 @@ LogicalResult Plan::reportHazards(bool strict) const {
 
 std::string Plan::describeOrder(const sync::Placement::Barrier &barrier) const {
   if (barrier.first == barrier.node && barrier.second == barrier.node)
-    return "the search for the accesses that it orders reached its step limit";
+    return "the search for accesses that the barrier orders reached its step "
+           "limit";
   for (sync::NodeId node : {barrier.first, barrier.second})
     if (auto it = description.unknown.find(node);
         it != description.unknown.end() && !it->second.empty())
@@ -196,7 +197,7 @@ void Plan::report() const {
       number != 0 && !(placement.kept.empty() && placement.inserted.empty()))
     remarkAnalysis(function, kPassName)
         << "some barriers may be redundant: the pass distinguishes "
-        << Footprints::kMost << " per-thread access patterns; " << number
+        << Footprints::kMax << " per-thread access patterns; " << number
         << (number == 1 ? " access has another pattern"
                         : " accesses have other patterns");
   size_t kept = placement.kept.size(), removed = placement.removed.size(),

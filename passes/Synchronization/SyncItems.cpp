@@ -11,7 +11,7 @@ using namespace smalti::sync;
 
 /// The maximum number of different accesses of one buffer in a set, which keeps
 /// the time linear.
-static constexpr size_t kMostItems = 384;
+static constexpr size_t kMaxItems = 384;
 
 //===----------------------------------------------------------------------===//
 // Sets
@@ -29,7 +29,7 @@ void ItemSet::Chunk::insert(const Item &item) {
   kinds |= 1 << unsigned(item.kind);
   spaces |= item.spaces;
   crossed |= item.crossed;
-  if (items.size() > kMostItems)
+  if (items.size() > kMaxItems)
     coarsen(item.buffer);
 }
 
@@ -38,7 +38,7 @@ void ItemSet::Chunk::insert(const Item &item) {
 void ItemSet::Chunk::coarsen(unsigned buffer) {
   auto begin = llvm::lower_bound(items, buffer, isBefore),
        end = std::lower_bound(begin, items.end(), buffer + 1, isBefore);
-  if (size_t(end - begin) <= kMostItems)
+  if (size_t(end - begin) <= kMaxItems)
     return;
   std::vector<Item> coarse(begin, end);
   for (Item &item : coarse) {
@@ -53,7 +53,7 @@ void ItemSet::Chunk::coarsen(unsigned buffer) {
                              return a.key() == b.key();
                            }),
                coarse.end());
-  if (coarse.size() > kMostItems / 2) {
+  if (coarse.size() > kMaxItems / 2) {
     Item all = coarse.front();
     all.kind = AccessKind::Write;
     all.slot = Slot();

@@ -194,7 +194,7 @@ ItemSet Solver::turn(const ItemSet &items, NodeId loop) const {
 
 /// As seen from all later iterations, as far as iterations can be passed
 /// without a barrier. Slots of buffers with more slots are not distinguished.
-static constexpr int64_t kMostTurns = 4096;
+static constexpr int64_t kMaxTurns = 4096;
 
 ItemSet Solver::closeOverTurns(const ItemSet &items, NodeId loop,
                                const Summary &body) const {
@@ -205,7 +205,7 @@ ItemSet Solver::closeOverTurns(const ItemSet &items, NodeId loop,
     if (item.slot.kind != Slot::Kind::OfLoop || item.slot.loop != loop)
       return;
     int64_t slots = program.buffers[item.buffer].slots;
-    if (slots > kMostTurns) {
+    if (slots > kMaxTurns) {
       item.slot = Slot();
       all.insert(item);
       return;

@@ -115,6 +115,7 @@ void SmaltiAsyncWgmma::runOnOperation() {
     numWgmma += group.size();
   }
   remarkApplied(getOperation(), kPassName)
-      << numWgmma << " synchronous wgmma lowered to " << groups.size()
+      << numWgmma << " mosaic_gpu.wgmma with smalti.synchronous lowered to "
+      << groups.size()
       << (groups.size() == 1 ? " wgmma group" : " wgmma groups");
 }

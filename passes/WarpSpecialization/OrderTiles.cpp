@@ -81,7 +81,10 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
     columns = number;
   }
   if (!columns)
-    return std::string("the tile id is not used");
+    return std::string("the kernel does not use the tile id");
+  if (func.getDynamicGrid())
+    return std::string("the number of tiles depends on arguments; a static "
+                       "number is required");
   int64_t tiles = static_cast<int64_t>(func.getNumTiles());
   if (tiles % *columns != 0)
     return "the kernel has " + std::to_string(tiles) +
@@ -244,7 +247,7 @@ chooseOrder(triton_xla::EntryFuncOp func, const targets::Target &target,
 LogicalResult SmaltiOrderTiles::checkOptions(triton_xla::EntryFuncOp func) {
   if (width < 1)
     return func.emitError()
-           << "width must be at least 1, but is " << int64_t(width);
+           << "option 'width' must be at least 1, but is " << int64_t(width);
   return success();
 }
 

@@ -7,7 +7,7 @@
 include "smalti/passes/Support/Options.td"
 
 def SmaltiAsyncWgmma : InterfacePass<"smalti-async-wgmma", "::mlir::FunctionOpInterface"> {
-  let summary = "Lowers synchronous wgmma ops to asynchronous ones with fences and waits";
+  let summary = "Lowers mosaic_gpu.wgmma ops with smalti.synchronous to asynchronous wgmma with fences and waits";
   let description = [{
     `mosaic_gpu.wgmma` with the attribute `smalti.synchronous` reads its operands synchronously, so loop passes can move
     it like any other read. This pass removes the attribute and inserts `nvvm.wgmma.fence.aligned` before the op and
@@ -136,8 +136,7 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
            "e.g. `depth=4`">,
     TargetOption<>,
     Option<"ifItPays", "if-it-pays", "bool", "false",
-           "Do not change kernels without a synchronous `wgmma` or without an estimated benefit, "
-           "e.g. `if-it-pays=true`">,
+           "Change only kernels with a `mosaic_gpu.wgmma` that has `smalti.synchronous` and with an estimated benefit, e.g. `if-it-pays=true`">,
     StrictOption<"A kernel that is not specialized">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -184,7 +183,7 @@ def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpIn
   let options = [
     Option<"order", "order", "::smalti::TileOrderKind", "::smalti::TileOrderKind::Grouped",
            "The rasterization order of tiles, e.g. `order=snake`", TileOrderKinds.values>,
-    Option<"width", "width", "int64_t", "8", "Rows of tiles per group; ignored with `order=auto`; e.g. `width=4`">,
+    Option<"width", "width", "int64_t", "8", "Rows of tiles in a group, for `order=grouped` and `order=snake`, e.g. `width=4`">,
     TargetOption<", for `order=auto`">,
     AutoOrNumberOption<"blocks", "blocks", "::smalti::AutoOrNumber()",
            "Concurrent blocks, for `order=auto`, or `auto`: the number of compute units of the chip, e.g. "

@@ -520,7 +520,7 @@ void SmaltiSpecializeWarps::runOnOperation() {
     func.emitError() << kPassName << ": the kernel " << *wrong;
     return signalPassFailure();
   }
-  if (auto wrong = checkAtMost("depth", slots, kMostWarpSlots)) {
+  if (auto wrong = checkAtMost("depth", slots, kMaxWarpSlots)) {
     func.emitError() << kPassName << ": " << *wrong;
     return signalPassFailure();
   }

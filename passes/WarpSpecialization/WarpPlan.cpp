@@ -36,9 +36,9 @@ static constexpr int64_t kGroupThreads = 128;
 /// Registers of a producer thread.
 static constexpr int64_t kProducerRegisters = 24;
 /// The most registers of a consumer thread, a multiple of 8.
-static constexpr int64_t kMostRegisters = 240;
+static constexpr int64_t kMaxRegisters = 240;
 /// The most slots that the pass chooses; more do not hide more latency.
-static constexpr int64_t kMostSlotsChosen = 8;
+static constexpr int64_t kMaxSlotsChosen = 8;
 /// Registers of a thread for addresses and counters, in addition to its values.
 static constexpr int64_t kAddressRegisters = 32;
 /// The assumed trip count of a loop with dynamic bounds.
@@ -99,14 +99,14 @@ static WarpRefusal refuse(Operation *op, std::string reason) {
 
 Refusal WarpPlanner::checkBlock() {
   if (!func.getBody().hasOneBlock())
-    return refuse(func,
-                  "the body has several MLIR blocks; only one is supported");
+    return refuse(func, "the body of the kernel has several MLIR blocks; only "
+                        "one is supported");
   ArrayRef<int32_t> size;
   if (std::optional<ArrayRef<int32_t>> known = func.getKnownBlockSize())
     size = *known;
   if (size.size() != 3 || size[0] < 1 || size[1] != 1 || size[2] != 1)
-    return refuse(func, "'known_block_size' is missing or has more than one "
-                        "dimension");
+    return refuse(func, "the kernel requires the attribute 'known_block_size' "
+                        "with one dimension, that is, [N, 1, 1]");
   plan.threads = size[0];
   plan.producers = kGroupThreads;
   if (plan.threads % kGroupThreads != 0 ||
@@ -355,7 +355,8 @@ Refusal WarpPlanner::checkLoops(const CopyGroup &group) {
        around = around->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(around);
     if (!loop)
-      return refuse(around, "its TMA loads are in " + quote(around) +
+      return refuse(around, "the TMA loads of the kernel are in " +
+                                quote(around) +
                                 "; only scf.for is supported around them");
     for (Value bound :
          {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
@@ -482,11 +483,11 @@ void WarpPlanner::findInFlight() {
 void WarpPlanner::chooseRegisters() {
   int64_t threads = plan.threads + plan.producers;
   int64_t atLaunch = target.registersPerUnit / threads / 8 * 8;
-  if (atLaunch > kMostRegisters)
+  if (atLaunch > kMaxRegisters)
     return; // Each thread already has the maximum.
   plan.producerRegisters = kProducerRegisters;
   plan.consumerRegisters =
-      std::min(kMostRegisters,
+      std::min(kMaxRegisters,
                (atLaunch * threads - kProducerRegisters * plan.producers) /
                    plan.threads) /
       8 * 8;
@@ -585,7 +586,7 @@ Refusal WarpPlanner::chooseDepth() {
   variant.threads = plan.threads + plan.producers;
   variant.reallocatesRegisters = plan.consumerRegisters != 0;
   // Prefer more slots if the estimates are equal.
-  int64_t wanted = depth.value_or(kMostSlotsChosen);
+  int64_t wanted = depth.value_or(kMaxSlotsChosen);
   int64_t bytes = 0;
   for (int64_t slots = depth.value_or(1); slots <= wanted; ++slots) {
     bytes = bytesWith(slots, /*barriersPerSlot=*/2);

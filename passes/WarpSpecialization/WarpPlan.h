@@ -113,7 +113,7 @@ bool hasSynchronousWgmma(mlir::gpu::GPUFuncOp func);
 /// BoolAttr on a kernel: whether smalti-specialize-warps specializes it.
 inline constexpr llvm::StringLiteral kSpecializeAttr = "smalti.specialize";
 /// The largest value of the option `depth`.
-inline constexpr int64_t kMostWarpSlots = 16;
+inline constexpr int64_t kMaxWarpSlots = 16;
 
 /// Applies the plan to the kernel.
 void commitWarps(const WarpPlan &plan);

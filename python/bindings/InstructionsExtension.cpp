@@ -207,10 +207,12 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
   matmul.c = accumulator.data();
   if (positions) {
     require(k % 4 == 0 && int64_t(positions->size()) == stored,
-            "a sparse operand must have two positions for each four elements");
+            "a sparse operand requires two positions for every four elements "
+            "of the dense operand");
     matmul.positions = positions->data();
     for (int64_t i = 0; i < stored; ++i)
-      require(matmul.positions[i] < 4, "a position must be below 4");
+      require(matmul.positions[i] < 4,
+              "each position in a sparse operand must be from 0 to 3");
   }
   if (scales) {
     matmul.typeScale = &typeNamed(typeScale);

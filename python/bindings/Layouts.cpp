@@ -170,8 +170,8 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
     }
     for (int part = 0; part < parts; ++part)
       if (!seen[part] && (part < parts - 1 ? warps[part] : replicatedWarps) > 1)
-        throw nb::value_error("warp_order omits a part with more than one "
-                              "warp");
+        throw nb::value_error(
+            "warp_order must list every part that has more than one warp");
     order = *warpOrder;
   }
   TiledLayout layout =

@@ -76,7 +76,7 @@ struct Rows {
 void require(bool holds) {
   if (!holds)
     throw nb::value_error(
-        "the shapes of the arrays and the sizes do not match");
+        "the shapes of the arrays differ, or do not match the given sizes");
 }
 
 template <typename T>

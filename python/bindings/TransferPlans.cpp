@@ -148,7 +148,8 @@ void bindMemory(nb::module_ &m) {
                       .c_str());
             for (size_t dim = 0; dim < index.size(); ++dim)
               if (index[dim] < 0 || index[dim] >= self.shape[dim])
-                throw nb::value_error("the index is outside the memory");
+                throw nb::value_error(
+                    "the index is outside the shape of the memory");
             return self.bitAddress(index, elementBits);
           },
           nb::arg("index"), nb::arg("element_bits"),

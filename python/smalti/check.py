@@ -73,7 +73,8 @@ class CheckResult:
 def compare(argument: entry.Argument, actual: np.ndarray, expected: reference.Value) -> Comparison:
     """Compares an array with its reference, per element."""
     exact = expected.data
-    if argument.dtype.kind != "f":
+    actual = reference.unpack(actual, argument)
+    if argument.dtype.kind != "f" and actual.dtype != np.float64:
         bad = actual.astype(np.int64) != exact.astype(np.int64)
         difference = np.abs(actual.astype(np.float64) - exact.astype(np.float64))
         tolerance = np.zeros(exact.shape)

@@ -97,7 +97,7 @@ def type_name(found: np.dtype[Any]) -> str:
     """The element type of a numpy type; `ui1` for bool. Raises ValueError if it does not exist."""
     name = _names().get(np.dtype(found))
     if name is None:
-        raise ValueError(f"the numpy type {found} does not have an element type")
+        raise ValueError(f"the numpy type {found} does not correspond to an element type of instructions")
     return name
 
 

@@ -247,12 +247,13 @@ def docs_verb(arguments: Sequence[str]) -> None:
         say(f"    {page.relative_to(ROOT)}")
 
 
-FUZZERS = {"loops": "loops", "mutants": "mutation"}
+FUZZERS = {"loops": "loops", "mutants": "mutation", "tiles": "tiles"}
 
 
 def fuzz_verb(arguments: Sequence[str]) -> None:
     """Random programs against the reference. `fuzz loops`: kernels through the loop passes; `fuzz mutants`: mutants of
-    every .mlir file through every pass (`--help` of all three). `fuzz grids`: every point of the tests that `test`
+    every .mlir file through every pass; `fuzz tiles`: every tile-level operation, element type and kind of shape
+    (`--help` of all four). `fuzz grids`: every point of the tests that `test`
     samples, and the tests marked slow (paths and pytest options narrow it down)."""
     steps.build()
     if arguments[:1] == ["grids"]:
@@ -327,7 +328,7 @@ def main(arguments: Sequence[str]) -> int:
     if name in ("-h", "--help"):
         name = "help"
     if name not in VERBS:
-        print(f"error: tools/dev has no verb '{name}'; it has {', '.join(VERBS)}", file=sys.stderr)
+        print(f"error: '{name}' is not a verb of tools/dev; the verbs are {', '.join(VERBS)}", file=sys.stderr)
         return 2
     try:
         VERBS[name](rest)

@@ -44,12 +44,24 @@ _NOT_MESSAGES = re.compile(
 
 # Files and texts that are not messages: generated code, protocols between processes, pictures, citations, names.
 _NOT_MESSAGE_PATHS = re.compile(
-    r"python/smalti/compiler/_generate_pipeline_stub\.py|python/smalti/emulator/(?:session|memory)\.py:(?:functiondef|for|if)"
+    r"python/smalti/compiler/_generate_pipeline_stub\.py:.*|python/smalti/emulator/(?:session|memory)\.py:(?:functiondef|for|if)"
     r"|tools/devlib/(?:layout_pictures|recorder|coverage|architecture|messages|words)\.py:.*"
 )
 _NOT_MESSAGE_TEXTS = re.compile(
-    r"<smalti\.|.*\bISA(?: and \w+ ISA)?, \"|LLVM, |HSA |llvm\.\w|asm:|smalti\.nvvm\.|(?:text|body) \{|!llvm\.|import |\{ \.reg"
-    r"|(?:[A-Z]\w+(?:\[[\w| ,]+\])?(?: \| )?)+None$|\w+\.async(?:\.\w+)? / |wgmma\.mma_async / |(?:f32\.32x32|bar\.sync) ?"
+    # Citations, names, code and markup.
+    r"<smalti\.|.*\bISA(?: and \w+ ISA)?, \"|LLVM,? |HSA |Memory Consistency|test_wait|llvm\.\w|asm:|smalti\.nvvm\.|!llvm\."
+    r"|(?:text|body) \{|import |class |select data|Sequence\[|\{ \.reg|f32\.32x32|bar\.sync|[A-Z ]+$|\w+\.async(?:\.\w+)? / "
+    r"|wgmma\.mma_async / |(?:[A-Z]\w+(?:\[[\w| ,]+\])?(?: \| )?)+None$|\w+<\{|(?:e2m1|u\{min)"
+    # Parts of lists and of sentences.
+    r"|(?:has|have) exited|does not reach it|passes another mask|differs between threads|can run$|the copy (?:out of|into) shared memory$"
+    r"|(?:nvvm|nvgpu|mosaic_gpu|amdgpu|gpu)\.[\w.]+(?:[ ,]|$)|byte %llu|with member mask|for the other lanes|is unordered with"
+    r"|the (?:asynchronous copy of %zu|operation that it conflicts)|an address that does not|(?:increasing|two different) positions"
+    r"|(?:the|a tensor-memory) layout of (?:the|an?|operand) [\w' ]+$"
+    r"|cannot be determined(?: \(the block size|$)|packed elements$|no tile$|Asynchronous Warpgroup|Data Movement|Parallel Sync"
+    r"|\(the addresses of \{|a lowering handles|nothing to do|shuffle and|byte of shared memory,|(?:matrix )?accesses (?:of|x)|transposed reads"
+    r"|(?:a )?slot of a larger|\{slots \?|has '\{kSlots|\{name\.str\(\)\} (?:to|from)|at least \{times|padded (?:read|write)$|does not wait for a copy"
+    r"|memory attribution of|elements of type \{unknown|type \{type\}; a static|of this '\{use|no layout chosen yet|0b0100|the same power of two|failed to legalize|write a kernel$|not completed$|ld or ld\.lld|ocml\.bc|the file is truncated$"
+    r"|all (?:\{requirements\}|of its constraints)|not a file$|to a multiple of \{|from \{loop|in this kernel$|running kernels on an emul"
 )
 
 # A name in a sentence: at most four words after an article, or a piece between values.
@@ -63,7 +75,7 @@ _VERB = re.compile(
 _WHOLE = (
     ("", "emitOpError|refuseBarriers|refuseAsyncCopy|refuseMma|refuseThreadGroupBarrier", "'OP' op ..."),
     (
-        "layouts/|dialects/MosaicGPU/Layouts",
+        "layouts/(?:LayoutAlgebra|NamedLayouts)|dialects/MosaicGPU/Layouts",
         "return|failed|text",
         "'OP' op 'out_layouts' entry 0 is not valid for TYPE: ...",
     ),
@@ -87,7 +99,7 @@ _WHOLE = (
     (
         "passes/Analysis/Memory/Overwrite",
         "ignore",
-        "buffer not multi-buffered: 3 of 8 elements ...; 'OP' is not counted: ...",
+        "buffer not multi-buffered: 3 of 8 elements are proven to be overwritten in every iteration; 'OP' is not counted: ...",
     ),
     ("passes/Analysis/Memory/Overwrite", "return|text|quote", "buffer not multi-buffered: ..."),
     ("passes/Analysis/Resources/SharedBuffers", "hasStaticShape|isIdentity|get\\w+", "rows not padded: the buffer ..."),
@@ -101,7 +113,7 @@ _WHOLE = (
     (
         "passes/Conversion/BlockToThread/Kernel/VendorLowering",
         "return",
-        "'OP' op requires a barrier per thread group: CHIP ...",
+        "'OP' op requires a barrier per thread group: ...",
     ),
     (
         "passes/Conversion/BlockToThread/(?:Kernel|Transfers|Registers)",
@@ -130,6 +142,7 @@ _WHOLE = (
         "return",
         "'OP' op ...; no layout assignment satisfies all 3 ops in the notes",
     ),
+    ("passes/Layouts/Inference/Conflict", "text|describeConstraint", "'OP' op ..."),
     ("passes/Layouts/Plans/(?:TensorCopy|TransferDigits)", "return", "'OP' op cannot be copied by TMA: ..."),
     ("passes/Layouts/Plans/Wgmma", "return|text", "'OP' op cannot read operand 'b' from shared memory: ..."),
     (
@@ -138,7 +151,12 @@ _WHOLE = (
         "'OP' op cannot change the layout from LAYOUT to LAYOUT: ...",
     ),
     ("passes/Layouts/Plans", "return", "'OP' op cannot be lowered to thread level: ..."),
-    ("passes/Layouts/Rules", "(?!emit)\\w+", "note: 'OP' requires LAYOUT: ..."),
+    ("passes/Layouts/Rules", "notSplat|notStrided", "note: 'OP' requires a layout other than splat: ..."),
+    ("passes/Layouts/Rules", "splat", "note: 'OP' requires the splat layout: ..."),
+    ("passes/Layouts/Rules", "noTransforms", "note: 'OP' requires untiled memory: ..."),
+    ("passes/Layouts/Rules", "divides", "note: 'OP' requires shared-memory tiles whose sizes divide [64, 64]: ..."),
+    ("passes/Layouts/Rules", "(?!emit)\\w+", "note: 'OP' requires matching layouts for TYPE and TYPE: ..."),
+    ("passes/Conversion/ThreadLevel", "failed", "'OP' op ..."),
     (
         "passes/Layouts/Vectors",
         "return|text",
@@ -174,6 +192,24 @@ _WHOLE = (
     ("passes/WarpSpecialization/OrderTiles", "return", "rasterization order not changed: ..."),
     ("passes/WarpSpecialization/WarpPlan", "refuse", "warp specialization not applied: ..."),
     ("python/", "hint", "hint: ..."),
+    ("python/smalti/sim/mutants", "assign|if", "kernel.mlir:12:5: ...: gpu.barrier: SURVIVED"),
+    (
+        "python/smalti/sim/machine/scheduler",
+        "return",
+        "hint: progress requires ...",
+    ),
+    ("python/smalti/sim/machine/explain|python/smalti/sim/threads/program", "return", "hint: ..."),
+    (
+        "python/smalti/sim/(?:ops/(?:gpu|cluster)|threads/ops/(?:collective/(?:gpu|reductions)|nvidia/cluster|amd/(?:barriers|cluster)_amd))",
+        "return",
+        "deadlock: no thread of the block can make progress; this one waits for ...",
+    ),
+    ("python/smalti/sim/", "Finding|\\w+\\.finding", "note: ..."),
+    ("python/smalti/emulator/disk_cache", "Refused|OSError", "the disk cache is disabled: ..."),
+    ("python/smalti/cli/doctor", "_tool|_library|_file|Component|for", "missing COMPONENT, which enables: ..."),
+    ("python/smalti/cli/commands", "emulated.refuse", "--OPTION does not apply to ..."),
+    ("python/smalti/toolchain", "assign", "hint: ..."),
+    ("python/smalti/launch/kernels", "assign", "cannot write FILE: ..."),
     ("python/smalti/sim/", "Unsupported", "the simulator does not support 'OP': ..."),
     ("python/smalti/sim/", "(?:\\w+\\.)*(?:stop|report)", "block (0, 0, 0), warp 0: ..."),
     ("python/smalti/launch/archive", "_Damaged", "FILE is damaged: ..."),
@@ -181,14 +217,32 @@ _WHOLE = (
 )
 
 
+_IMPERATIVE = re.compile(
+    r"(?:let|set|remove|place|execute|order|wait|write|commit|initialize|expect|reach|stop|blocks of a grid|in \{|between the)\b"
+)
+"""Texts that are hints even without a keyword."""
+
+
 def _whole(message: Message) -> Message:
     """The text that a user sees: a part of a message with its other parts."""
     for path, context, frame in _WHOLE:
         if re.match(path, message.path) and re.fullmatch(context, message.context):
+            if "Conflict" in path and re.match("align|set|change|give|remove|allow", message.text):
+                frame = "help: ..."
+            if "HostTensorMaps" in path and re.match(
+                "th(?:is|e value that this)|an (?:array operand|element of an)", message.text
+            ):
+                frame = "note: ..."
+            if path.startswith("python/smalti/cli/doctor") and re.match("build|install|use", message.text):
+                frame = "missing COMPONENT; install: ..."
+            if path.startswith("python/smalti/sim/") and _IMPERATIVE.match(message.text):
+                frame = "hint: ..."
+            if message.text.endswith("satisfies"):
+                frame += " all 3 ops in the notes"
             head, found, tail = frame.rpartition("...")
             known = head.removesuffix("...").rstrip(" ;:")
             text = message.text
-            if " lowered to " in text or (known and text.startswith(known.split(":")[0])):
+            if (" lowered to " in text and "cannot" not in text) or (known and text.startswith(known.split(":")[0])):
                 return message
             return Message(message.path, message.line, message.context, f"{head}{text}{tail}" if found else text)
     return message
@@ -204,8 +258,9 @@ def _is_message(message: Message) -> bool:
         return False
     if message.context in ("summary", "option", "clEnumValN", "click.option"):
         return True
-    is_piece = _NAME.fullmatch(text) or len(re.findall(r"[A-Za-z]{2,}", text)) < 4
-    return not (is_piece and not _VERB.search(text)) and re.match(r"[;,)|]", text) is None
+    whole = re.sub(r"\{[^}]*\}", "N", _whole(message).text)
+    is_piece = _NAME.fullmatch(whole) or len(re.findall(r"[A-Za-z]{2,}", whole)) < 4
+    return not (is_piece and not _VERB.search(whole)) and re.match(r"[;,)|]", text) is None
 
 
 _CONVERSION = re.compile(r"(?:std::to_string|llvm::Twine|Twine|llvm::utostr|llvm::itostr)\((.*)\)")
@@ -237,7 +292,9 @@ def _values(code: str) -> str:
     if re.fullmatch(r"\)*\s*:\s*\(*(?:[\w:]+\()*", code):
         return "|"
     if code.startswith((":", ") :")):
-        code = code.partition("+")[2] if "+" in code else ""
+        code = code.partition("+")[2].strip() if "+" in code else ""
+        if not code:
+            return ""
     if plural := _PLURAL.fullmatch(code):
         return _values(code[: plural.start(1)].rpartition("+")[0]) + _shown(plural[1]) + " "
     parts = [part.strip() for part in re.split(r"<<|\+(?!\+)", code)]
@@ -256,7 +313,7 @@ def _leading(code: str) -> str:
     code = " ".join(code.split())
     found = re.search(r"([\w.>:*-]+(?:\((?:[^()]|\([^()]*\))*\))?)\s*(?:\+|<<)$", code)
     if not found or re.search(
-        r"emit\w*\(|remark\w*\(|report\w*\(|attachNote|Error|error|^diagnostic|^\w*[Ss]tream$|^note$|^(?:out|os)$",
+        r"emit\w*\(|remark\w*\(|report\w*\(|attachNote|Error|errors?\b|^diagnostic|^\w*[Ss]tream$|^note$|^(?:out|os)$",
         found[1],
     ):
         return ""
@@ -294,7 +351,7 @@ def cpp_messages(path: str, source: str, first: int = 1) -> Iterator[Message]:
             if re.search(r"<<|\+", tail):
                 pieces.append([_values(tail)])
             texts = dict.fromkeys("".join(piece[choice] for piece in pieces) for choice in (0, -1))
-            if context == "toText":
+            if context in ("toText", "size", "require", "shape") and (context == "toText" or "bindings" in path):
                 texts = {text.replace(_ARGUMENT, ""): None for text in texts}
             for text in (part for whole in texts for part in whole.split(_ARGUMENT)):
                 if has_words and is_prose(re.sub(r"\{[^}]*\}", "N", text)) and not _NOT_MESSAGES.fullmatch(context):
@@ -324,6 +381,8 @@ def cpp_messages(path: str, source: str, first: int = 1) -> Iterator[Message]:
         value = _values(code) if pieces else _leading(code)
         if pieces and value == "|":
             pieces[-1].append(text)
+        elif pieces and not code.strip():
+            pieces[-1][-1] += text
         else:
             if not pieces:
                 head = code
@@ -337,6 +396,9 @@ _TABLEGEN_STRINGS = re.compile(
     r"(?P<block>\[\{(?P<body>.*?)\}\])|(?P<strings>\"(?:\\.|[^\"\\\n])*\"(?:\s*\"(?:\\.|[^\"\\\n])*\")*)|//[^\n]*",
     re.DOTALL,
 )
+
+
+_ENUM_VALUE = re.compile(r'clEnumValN\([\w:]+,\s*"([^"]*)",\s*"([^"]*)"\)')
 
 
 def tablegen_messages(path: str, source: str) -> Iterator[Message]:
@@ -355,6 +417,10 @@ def tablegen_messages(path: str, source: str) -> Iterator[Message]:
                 elif kind[1] == "StrictOption":
                     text = f"{text} is an error, e.g. `strict=true`"
                 yield Message(path, line, "option", text)
+        elif match["block"] and "clEnumValN" in match["body"]:
+            for value in _ENUM_VALUE.finditer(match["body"]):
+                at = line + match["body"].count("\n", 0, value.start())
+                yield Message(path, at, "clEnumValN", f"value '{value[1]}': {value[2]}")
         elif match["block"] and not re.search(r"\b(?:description|summary)\s*=\s*$", before):
             yield from cpp_messages(path, match["body"], line)
 
@@ -387,6 +453,12 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
             return
         if isinstance(node, ast.Call):
             context = ast.unparse(node.func)
+            if context == "click.option":
+                names = [name for word in node.args if (name := _render(word)) and name.startswith("-")]
+                for keyword in node.keywords:
+                    if keyword.arg == "help" and (text := _render(keyword.value)):
+                        yield Message(path, keyword.lineno, context, f"{names[0]}: {text}")
+                return
         elif isinstance(node, ast.stmt) and not isinstance(node, ast.Expr):
             context = type(node).__name__.lower()
             if isinstance(node, ast.Assign) and any(

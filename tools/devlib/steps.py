@@ -79,7 +79,7 @@ def make_venv() -> None:
     pip_install(TOOLS / "requirements.txt")
     pip_install(
         TOOLS / "requirements-nvidia.txt",
-        optional="Without ptxas NVIDIA kernels stop at PTX; it is tried again the next time.",
+        optional="ptxas could not be installed, so NVIDIA kernels are compiled to PTX only. The next run tries again.",
     )
 
 

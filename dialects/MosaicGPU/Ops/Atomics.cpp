@@ -23,8 +23,7 @@ static void printMaskType(OpAsmPrinter &, Operation *, Value, Type, Type) {}
 #define GET_OP_CLASSES
 #include "smalti/dialects/MosaicGPU/Ops/Atomics.cpp.inc"
 
-/// Whether atomic operations support elements of the type; floats of these
-/// widths are compared and exchanged as integers.
+/// Whether atomic operations support elements of the type.
 static bool isAtomicElement(Type type) {
   unsigned bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
   return (type.isSignlessInteger() || isa<FloatType>(type)) &&

@@ -17,9 +17,9 @@ def MosaicGPU_AtomicIndices : VectorOfNonZeroRankOf<[I32, I64, Index]>;
 def MosaicGPU_AtomicRMWOp : MosaicGPU_AtomicOp<"atomic_rmw"> {
   let summary = "Combines elements of a vector atomically with elements of memory";
   let description = [{
-    For each element `i` of the vectors whose `mask` is true, or for each element without a mask, the op replaces element
-    `indices[i]` of `destination` by the combination of its value and `values[i]`. The old value is element `i` of the
-    result. An element whose mask is false does not access memory, and its result is zero. The result may be omitted.
+    For each element `i` of the vectors, the op replaces element `indices[i]` of `destination` by the combination of its
+    value and `values[i]`. The old value is element `i` of the result, which may be omitted. An element whose `mask` is
+    false does not access memory, and its result is zero.
 
     An index may occur several times: each occurrence is one operation, and their order is undefined. An element that
     several threads hold is one operation too. An index that is not in bounds and is not masked is undefined behavior.
@@ -62,10 +62,9 @@ def MosaicGPU_AtomicRMWOp : MosaicGPU_AtomicOp<"atomic_rmw"> {
 def MosaicGPU_AtomicCASOp : MosaicGPU_AtomicOp<"atomic_cas", [AllTypesMatch<["expected", "desired"]>]> {
   let summary = "Compares elements of memory with a vector and replaces equal elements atomically";
   let description = [{
-    For each element `i` of the vectors whose `mask` is true, or for each element without a mask, the op replaces element
-    `indices[i]` of `destination` by `desired[i]` if its bits are those of `expected[i]`. The old value is element `i` of
-    the result, whether or not it was replaced. An element whose mask is false does not access memory, and its result is
-    zero. The result may be omitted.
+    For each element `i` of the vectors, the op replaces element `indices[i]` of `destination` by `desired[i]` if its bits
+    are those of `expected[i]`. The old value is element `i` of the result, which may be omitted. An element whose `mask`
+    is false does not access memory, and its result is zero.
 
     Elements are integers and floats of 8, 16, 32 or 64 bits. Floats are compared as bits: NaN may equal NaN, and -0.0
     differs from 0.0. Indices, scope, ordering and memory are those of `mosaic_gpu.atomic_rmw`. If an operation does not

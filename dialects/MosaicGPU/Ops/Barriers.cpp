@@ -48,8 +48,8 @@ LogicalResult ArriveOp::verify() { return verifyBarrier(*this, getBarrier()); }
 
 LogicalResult ArriveExpectTxOp::verify() {
   if (bool(getDynamicExpectTx()) == bool(getExpectTxAttr()))
-    return emitOpError() << "requires the number of bytes either as an "
-                            "attribute or as a value";
+    return emitOpError() << "requires the number of bytes exactly once, as the "
+                            "attribute 'expect_tx' or as an operand";
   return verifyBarrier(*this, getBarrier());
 }
 

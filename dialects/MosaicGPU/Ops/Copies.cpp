@@ -120,7 +120,8 @@ static LogicalResult verifySlice(Operation *op, StringRef name,
     if (!vector)
       continue;
     if (gathers)
-      return op->emitOpError() << "only one index may be a vector";
+      return op->emitOpError()
+             << "has several vector indices; at most one index may be a vector";
     gathers = true;
     if (vector.isScalable() || vector.getNumElements() != length)
       return op->emitOpError()
@@ -159,7 +160,9 @@ static LogicalResult partitionSlice(AsyncLoadOp op,
                                     CopyPartitionedAttr partition,
                                     MutableArrayRef<int64_t> slice) {
   if (op.getCollective().empty())
-    return op.emitOpError() << "'leader_tracked' requires a 'collective' copy";
+    return op.emitOpError()
+           << "has 'leader_tracked' without 'collective'; add 'collective' "
+              "with the cluster dimensions that share the copy";
   MemRefType destination = op.getDestination().getType();
   int64_t axis = partition.getAxis();
   if (axis >= static_cast<int64_t>(slice.size()))

@@ -36,16 +36,17 @@ static LogicalResult verifyShapes(Operation *op, const Shapes &shapes) {
   if (columns != shapes.accumulator[1])
     return op->emitOpError()
            << (shapes.isCollective
-                   ? "b must have half as many columns as the accumulator"
+                   ? "in a collective matmul, b must have half as many columns "
+                     "as the accumulator"
                    : "b and the accumulator must have the same number of "
                      "columns")
            << ", but found " << shapes.b[1] << " and " << shapes.accumulator[1];
   int64_t depth = shapes.a[1] * (shapes.isSparse ? 2 : 1);
   if (depth != shapes.b[0])
     return op->emitOpError()
-           << (shapes.isSparse
-                   ? "a must have half as many columns as b has rows"
-                   : "a must have as many columns as b has rows")
+           << (shapes.isSparse ? "with sparse metadata, a must have half as "
+                                 "many columns as b has rows"
+                               : "a must have as many columns as b has rows")
            << ", but found " << shapes.a[1] << " and " << shapes.b[0];
   return success();
 }
@@ -208,8 +209,8 @@ static constexpr int64_t kTcGen05Rows = 32;
 
 static LogicalResult verifyScales(TcGen05MMAOp op) {
   if (bool(op.getAScale()) != bool(op.getBScale()))
-    return op.emitOpError()
-           << "requires the scales of both operands or of neither";
+    return op.emitOpError() << "has a scale for only one operand; pass both "
+                               "a_scale and b_scale, or neither";
   if (!op.getAScale())
     return success();
   return success(

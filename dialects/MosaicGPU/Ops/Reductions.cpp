@@ -56,13 +56,15 @@ static LogicalResult verifyScalarRegion(Operation *op, Region &body) {
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
   WalkResult result = body.walk([&](Operation *inner) -> WalkResult {
     if (!inner->hasTrait<OpTrait::IsTerminator>() && !isPure(inner))
-      return inner->emitOpError() << "has side effects; the region of '"
-                                  << op->getName() << "' must have none";
+      return inner->emitOpError()
+             << "has side effects; ops in the region of '" << op->getName()
+             << "' must not have side effects";
     if (llvm::all_of(inner->getOperandTypes(), isScalar) &&
         llvm::all_of(inner->getResultTypes(), isScalar))
       return WalkResult::advance();
-    return inner->emitOpError() << "is not an op on scalars; the region of '"
-                                << op->getName() << "' must have only those";
+    return inner->emitOpError()
+           << "must be an op on scalars, because it is in the region of '"
+           << op->getName() << "'";
   });
   return failure(result.wasInterrupted());
 }

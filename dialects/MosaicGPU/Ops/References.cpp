@@ -201,10 +201,12 @@ LogicalResult GetClusterRefOp::inferReturnTypes(MLIRContext *,
                                                 Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
   if (adaptor.getOperands().empty())
-    return emitOptionalError(loc, "requires a memref");
+    return emitOptionalError(loc, "'", getOperationName(),
+                             "' op requires a memref operand");
   auto type = dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
   if (!type)
-    return emitOptionalError(loc, "requires a memref");
+    return emitOptionalError(loc, "'", getOperationName(),
+                             "' op requires a memref operand");
   types.push_back(getClusterType(type));
   return success();
 }
@@ -214,8 +216,10 @@ LogicalResult GetClusterRefOp::verify() {
   if (failed(verifyInShared(*this, "source", source)))
     return failure();
   if (int given = bool(getX()) + bool(getY()) + bool(getZ()); given != 1)
-    return emitOpError() << "requires exactly one of x, y and z, but found "
-                         << given;
+    return emitOpError()
+           << "requires a block index in exactly one of the cluster dimensions "
+              "x, y and z; the number of indices is "
+           << given;
   if (getResult().getType() != getClusterType(source))
     return emitOpError() << "result must be " << getClusterType(source)
                          << ", but found " << getResult().getType();

@@ -37,18 +37,18 @@ VectorType smalti::mosaic_gpu::getVectorOf(MemRefType type,
 }
 
 /// Infers the vector of all elements of the first operand.
-static LogicalResult inferVectorOf(std::optional<Location> loc,
+static LogicalResult inferVectorOf(StringRef name, std::optional<Location> loc,
                                    ValueRange operands,
                                    SmallVectorImpl<Type> &types) {
   auto memory = operands.empty()
                     ? MemRefType()
                     : dyn_cast<MemRefType>(operands.front().getType());
   if (!memory)
-    return emitOptionalError(loc, "requires a memref");
+    return emitOptionalError(loc, "'", name, "' op requires a memref operand");
   std::string reason;
   VectorType type = getVectorOf(memory, reason);
   if (!type)
-    return emitOptionalError(loc, reason);
+    return emitOptionalError(loc, "'", name, "' op ", reason);
   types.push_back(type);
   return success();
 }
@@ -78,7 +78,7 @@ LogicalResult VectorLoadOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location> loc,
                                              Adaptor adaptor,
                                              SmallVectorImpl<Type> &types) {
-  return inferVectorOf(loc, adaptor.getOperands(), types);
+  return inferVectorOf(getOperationName(), loc, adaptor.getOperands(), types);
 }
 
 LogicalResult VectorLoadOp::verify() {
@@ -112,7 +112,7 @@ LogicalResult VectorStoreOp::verify() {
 LogicalResult MultimemLoadReduceOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {
-  return inferVectorOf(loc, adaptor.getOperands(), types);
+  return inferVectorOf(getOperationName(), loc, adaptor.getOperands(), types);
 }
 
 /// The reason if a reduction across devices does not support this type.
@@ -122,7 +122,7 @@ checkReduction(Type element, MultimemLoadReductionType reduction) {
   std::string name = stringifyMultimemLoadReductionType(reduction).str();
   if (auto integer = dyn_cast<IntegerType>(element)) {
     if (integer.getWidth() != 32 && integer.getWidth() != 64)
-      return "integers must have 32 or 64 bits";
+      return "integer elements must have 32 or 64 bits";
     if (llvm::is_contained({Reduction::Min, Reduction::Max}, reduction))
       return "'" + name + "' of integers must be 'u" + name + "' or 's" + name +
              "'";
@@ -130,7 +130,8 @@ checkReduction(Type element, MultimemLoadReductionType reduction) {
   }
   if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType,
            Float8E5M2Type>(element))
-    return "the element type is not supported";
+    return "supported element types are f16, bf16, f32, f8E4M3FN, f8E5M2, i32 "
+           "and i64";
   if (!llvm::is_contained({Reduction::Add, Reduction::Min, Reduction::Max},
                           reduction))
     return "'" + name + "' requires integers";
@@ -225,7 +226,7 @@ static VectorType getConcatenated(ValueRange operands, int64_t dimension,
   }
   auto first = dyn_cast<VectorType>(operands.front().getType());
   if (!first || first.isScalable()) {
-    reason = "requires vectors of a fixed length";
+    reason = "operands must be vectors of fixed length";
     return {};
   }
   if (dimension < 0 || dimension >= first.getRank()) {
@@ -249,7 +250,7 @@ static VectorType getConcatenated(ValueRange operands, int64_t dimension,
     }
     if (llvm::AddOverflow(shape[dimension], type.getDimSize(dimension),
                           shape[dimension])) {
-      reason = "the result has too many elements";
+      reason = "the size of the result exceeds the 64-bit range";
       return {};
     }
   }
@@ -262,12 +263,13 @@ LogicalResult VectorConcatOp::inferReturnTypes(MLIRContext *,
                                                SmallVectorImpl<Type> &types) {
   IntegerAttr dimension = adaptor.getProperties().dimension;
   if (!dimension)
-    return emitOptionalError(loc, "requires an attribute 'dimension'");
+    return emitOptionalError(loc, "'", getOperationName(),
+                             "' op requires the attribute 'dimension'");
   std::string reason;
   VectorType type =
       getConcatenated(adaptor.getOperands(), dimension.getInt(), reason);
   if (!type)
-    return emitOptionalError(loc, reason);
+    return emitOptionalError(loc, "'", getOperationName(), "' op ", reason);
   types.push_back(type);
   return success();
 }
@@ -290,8 +292,9 @@ LogicalResult BroadcastedIotaOp::verify() {
     return emitOpError() << "the dimension must be below the rank of " << type
                          << ", but found " << getDimension();
   if (!type.getElementType().isIntOrIndexOrFloat())
-    return emitOpError() << "elements must be numbers, but found "
-                         << type.getElementType();
+    return emitOpError()
+           << "elements must be integers, floats or index, but found "
+           << type.getElementType();
   return verifyLayouts(*this);
 }
 
@@ -303,7 +306,8 @@ LogicalResult OptimizationBarrierOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {
   if (adaptor.getOperands().empty())
-    return emitOptionalError(loc, "requires at least one operand");
+    return emitOptionalError(loc, "'", getOperationName(),
+                             "' op requires at least one operand");
   llvm::append_range(types, adaptor.getOperands().getTypes());
   return success();
 }
@@ -312,6 +316,6 @@ LogicalResult OptimizationBarrierOp::verify() {
   if (getOperands().empty())
     return emitOpError() << "requires at least one operand";
   if (getOperandTypes() != getResultTypes())
-    return emitOpError() << "results must have the types of the operands";
+    return emitOpError() << "result types must equal operand types";
   return verifyLayouts(*this);
 }

@@ -18,7 +18,7 @@ using namespace smalti::mosaic_gpu;
 
 static constexpr int64_t kColumnBits = 32;
 /// Number of columns if the module does not state a target.
-static constexpr int64_t kMostColumns = 512;
+static constexpr int64_t kMaxColumns = 512;
 
 /// Checks that a column holds one element or is full.
 static LogicalResult verifyPacking(TmemAllocOp op) {
@@ -53,7 +53,7 @@ LogicalResult TmemAllocOp::verify() {
   const targets::Target *target = getTarget(*this);
   if (target && target->tensorMemoryColumns == 0)
     return emitOpError() << target->name << " does not have tensor memory";
-  int64_t most = target ? target->tensorMemoryColumns : kMostColumns;
+  int64_t most = target ? target->tensorMemoryColumns : kMaxColumns;
   int64_t columns = type.getDimSize(1) / getPacking();
   if (columns > most)
     return emitOpError() << "result needs " << columns
@@ -124,10 +124,11 @@ LogicalResult AsyncLoadTmemOp::inferReturnTypes(MLIRContext *,
           ? MemRefType()
           : dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
   if (!source || source.getRank() != 2)
-    return emitOptionalError(loc, "requires a memref of rank 2");
+    return emitOptionalError(loc, "'", getOperationName(),
+                             "' op requires a memref of rank 2");
   std::string reason;
   if (failed(getLoaded(source, bool(adaptor.getReduceAttr()), types, reason)))
-    return emitOptionalError(loc, reason);
+    return emitOptionalError(loc, "'", getOperationName(), "' op ", reason);
   return success();
 }
 

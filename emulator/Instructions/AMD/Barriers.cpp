@@ -15,7 +15,8 @@ constexpr int workgroupBarrierOperand = -1;
 
 void checkIsOfWorkGroup(int operand) {
   if (operand != workgroupBarrierOperand)
-    fail("barrier %d is not emulated; only the workgroup barrier (-1) is",
+    fail("barrier id %d is not emulated; only the workgroup barrier (id -1) is "
+         "supported",
          operand);
 }
 

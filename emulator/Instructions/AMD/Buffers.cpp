@@ -32,7 +32,7 @@ void makeResource(const Call &call) {
   buffer.base = call.get<char *>(0);
   buffer.stride = call.get<uint16_t>(1);
   if (buffer.stride >> 14)
-    fail("swizzled buffer resources are not emulated");
+    fail("the buffer resource enables swizzling, which is not emulated");
   buffer.records =
       call.bytes(2) == 8 ? call.get<uint64_t>(2) : call.get<uint32_t>(2);
   // The field has 45 bits in GFX12.5.
@@ -53,12 +53,13 @@ Buffer readResource(const Call &call, int operand) {
   if (call.bytes(operand) == sizeof(void *)) {
     auto *buffer = call.get<const Buffer *>(operand);
     if (!buffer)
-      failAs("out-of-bounds", "the buffer resource is null");
+      failAs("out-of-bounds", "access through a null buffer resource");
     return *buffer;
   }
   // CDNA3 ISA, "Buffer Resource Descriptor"; RDNA3 ISA, the same.
   if (generation() == Generation::GFX125)
-    fail("buffer resources of four dwords are not emulated on this chip");
+    fail("the buffer resource has four dwords, which is not emulated on this "
+         "chip; use make.buffer.rsrc");
   uint32_t words[4];
   memcpy(words, call.data(operand), sizeof words);
   Buffer buffer = {};
@@ -67,7 +68,7 @@ Buffer readResource(const Call &call, int operand) {
   buffer.base = reinterpret_cast<char *>(base);
   buffer.stride = words[1] >> 16 & 0x3fff;
   if (words[1] >> 30)
-    fail("swizzled buffer resources are not emulated");
+    fail("the buffer resource enables swizzling, which is not emulated");
   buffer.records = words[2];
   buffer.flags = words[3];
   return buffer;
@@ -81,7 +82,8 @@ BufferAddress smalti::emulator::readBufferAddress(const Call &call, int first,
   BufferAddress place = {};
   place.buffer = readResource(call, first);
   if (place.buffer.flags >> 23 & 1)
-    fail("buffer resources that add the lane to the index are not emulated");
+    fail("the buffer resource adds the lane id to the index (add_tid_enable), "
+         "which is not emulated");
   place.addressing = addressing;
   int next = first + 1;
   if (addressing == Addressing::Structured)

@@ -43,8 +43,8 @@ char *addressOfLane(const Call &call, int operand, uint32_t size,
     failAs("misaligned", "LDS DMA load: LDS address %p is not a multiple of 4",
            static_cast<void *>(base));
   if (!isCDNA(generation()))
-    fail("LDS DMA load: this chip does not support the instruction; a CDNA "
-         "chip is required");
+    fail(
+        "LDS DMA load: this chip does not have the instruction; CDNA chips do");
   switch (size) {
   case 1:
   case 2:

@@ -165,7 +165,9 @@ int dppLane(const Call &call, int lane, uint32_t control, int size) {
   case 0x143:
     return lane < 32 ? -1 : 31;
   }
-  failLane(call, lane, "DPP control 0x%x is reserved", control);
+  failLane(call, lane,
+           "DPP control 0x%x is reserved by the ISA; use a defined control",
+           control);
 }
 
 /// Operands [old value,] value, control, row mask, bank mask, bound control.

@@ -36,9 +36,14 @@ inline double readScaledElement(const char *data, int e, int format) {
 inline void checkScaledOperand(const Call &call, int operand, int format,
                                int elements) {
   if (format < formatFP8 || format > formatFP4)
-    failLane(call, 0, "matrix operand format %d is not defined", format);
+    failLane(call, 0,
+             "matrix operand format %d is not defined; formats are 0 (fp8) to "
+             "4 (fp4)",
+             format);
   if (int(call.bytes(operand)) * 8 < elements * bitsOfFormat(format))
-    failLane(call, 0, "matrix operand of format %d has only %u bytes per lane",
+    failLane(call, 0,
+             "matrix operand format %d requires more than the %u bytes per "
+             "lane that the operand has",
              format, call.bytes(operand));
 }
 

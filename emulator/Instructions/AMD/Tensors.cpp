@@ -77,8 +77,8 @@ Descriptor::Descriptor(const Groups &groups) {
                 g3 = Groups::fourth;
   uint64_t count = groups.field(g0, 0, 2);
   if (count > 1 || groups.field(g0, 2, 28))
-    fail("tensor descriptor: first dword %#llx restores a saved context, which "
-         "is not emulated",
+    fail("tensor descriptor: the first dword %#llx requests the restore of a "
+         "saved context, which is not emulated",
          static_cast<unsigned long long>(groups.field(g0, 0, 32)));
   isValid = count == 1;
   if (!isValid)
@@ -174,8 +174,8 @@ std::vector<Run> runsOf(const Descriptor &d, bool isLoad) {
     return runs;
   bool pads = isLoad && d.padInterval;
   if (pads && rowBytes % dwordBytes)
-    fail("tensor descriptor: padding with rows of %u bytes; the row size must "
-         "be a multiple of 4 bytes",
+    fail("tensor descriptor: padding is enabled and rows have %u bytes; the "
+         "row size must be a multiple of 4 bytes",
          rowBytes);
   for (uint32_t iteration = 0; iteration < d.iterations; ++iteration) {
     char *lds = d.lds + iteration * d.ldsIncrement * width;

@@ -189,7 +189,10 @@ double readScale(const Call &call, uint8_t code, int format) {
   case 2:
     return E4M3::read(code);
   default:
-    failLane(call, 0, "scale format %d is not defined", format);
+    failLane(call, 0,
+             "scale format %d is not defined; the ISA defines 0 (E8M0), 1 "
+             "(E5M3) and 2 (E4M3)",
+             format);
   }
 }
 

@@ -17,7 +17,7 @@ constexpr int numBarriers = 16;
 int barrierOf(const Call &call) {
   int id = call.get<int32_t>(0);
   if (id < 0 || id >= numBarriers)
-    fail("barrier %d does not exist; a block has barriers 0 to %d", id,
+    fail("barrier number %d does not exist; it must be from 0 to %d", id,
          numBarriers - 1);
   return id;
 }

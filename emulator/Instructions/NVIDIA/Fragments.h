@@ -157,11 +157,14 @@ void applyScales(const Wave &wave, int first, const char *name,
       thread = any.get<uint16_t>(first + 2);
   constexpr int lanes = rows / 8;
   if (byte % blocks || byte >= 4)
-    failLane(any, 0, "byte-id-%s is %d; it must be a multiple of %d below 4",
+    failLane(any, 0,
+             "mma with block scaling: byte-id-%s is %d; it must be a multiple "
+             "of %d below 4",
              name, byte, blocks);
   if (thread >= 4 / lanes)
-    failLane(any, 0, "thread-id-%s is %d; it must be below %d", name, thread,
-             4 / lanes);
+    failLane(any, 0,
+             "mma with block scaling: thread-id-%s is %d; it must be below %d",
+             name, thread, 4 / lanes);
   for (int row = 0; row < rows; ++row) {
     const Call &call = wave.lanes[4 * (row % 8) + lanes * thread + row / 8];
     const char *codes = call.data(first) + byte;

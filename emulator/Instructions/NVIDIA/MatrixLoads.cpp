@@ -24,7 +24,8 @@ template <int rows> char *rowAddress(const Call &call) {
     return nullptr;
   auto *address = call.get<char *>(0);
   if (uintptr_t(address) % rowBytes)
-    failAs("misaligned", "matrix row: address %p is not a multiple of %d",
+    failAs("misaligned",
+           "ldmatrix or stmatrix: row address %p is not a multiple of %d",
            address, rowBytes);
   return address;
 }

@@ -66,7 +66,7 @@ Mbarrier::Mbarrier(void *address) : address(address) {
            address);
   if (hasBlockExited(rank))
     fail("mbarrier: block %d of the cluster, which owns the mbarrier, has "
-         "exited",
+         "already exited; add a cluster barrier at its end",
          rank);
 }
 
@@ -75,7 +75,8 @@ Mbarrier::State Mbarrier::read() const {
   memcpy(&bits, address, 8);
   State state = State::decode(bits);
   if (!(bits >> 63) || state.bytes > maxCount || state.bytes < -maxCount)
-    fail("mbarrier at %p is not initialized, or its memory was overwritten",
+    fail("the mbarrier at %p is not initialized, or its memory was "
+         "overwritten; execute mbarrier.init before",
          address);
   return state;
 }
@@ -113,7 +114,8 @@ uint64_t Mbarrier::arrive(uint32_t count, bool drop) {
   State state = read();
   uint64_t before = state.encode();
   if (count < 1 || count > state.pending)
-    fail("mbarrier: %u arrivals, but the phase has a pending count of %lld",
+    fail("mbarrier: %u arrivals exceed the pending count of the phase, which "
+         "is %lld",
          count, static_cast<long long>(state.pending));
   state.pending -= count;
   if (drop)
@@ -125,7 +127,8 @@ uint64_t Mbarrier::arrive(uint32_t count, bool drop) {
 uint64_t Mbarrier::arriveNoComplete(uint32_t count, bool drop) {
   State state = read();
   if (count == state.pending && state.bytes == 0)
-    fail("mbarrier: an arrival with .noComplete must not complete the phase");
+    fail("mbarrier.arrive.noComplete completes the phase, which is undefined "
+         "behavior; another arrival must complete it");
   return arrive(count, drop);
 }
 
@@ -133,7 +136,7 @@ void Mbarrier::expectArrivals(uint32_t count) {
   State state = read();
   state.pending += count;
   if (state.pending > maxCount)
-    fail("mbarrier: the pending count exceeds %lld",
+    fail("mbarrier: the pending count exceeds the maximum of %lld",
          static_cast<long long>(maxCount));
   write(state);
 }

@@ -186,8 +186,8 @@ const BlockObserver observer(forget, checkWholeWarpgroups);
 void setRegisters(const Wave &wave) {
   auto count = wave.lanes[0].get<uint32_t>(0);
   if (count < 24 || count > 256 || count % 8)
-    fail("setmaxnreg: %u registers; the count must be a multiple of 8 from 24 "
-         "to 256",
+    fail("setmaxnreg: the register count is %u; it must be a multiple of 8 "
+         "from 24 to 256",
          count);
   ++registerUses[waveIdInCluster()];
 }

@@ -57,7 +57,7 @@ TensorMap::TensorMap(const void *address, uint32_t rank) {
     fail("tensor map: the map has %u dimensions; the instruction requires %u",
          fields.rank, rank);
   if (!fields.elementBytes)
-    fail("tensor map: the element type is not emulated");
+    fail("tensor map: the element type in the descriptor is not emulated");
   if (fields.base % chunkBytes)
     failAs("misaligned",
            "tensor map: global address %#llx is not a multiple of %u",

@@ -248,12 +248,15 @@ Wgmma &issue(const Call &call, const OperandIndices &indices,
   Warpgroup &group = currentWarpgroup();
   if (numThreads() / (warpSize * numWarps) <= waveId() / numWarps)
     failAs("divergence",
-           "wgmma.mma_async in the last %d threads of the block, which are not "
-           "a whole warpgroup of 128 threads",
+           "wgmma.mma_async is executed by the last %d threads of the block, "
+           "which are not a whole warpgroup; the block size must be a multiple "
+           "of 128",
            numThreads() % (warpSize * numWarps));
   if (!warp.hasFenced)
-    failAs("race", "wgmma.mma_async without a wgmma.fence before it; the fence "
-                   "orders the wgmma after earlier accesses to its registers");
+    failAs(
+        "race",
+        "wgmma.mma_async without a wgmma.fence before it; execute wgmma.fence, "
+        "which orders it after earlier accesses to its registers");
   uint64_t number = ++warp.numIssued;
   auto descriptorA =
       indices.isAShared ? call.get<uint64_t>(indices.a) : uint64_t(0);
@@ -262,9 +265,10 @@ Wgmma &issue(const Call &call, const OperandIndices &indices,
     Wgmma &wgmma = *group.wgmmas[number - group.first];
     if (wgmma.opcode != opcode || wgmma.descriptorA != descriptorA ||
         wgmma.descriptorB != descriptorB || wgmma.modifiers != modifiers)
-      failInOrder("divergence", wgmma.origin, nullptr, 0,
-                  "the warps of a warpgroup execute different wgmma.mma_async "
-                  "instructions, or pass different descriptors");
+      failInOrder(
+          "divergence", wgmma.origin, nullptr, 0,
+          "the warps of a warpgroup execute different wgmma.mma_async "
+          "instructions or pass different descriptors; both must be equal");
     checkUnchanged(wgmma, wgmma.a, /*ofWarp=*/true,
                    "before all warps of the warpgroup executed the wgmma");
     checkUnchanged(wgmma, wgmma.b, /*ofWarp=*/false,
@@ -308,8 +312,8 @@ void checkAccumulators(uint64_t previous, const void *opcode) {
   if (wgmma.opcode != opcode)
     failInOrder("race", wgmma.origin, nullptr, 0,
                 "data race: wgmma.mma_async accumulates into registers of an "
-                "outstanding wgmma of another shape; wgmma.wait_group must "
-                "come in between");
+                "outstanding wgmma of another shape; execute wgmma.wait_group "
+                "in between");
 }
 
 template <class A, class B, class D, bool saturate>
@@ -516,7 +520,7 @@ void checkAccumulator(const Call &call) {
   const Warpgroup &group = currentWarpgroup();
   failInOrder("race", group.wgmmas[number - group.first]->origin, nullptr, 0,
               "data race: read of accumulator registers of an outstanding "
-              "wgmma.mma_async; wgmma.wait_group must come first");
+              "wgmma.mma_async; execute wgmma.wait_group before the read");
 }
 
 //--- The table ----------------------------------------------------------------

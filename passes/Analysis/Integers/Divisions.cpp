@@ -45,11 +45,11 @@ static bool isOnlySelected(Operation *op) {
     return compare && llvm::is_contained(compare->getOperands(), divisor);
   };
   bool isConstant = matchPattern(divisor, m_Constant());
-  constexpr size_t kMostOps = 64;
+  constexpr size_t kMaxOps = 64;
   llvm::SetVector<Operation *> ops;
   ops.insert(op);
   for (size_t number = 0; number < ops.size(); ++number) {
-    if (number == kMostOps)
+    if (number == kMaxOps)
       return false;
     for (OpOperand &use : ops[number]->getUses()) {
       Operation *user = use.getOwner();
@@ -97,7 +97,7 @@ LogicalResult smalti::checkDivisions(Operation *root) {
       return;
     if (divisor->isZero()) {
       isValid = false;
-      op->emitOpError("has a divisor of 0; it must not be 0");
+      op->emitOpError("divides by 0; the divisor must not be 0");
       return;
     }
     std::optional<APInt> dividend =

@@ -36,7 +36,10 @@ public:
     if (!entry || argument.getArgNumber() < numOthers)
       return IntegerRangeAnalysis::setToEntryState(lattice);
     unsigned width = ConstantIntRanges::getStorageBitwidth(argument.getType());
-    APInt last(width, grid[argument.getArgNumber() - numOthers] - 1);
+    int64_t size = grid[argument.getArgNumber() - numOthers];
+    if (ShapedType::isDynamic(size))
+      size = triton_xla::kMaxDynamicTiles;
+    APInt last(width, size - 1);
     auto range = ConstantIntRanges::fromSigned(APInt::getZero(width), last);
     propagateIfChanged(lattice, lattice->join(IntegerValueRange(range)));
   }

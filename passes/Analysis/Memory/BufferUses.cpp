@@ -92,7 +92,7 @@ smalti::collectBufferUses(Value buffer, BufferUses &uses, bool withAddresses) {
       if (reason || isMereDescription(user))
         continue;
       if (freesMemory(user))
-        reason = "is freed through a view by " + quote(user);
+        reason = "is freed through one of its views by " + quote(user);
       else
         reason = checkUser(user, value);
     }

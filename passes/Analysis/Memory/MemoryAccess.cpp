@@ -320,7 +320,8 @@ static bool addAccess(Operation *op, Value value, bool isWrite,
                       std::string &reason) {
   MemorySpace space = getMemorySpace(value);
   if (space == MemorySpace::Other) {
-    reason = quote(op) + " accesses an unknown memory space";
+    reason =
+        quote(op) + " accesses memory in a memory space that is not recognized";
     return false;
   }
   if (space == MemorySpace::Cluster || space == MemorySpace::Tensor) {
@@ -408,7 +409,7 @@ bool smalti::collectAccesses(Operation *op,
       if (!value ||
           !isa<BaseMemRefType, LLVM::LLVMPointerType>(value.getType())) {
         reason =
-            quote(op) + " has a side effect on something other than a memref";
+            quote(op) + " has a side effect on a resource other than a memref";
         return false;
       }
       if (!addAccess(op, value, isa<MemoryEffects::Write>(effect.getEffect()),

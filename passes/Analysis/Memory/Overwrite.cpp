@@ -22,11 +22,11 @@ using namespace mlir;
 using namespace smalti;
 
 /// No shared memory has more elements, even of one bit.
-static constexpr int64_t kMostElements = 1 << 22;
+static constexpr int64_t kMaxElements = 1 << 22;
 /// Subviews whose elements are enumerated, each as large as the buffer.
-static constexpr unsigned kMostDifferentViews = 16;
+static constexpr unsigned kMaxDifferentViews = 16;
 /// Addresses that are enumerated for one buffer.
-static constexpr int64_t kMostSteps = 1 << 23;
+static constexpr int64_t kMaxSteps = 1 << 23;
 /// The cost of an iteration in steps, independent of its active lanes.
 static constexpr int64_t kStepsOfIteration = 64;
 
@@ -64,7 +64,7 @@ static void forEachElement(MemRefType type, ArrayRef<int64_t> strides,
 /// elements may be used.
 static std::optional<llvm::BitVector>
 findUsedElements(Value buffer, const BufferUses &uses, int64_t numElements) {
-  if (numElements > kMostElements)
+  if (numElements > kMaxElements)
     return std::nullopt;
   llvm::BitVector used(numElements);
   DenseSet<Attribute> seen;
@@ -82,7 +82,7 @@ findUsedElements(Value buffer, const BufferUses &uses, int64_t numElements) {
     // Views of one type show the same elements.
     if (!seen.insert(TypeAttr::get(view.getType())).second)
       continue;
-    if (seen.size() > kMostDifferentViews)
+    if (seen.size() > kMaxDifferentViews)
       return std::nullopt;
     forEachElement(view.getType(), strides, offset, [&](int64_t element) {
       if (element >= 0 && element < numElements)
@@ -193,7 +193,9 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
   SmallVector<MemoryAccess> accesses;
   std::string why;
   if (!collectAccesses(op, accesses, why)) {
-    reason = "it cannot be proven to be overwritten: " + why;
+    reason =
+        "the buffer cannot be proven to be overwritten in every iteration: " +
+        why;
     return false;
   }
   bool isWritten = false;
@@ -204,7 +206,7 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
     if (access.isWrite || wasAllWritten.value_or(written.all))
       continue;
     reason = quote(op) +
-             " reads it before it is overwritten in the iteration (" +
+             " reads the buffer before it is overwritten in the iteration (" +
              std::to_string(written.count) + " of " + std::to_string(numUsed) +
              " elements are proven to be)" + ignored;
     return false;
@@ -252,7 +254,7 @@ bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
   if (written.all && other.all)
     return true;
   if (written.all || other.all || written.count != other.count)
-    ignore(branch, "its two branches write different numbers of elements");
+    ignore(branch, "its two branches write different elements");
   keepCommon(written, std::move(other));
   return true;
 }
@@ -337,8 +339,8 @@ bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,
   if (!llvm::is_contained(active, true))
     return true;
   steps += kStepsOfIteration + static_cast<int64_t>(active.size());
-  if (steps > kMostSteps)
-    return ignore(op, "it writes too many addresses for the analysis");
+  if (steps > kMaxSteps)
+    return ignore(op, "it writes too many addresses to enumerate");
   if (frame == frames.size())
     return addWritesOfWave(op, active, written);
   auto branch = dyn_cast<scf::IfOp>(frames[frame].op);
@@ -427,7 +429,8 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
     else if (strided)
       isFine = addRow(operand, active, written) && isFine;
     else
-      isFine = ignore(op, "the addresses that it writes cannot be determined");
+      isFine = ignore(
+          op, "the addresses that it writes cannot be determined statically");
   }
   // A copy through a descriptor.
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
@@ -437,7 +440,8 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
     return isFine;
   if (overwritesWholeMemRef(op, destination))
     return addView(op, destination, active, written) && isFine;
-  return ignore(op, "the addresses that it writes cannot be determined");
+  return ignore(op,
+                "the addresses that it writes cannot be determined statically");
 }
 
 void OverwriteProof::mark(int64_t element, Written &written) const {
@@ -472,15 +476,15 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
   if (!start || !type.hasStaticShape() || !getStaticStrides(type, strides))
     return ignore(op, "the position of the view that it writes " +
                           describeUnknown());
-  if (numElements > kMostElements || type.getNumElements() > kMostElements)
-    return ignore(op, "the buffer has too many elements to enumerate");
+  if (numElements > kMaxElements || type.getNumElements() > kMaxElements)
+    return ignore(op, "the buffer has too many elements for the analysis");
   DenseSet<int64_t> seen;
   for (auto [lane, first] : llvm::enumerate(*start)) {
     if (!active[lane] || !seen.insert(first).second)
       continue;
     steps += type.getNumElements();
-    if (steps > kMostSteps)
-      return ignore(op, "it writes too many addresses for the analysis");
+    if (steps > kMaxSteps)
+      return ignore(op, "it writes too many addresses to enumerate");
     forEachElement(type, strides, first,
                    [&](int64_t element) { mark(element, written); });
   }
@@ -541,14 +545,14 @@ bool OverwriteProof::addBytes(Operation *op, Value address,
   std::optional<Lanes> first = getByteOffset(address);
   if (!size || !first)
     return ignore(op, "the address that it writes " + describeUnknown());
-  if (numElements > kMostElements)
-    return ignore(op, "the buffer has too many elements to enumerate");
+  if (numElements > kMaxElements)
+    return ignore(op, "the buffer has too many elements for the analysis");
   for (auto [lane, begin] : llvm::enumerate(*first)) {
     if (!active[lane] || begin < 0)
       continue;
     steps += bytes;
-    if (steps > kMostSteps)
-      return ignore(op, "it writes too many addresses for the analysis");
+    if (steps > kMaxSteps)
+      return ignore(op, "it writes too many addresses to enumerate");
     for (int64_t i = llvm::divideCeil(begin, *size);
          (i + 1) * *size <= begin + bytes; ++i)
       mark(i, written);
@@ -562,13 +566,14 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   std::optional<RowAccess> row =
       cast<StridedAccessOpInterface>(op).getRowAccess(memref);
   if (!row)
-    return ignore(op, "the addresses that it writes cannot be determined");
+    return ignore(
+        op, "the addresses that it writes cannot be determined statically");
   if (row->isRead)
     return true;
   if (row->isMasked)
     return ignore(op, "its mask may disable elements");
-  if (numElements > kMostElements)
-    return ignore(op, "the buffer has too many elements to enumerate");
+  if (numElements > kMaxElements)
+    return ignore(op, "the buffer has too many elements for the analysis");
   auto type = cast<MemRefType>(memref.get().getType());
   SmallVector<int64_t> strides;
   std::optional<Lanes> elements =
@@ -588,14 +593,15 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
       element += static_cast<int64_t>(lane) * row->elements;
       // In a slot, the excess would be in the next slot.
       if (active[lane] && element + row->elements > numElements)
-        return ignore(op, "lanes of a wave write past the end of the buffer");
+        return ignore(
+            op, "the lanes of a wave may write past the end of the buffer");
     }
   }
   // The number of elements of a row that are inside the memref, for each lane.
-  Lanes inside = values->fill(std::min<int64_t>(row->elements, kMostElements));
+  Lanes inside = values->fill(std::min<int64_t>(row->elements, kMaxElements));
   if (row->isBoundsChecked) {
     if (!type.hasStaticShape())
-      return ignore(op, "the bounds that it checks are dynamic");
+      return ignore(op, "it is masked at bounds that are not constant");
     for (auto [dim, index] : llvm::enumerate(row->indices)) {
       const Lanes *lanes = values->evaluate(index);
       bool isLast = dim + 1 == row->indices.size();
@@ -613,8 +619,8 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
     if (!active[lane])
       continue;
     steps += inside[lane];
-    if (steps > kMostSteps)
-      return ignore(op, "it writes too many addresses for the analysis");
+    if (steps > kMaxSteps)
+      return ignore(op, "it writes too many addresses to enumerate");
     for (int64_t i = 0; i < inside[lane]; ++i)
       mark(element + i * stride, written);
   }

@@ -58,6 +58,7 @@ private:
   /// Sizes and strides of a memref argument.
   mlir::SmallVector<mlir::OpFoldResult> sizesOf(mlir::Value memref) const;
   mlir::SmallVector<mlir::OpFoldResult> stridesOf(mlir::Value memref) const;
+  mlir::Value emitTileCount(mlir::Location loc);
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitExtract(triton_xla::ExtractOp op);
@@ -116,7 +117,7 @@ private:
   void addTerm(mlir::Location loc, LinearIndex &linear, mlir::Value index,
                mlir::OpFoldResult stride, const Lanes &lanes);
   void maskDuplicates(mlir::Location loc, LinearIndex &linear,
-                      const Lanes &lanes, mlir::Operation *op);
+                      const Lanes &lanes);
   mlir::Value loadLanes(mlir::Location loc, const LinearIndex &linear,
                         mlir::Value fill, const Lanes &lanes, bool isVector);
   void mapAtomicResult(mlir::Value result, mlir::Operation *atomic,
@@ -154,18 +155,22 @@ private:
   mlir::Value storeToBuffer(mlir::Location loc,
                             mlir::ArrayRef<BufferPart> parts,
                             mlir::ArrayRef<int64_t> shape);
-  /// Loads a vector from a view of such a buffer. `op` is the op at tile level.
+  /// Loads a vector from a view of such a buffer.
   mlir::Value
   moveThroughMemory(mlir::Location loc, mlir::ArrayRef<BufferPart> parts,
                     mlir::ArrayRef<int64_t> shape,
                     llvm::function_ref<mlir::Value(mlir::Value)> getView,
-                    mlir::VectorType vector, mlir::Attribute layout,
-                    mlir::Operation *op);
+                    mlir::VectorType vector, mlir::Attribute layout);
   mlir::Value reshapeBuffer(mlir::Location loc, mlir::Value buffer,
                             mlir::ArrayRef<int64_t> shape);
   mlir::Value convertForBuffer(mlir::Location loc, mlir::Value vector,
                                mlir::Type element, mlir::Attribute layout);
-  void emitBarrierAfterReads(mlir::Operation *op);
+  mlir::Value viewBuffer(mlir::Location loc, mlir::Value buffer,
+                         mlir::ArrayRef<int64_t> shape);
+  void allocateScratch();
+  mlir::Type getIndexWord(mlir::MemRefType type);
+  mlir::Value getScratch(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
+                         mlir::Type element);
 
   /// Operands of vector.transfer_read and transfer_write for a window.
   struct Transfer {
@@ -244,6 +249,8 @@ private:
   /// Dynamic sizes and strides of arguments, one entry per dimension.
   llvm::DenseMap<mlir::Value, mlir::SmallVector<mlir::OpFoldResult>>
       dynamicSizes, dynamicStrides;
+  /// Scratch memory by the type of its elements.
+  llvm::DenseMap<mlir::Type, mlir::Value> scratches;
   /// Constant arrays of the module.
   int64_t numConstants = 0;
   /// Buffers of operands that are stored before the loop of their dots.

@@ -137,6 +137,16 @@ Value TileEmitter::constantOrLanes(Location loc, OpFoldResult value, Type word,
                     lanes);
 }
 
+/// The type of linear indices of a memref: 32 bits if they cannot overflow.
+Type TileEmitter::getIndexWord(MemRefType type) {
+  std::optional<int64_t> span;
+  if (!isDynamic(type))
+    span = getElementSpan(type);
+  return span && *span <= std::numeric_limits<int32_t>::max()
+             ? builder.getI32Type()
+             : builder.getI64Type();
+}
+
 /// A one-dimensional view of the memory of an argument, and the linear index of
 /// each lane.
 TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
@@ -150,9 +160,7 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
   std::optional<int64_t> span;
   if (!isDynamic(type))
     span = getElementSpan(type);
-  linear.word = span && *span <= std::numeric_limits<int32_t>::max()
-                    ? builder.getI32Type()
-                    : builder.getI64Type();
+  linear.word = getIndexWord(type);
   if (mask)
     linear.mask = lookupLanes(loc, mask, lanes);
   for (auto [dim, index] : llvm::enumerate(indices))
@@ -243,7 +251,7 @@ void TileEmitter::emitGatherTile(triton_xla::GatherTileOp op) {
   Value loaded = convertForBuffer(
       loc, loadLanes(loc, linear, zero, lanes, /*isVector=*/true), element,
       lanes.layout);
-  emitBarrierAfterReads(op);
+  gpu::BarrierOp::create(builder, loc);
   Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
   auto select = arith::SelectOp::create(builder, loc, linear.mask, loaded,
                                         splatLanes(loc, fill, lanes));
@@ -260,7 +268,7 @@ Value TileEmitter::iotaLanes(Location loc, int64_t dim, const Lanes &lanes) {
 /// Clears the mask of each lane whose index occurs in a later lane, so that the
 /// last one in row-major order is written.
 void TileEmitter::maskDuplicates(Location loc, LinearIndex &linear,
-                                 const Lanes &lanes, Operation *op) {
+                                 const Lanes &lanes) {
   int64_t count = 1;
   LinearIndex position;
   position.word = builder.getI32Type();
@@ -305,7 +313,7 @@ void TileEmitter::maskDuplicates(Location loc, LinearIndex &linear,
     setLayouts(yield, {lanes.layout}, {});
   }
   linear.mask = loop.getResult(0);
-  emitBarrierAfterReads(op);
+  gpu::BarrierOp::create(builder, loc);
 }
 
 void TileEmitter::emitScatter(triton_xla::ScatterOp op) {
@@ -317,7 +325,7 @@ void TileEmitter::emitScatter(triton_xla::ScatterOp op) {
       isTile(op.getTile()) &&
       cast<RankedTensorType>(op.getTile().getType()).getNumElements() > 1;
   if (!op.getUnique() && hasSeveral)
-    maskDuplicates(loc, linear, lanes, op);
+    maskDuplicates(loc, linear, lanes);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   auto scatter = vector::ScatterOp::create(
       builder, loc, /*resultType=*/Type(), linear.base, zero,

@@ -186,10 +186,12 @@ static bool isAssemblerName(StringRef name) {
 /// Whether elements of this type have the same bits in memory and in a vector.
 static bool isMemoryElement(Type element) {
   if (element.isInteger())
-    return llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth());
-  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType,
-             Float8E5M2FNUZType, Float16Type, BFloat16Type, Float32Type,
-             Float64Type>(element);
+    return llvm::is_contained({2, 4, 8, 16, 32, 64},
+                              element.getIntOrFloatBitWidth());
+  auto type = dyn_cast<FloatType>(element);
+  return type && (isa<Float4E2M1FNType, Float16Type, BFloat16Type, Float32Type,
+                      Float64Type>(type) ||
+                  type.getWidth() == 8);
 }
 
 namespace {
@@ -258,9 +260,9 @@ LogicalResult Planner::checkSignature() {
            << " dimensions is not supported on a GPU; smalti-expand-tile-ops "
               "reduces it to one";
   if (func.getNumTiles() > std::numeric_limits<int32_t>::max())
-    return func.emitError()
-           << "has " << func.getNumTiles() << " tiles; a grid has at most "
-           << std::numeric_limits<int32_t>::max() << " blocks";
+    return func.emitError() << "the kernel has " << func.getNumTiles()
+                            << " tiles; a grid has at most "
+                            << std::numeric_limits<int32_t>::max() << " blocks";
   if (!isAssemblerName(func.getSymName()))
     return func.emitError()
            << "the name of the kernel is not a valid assembler symbol; use "
@@ -293,8 +295,8 @@ LogicalResult Planner::checkSignature() {
       return refuse("the default memory space is required");
     if (!isMemoryElement(type.getElementType()))
       return refuse(
-          "supported elements are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, "
-          "f16, bf16, f32, f64 and integers of 8, 16, 32 or 64 bits");
+          "supported elements are floats of 8 bits, f4E2M1FN, f16, bf16, f32, "
+          "f64 and integers of 2, 4, 8, 16, 32 or 64 bits");
     if (!isDynamic(type) && !getElementSpan(type))
       return refuse("the size exceeds the 64-bit address space");
   }
@@ -366,6 +368,16 @@ LogicalResult Planner::checkOp(Operation *op) {
           scf::YieldOp, scf::ConditionOp, arith::ConstantOp, tensor::SplatOp>(
           op))
     return success();
+  // The scalar of a tile of rank 0.
+  if (isa<tensor::ExtractOp>(op) && !isTile(op->getOperand(0)))
+    return success();
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    std::optional<int64_t> number = dim.getConstantIndex();
+    auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+    if (!number || !type || *number < 0 || *number >= type.getRank())
+      return op->emitOpError("requires a constant dimension of the memref");
+    return checkMemRefs(op);
+  }
   if (isa<memref::LoadOp, memref::StoreOp, triton_xla::GatherOp,
           triton_xla::ScatterOp, triton_xla::AtomicRMWOp,
           triton_xla::AtomicCASOp>(op))
@@ -632,7 +644,7 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
     Operation *user = use->getOwner();
     auto dot = dyn_cast<triton_xla::DotOp>(user);
     if (!dot || dot.getAccumulator() == use->get())
-      return "the tile has uses other than as operand A or B of a dot";
+      return "the loaded tile has a use other than as operand A or B of a dot";
     if (user->getBlock() != block)
       return "the dot that uses the tile is in a different MLIR block";
     if (!lastUser || lastUser->isBeforeInBlock(user))
@@ -644,16 +656,16 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
     bool writes = false;
     op->walk([&](triton_xla::InsertOp) { writes = true; });
     if (writes)
-      return "memory is written between the load and the dot";
+      return "a triton_xla.insert between the load and the dot writes memory";
   }
   if (window.dropped.any())
-    return "the window has more dimensions than the tile";
+    return "the window drops unit dimensions, which copies do not support";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return "the window is strided";
+    return "the window has a stride other than 1";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||
       extract.getFillOrZero() != Builder(extract.getContext())
                                      .getZeroAttr(window.tile.getElementType()))
-    return "the out-of-bounds fill value is not zero";
+    return "the fill value of triton_xla.extract is not zero";
 
   // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;

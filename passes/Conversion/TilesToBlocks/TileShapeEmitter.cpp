@@ -14,7 +14,8 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -219,13 +220,13 @@ void TileEmitter::emitReshape(triton_xla::ReshapeOp op) {
   }
   Attribute to = getReshapedLayout(from, shapeOf(operand), shapeOf(result));
   if (!to) {
-    mapping.map(result,
-                moveThroughMemory(
-                    loc, {{source, from, {}}}, shapeOf(operand),
-                    [&](Value buffer) {
-                      return reshapeBuffer(loc, buffer, shapeOf(result));
-                    },
-                    vectorOf(result.getType()), plan.layoutOf(result), op));
+    mapping.map(result, moveThroughMemory(
+                            loc, {{source, from, {}}}, shapeOf(operand),
+                            [&](Value buffer) {
+                              return reshapeBuffer(loc, buffer,
+                                                   shapeOf(result));
+                            },
+                            vectorOf(result.getType()), plan.layoutOf(result)));
     return;
   }
   auto reshape = vector::ShapeCastOp::create(
@@ -276,7 +277,7 @@ void TileEmitter::emitConcat(triton_xla::ConcatOp op) {
                                   loc, parts, shapeOf(op.getResult()),
                                   [](Value buffer) { return buffer; },
                                   vectorOf(op.getResult().getType()),
-                                  plan.layoutOf(op.getResult()), op));
+                                  plan.layoutOf(op.getResult())));
 }
 
 void TileEmitter::emitSlice(triton_xla::SliceOp op) {
@@ -295,7 +296,7 @@ void TileEmitter::emitSlice(triton_xla::SliceOp op) {
               moveThroughMemory(loc, {{operand, layout, {}}},
                                 shapeOf(op.getTile()), view,
                                 vectorOf(op.getResult().getType()),
-                                plan.layoutOf(op.getResult()), op));
+                                plan.layoutOf(op.getResult())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -348,24 +349,42 @@ Value TileEmitter::convertForBuffer(Location loc, Value vector, Type element,
 
 Value TileEmitter::reshapeBuffer(Location loc, Value buffer,
                                  ArrayRef<int64_t> shape) {
-  auto type = cast<MemRefType>(buffer.getType());
-  if (type.getShape() == shape)
+  if (cast<MemRefType>(buffer.getType()).getShape() == shape)
     return buffer;
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (size_t dim = shape.size(); dim-- > 1;)
-    strides[dim - 1] = strides[dim] * shape[dim];
-  return memref::ReinterpretCastOp::create(
-      builder, loc,
-      MemRefType::get(shape, type.getElementType(), MemRefLayoutAttrInterface(),
-                      type.getMemorySpace()),
-      buffer, /*offset=*/0, shape, strides);
+  return viewBuffer(loc, buffer, shape);
+}
+
+/// A row-major view of the first elements of a row-major buffer. Passes look
+/// through these views.
+Value TileEmitter::viewBuffer(Location loc, Value buffer,
+                              ArrayRef<int64_t> shape) {
+  auto all = [](size_t rank) {
+    return SmallVector<ReassociationIndices>{
+        llvm::to_vector(llvm::seq<int64_t>(rank))};
+  };
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getRank() != 1)
+    buffer = memref::CollapseShapeOp::create(builder, loc, buffer,
+                                             all(type.getRank()));
+  int64_t elements = ShapedType::getNumElements(shape);
+  if (elements != type.getNumElements())
+    buffer = memref::SubViewOp::create(
+        builder, loc, buffer, ArrayRef<OpFoldResult>{builder.getIndexAttr(0)},
+        {builder.getIndexAttr(elements)}, {builder.getIndexAttr(1)});
+  if (shape.size() == 1)
+    return buffer;
+  FailureOr<MemRefType> expanded = memref::ExpandShapeOp::computeExpandedType(
+      cast<MemRefType>(buffer.getType()), shape, all(shape.size()));
+  // A buffer with unit stride always has expanded strides.
+  return memref::ExpandShapeOp::create(builder, loc, *expanded, buffer,
+                                       all(shape.size()));
 }
 
 Value TileEmitter::storeToBuffer(Location loc, ArrayRef<BufferPart> parts,
                                  ArrayRef<int64_t> shape) {
   Type element = getElementTypeOrSelf(parts.front().vector.getType());
   Type stored = getBufferElement(element);
-  Value buffer = allocateBuffer(loc, shape, stored);
+  Value buffer = getScratch(loc, shape, stored);
   for (const BufferPart &part : parts) {
     Value view = buffer;
     ArrayRef<int64_t> size = shapeOf(part.vector);
@@ -382,23 +401,65 @@ Value TileEmitter::storeToBuffer(Location loc, ArrayRef<BufferPart> parts,
   return buffer;
 }
 
-/// The next iteration of a loop overwrites the buffers of an op.
-void TileEmitter::emitBarrierAfterReads(Operation *op) {
-  if (plan.persistentBlocks != 0 || op->getParentOfType<LoopLikeOpInterface>())
-    gpu::BarrierOp::create(builder, op->getLoc());
+/// Allocates the scratch memory for each type of elements, which all ops use
+/// one after the other.
+void TileEmitter::allocateScratch() {
+  llvm::MapVector<Type, int64_t> elements;
+  auto need = [&](Type type, int64_t count) {
+    int64_t &largest = elements[getBufferElement(type)];
+    largest = std::max(largest, count);
+  };
+  auto needTile = [&](Value tile) {
+    auto type = cast<RankedTensorType>(tile.getType());
+    need(type.getElementType(), type.getNumElements());
+  };
+  func.getBody().walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](triton_xla::ConcatOp op) { needTile(op.getResult()); })
+        .Case([&](triton_xla::SliceOp op) {
+          if (isTile(op.getTile()))
+            needTile(op.getTile());
+        })
+        .Case([&](triton_xla::GatherTileOp op) { needTile(op.getTile()); })
+        .Case([&](triton_xla::ReshapeOp op) {
+          if (isTile(op.getTile()) && isTile(op.getResult()) &&
+              !getReshapedLayout(distributedLayout(op.getTile()),
+                                 shapeOf(op.getTile()),
+                                 shapeOf(op.getResult())))
+            needTile(op.getTile());
+        })
+        .Case([&](triton_xla::ScatterOp op) {
+          // The indices, of 32 or 64 bits.
+          if (op.getUnique() || !isTile(op.getTile()))
+            return;
+          bool isSmall =
+              getIndexWord(cast<MemRefType>(op.getDestination().getType())) ==
+              builder.getI32Type();
+          need(builder.getIntegerType(isSmall ? 32 : 64),
+               cast<RankedTensorType>(op.getTile().getType()).getNumElements());
+        });
+  });
+  for (auto [type, count] : elements)
+    scratches[type] = allocateBuffer(func.getLoc(), {count}, type);
+}
+
+/// A view of the scratch memory.
+Value TileEmitter::getScratch(Location loc, ArrayRef<int64_t> shape,
+                              Type element) {
+  // The types of the views depend on the size of the memory.
+  return viewBuffer(loc, scratches.lookup(element), shape);
 }
 
 Value TileEmitter::moveThroughMemory(Location loc, ArrayRef<BufferPart> parts,
                                      ArrayRef<int64_t> shape,
                                      llvm::function_ref<Value(Value)> getView,
-                                     VectorType vector, Attribute layout,
-                                     Operation *op) {
+                                     VectorType vector, Attribute layout) {
   Value view = getView(storeToBuffer(loc, parts, shape));
   auto load = mosaic_gpu::VectorLoadOp::create(
       builder, loc,
       vector.clone(cast<MemRefType>(view.getType()).getElementType()), view,
       /*optimized=*/BoolAttr());
   setLayouts(load, {}, {layout});
-  emitBarrierAfterReads(op);
+  gpu::BarrierOp::create(builder, loc);
   return convertForBuffer(loc, load, vector.getElementType(), layout);
 }

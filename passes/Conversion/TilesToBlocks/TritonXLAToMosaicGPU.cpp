@@ -62,10 +62,12 @@ gpu::GPUModuleOp TileEmitter::run() {
                   builder.getUnitAttr());
   kernel.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
       {static_cast<int32_t>(plan.block.threads()), 1, 1}));
-  kernel.setKnownGridSizeAttr(builder.getDenseI32ArrayAttr(
-      {static_cast<int32_t>(plan.persistentBlocks != 0 ? plan.persistentBlocks
-                                                       : func.getNumTiles()),
-       1, 1}));
+  // The launch computes a number of tiles that depends on arguments.
+  if (plan.persistentBlocks != 0 || !func.getDynamicGrid())
+    kernel.setKnownGridSizeAttr(builder.getDenseI32ArrayAttr(
+        {static_cast<int32_t>(plan.persistentBlocks != 0 ? plan.persistentBlocks
+                                                         : func.getNumTiles()),
+         1, 1}));
   kernel->setAttr(kNumWarps, builder.getI64IntegerAttr(plan.block.numWarps));
   kernel->setAttr(kArguments, builder.getTypeArrayAttr(declared));
   for (auto [argument, number] :
@@ -92,6 +94,7 @@ gpu::GPUModuleOp TileEmitter::run() {
         emitArgument(argument, entry->getArguments().drop_front(number)));
   Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   emitWarpgroupBarriers();
+  allocateScratch();
   emitTiles(func.getBody().front(), tileId);
   return module;
 }
@@ -174,8 +177,7 @@ void TileEmitter::emitTiles(Block &body, Value first) {
     emitBlock(body);
   } else {
     SmallVector<Operation *> dots = wgmmaIn(func);
-    Value end =
-        arith::ConstantIndexOp::create(builder, loc, func.getNumTiles());
+    Value end = emitTileCount(loc);
     Value step =
         arith::ConstantIndexOp::create(builder, loc, plan.persistentBlocks);
     auto loop =
@@ -193,6 +195,35 @@ void TileEmitter::emitTiles(Block &body, Value first) {
     NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc, /*group=*/0,
                                          builder.getUnitAttr());
   gpu::ReturnOp::create(builder, loc);
+}
+
+/// The number of tiles of the grid, which has one dimension.
+Value TileEmitter::emitTileCount(Location loc) {
+  OpFoldResult count = builder.getIndexAttr(1);
+  for (const triton_xla::TileFactor &factor : func.getTileFactors().front()) {
+    OpFoldResult size = builder.getIndexAttr(factor.number);
+    if (factor.argument >= 0) {
+      Value argument = func.getBody().getArgument(factor.argument);
+      if (factor.dimension >= 0) {
+        size = sizesOf(argument)[factor.dimension];
+      } else {
+        Value scalar = mapping.lookup(argument);
+        size = scalar.getType().isIndex()
+                   ? scalar
+                   : arith::IndexCastOp::create(builder, loc,
+                                                builder.getIndexType(), scalar)
+                         .getResult();
+      }
+      AffineExpr s0 = getAffineSymbolExpr(0, builder.getContext());
+      size = affine::makeComposedFoldedAffineApply(
+          builder, loc, s0.ceilDiv(factor.number), {size});
+    }
+    AffineExpr a, b;
+    bindSymbols(builder.getContext(), a, b);
+    count = affine::makeComposedFoldedAffineApply(builder, loc, a * b,
+                                                  {count, size});
+  }
+  return index(loc, count);
 }
 
 void TileEmitter::emitBlock(Block &block) {
@@ -233,6 +264,16 @@ void TileEmitter::emitOp(Operation *op) {
           .Case([&](scf::WhileOp o) { return emitWhile(o), true; })
           .Case([&](scf::IfOp o) { return emitIf(o), true; })
           .Case([&](memref::StoreOp o) { return emitStore(o), true; })
+          .Case([&](tensor::ExtractOp o) {
+            mapping.map(o.getResult(), mapping.lookup(o.getTensor()));
+            return true;
+          })
+          .Case([&](memref::DimOp o) {
+            int64_t dim = *o.getConstantIndex();
+            mapping.map(o.getResult(),
+                        index(o.getLoc(), sizesOf(o.getSource())[dim]));
+            return true;
+          })
           .Case([&](triton_xla::PrintOp o) { return emitPrint(o), true; })
           .Case([&](triton_xla::AssertOp o) { return emitAssert(o), true; })
           .Case([&](triton_xla::AssumeMultipleOp o) {
@@ -696,7 +737,9 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
   if (loop && loop.isDefinedOutsideOfLoop(operand)) {
     builder.setInsertionPointAfterValue(vector);
-    emitBarrierAfterReads(loop);
+    if (plan.persistentBlocks != 0 ||
+        loop->getParentOfType<LoopLikeOpInterface>())
+      gpu::BarrierOp::create(builder, loc);
     staged[operand] = buffer;
   }
   auto store = mosaic_gpu::VectorStoreOp::create(
@@ -1021,11 +1064,12 @@ struct ConvertTritonXLAToMosaicGPU
     remarkApplied(plan.func, kPassName)
         << "block size: " << plan.block.numWarps << " warps of "
         << plan.block.waveSize << " threads";
+    triton_xla::EntryFuncOp func = plan.func;
     if (plan.persistentBlocks != 0)
-      remarkApplied(plan.func, kPassName)
+      remarkApplied(func, kPassName)
           << "persistent grid: " << plan.persistentBlocks << " blocks compute "
-          << static_cast<int64_t>(
-                 triton_xla::EntryFuncOp(plan.func).getNumTiles())
+          << (func.getDynamicGrid() ? std::string("all")
+                                    : std::to_string(func.getNumTiles()))
           << " tiles";
   }
 };

@@ -25,20 +25,20 @@ static constexpr int64_t kWarpsOfGroup = 4;
 /// M of one wgmma.
 static constexpr int64_t kGroupRows = 64;
 /// Maximum N of one wgmma.
-static constexpr int64_t kMostColumns = 256;
+static constexpr int64_t kMaxColumns = 256;
 /// Bytes of a row of A that one wgmma reads.
 static constexpr int64_t kStepBytes = 32;
 /// Number of rows after which the swizzle repeats.
 static constexpr int64_t kSwizzleRows = 8;
 /// Maximum extent of a TMA box.
-static constexpr int64_t kMostBox = 256;
+static constexpr int64_t kMaxBox = 256;
 /// Alignment of addresses and strides of a TMA array, in bytes.
 static constexpr int64_t kArrayAlignment = 16;
 /// Maximum rank and stride of a TMA array.
-static constexpr int64_t kMostDimensions = 5;
-static constexpr int64_t kMostStride = (int64_t(1) << 40) - 1;
+static constexpr int64_t kMaxDimensions = 5;
+static constexpr int64_t kMaxStride = (int64_t(1) << 40) - 1;
 /// Maximum number of accumulator registers per thread.
-static constexpr int64_t kMostAccumulators = 128;
+static constexpr int64_t kMaxAccumulators = 128;
 
 layout::TiledLayout smalti::getWarpgroupAccumulator(int64_t groups) {
   layout::TiledLayout layout;
@@ -80,12 +80,12 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
   if (isDynamic(type))
     return std::string("the array has a dynamic size or stride; TMA requires "
                        "a static array");
-  if (type.getRank() > kMostDimensions)
+  if (type.getRank() > kMaxDimensions)
     return llvm::formatv("the array has rank {0}; TMA supports at most {1}",
-                         type.getRank(), kMostDimensions)
+                         type.getRank(), kMaxDimensions)
         .str();
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return std::string("the window is strided");
+    return std::string("the window has a stride other than 1");
   if (unsigned log2 = log2ArgumentAlignment(cast<BlockArgument>(window.memref));
       (int64_t(1) << log2) < kArrayAlignment)
     return llvm::formatv("the array is only proven to be aligned to {0} B; "
@@ -108,15 +108,15 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t extent = type.getDimSize(dim);
-    if (extent == 0 || extent > kMostCoordinate)
+    if (extent == 0 || extent > kMaxCoordinate)
       return llvm::formatv("dimension {1} of the array has {0} elements; TMA "
                            "supports 1 to {2}",
-                           extent, dim, kMostCoordinate)
+                           extent, dim, kMaxCoordinate)
           .str();
     if (dim == contiguous)
       continue;
     int64_t bytes = strides[dim] * elementBytes;
-    if (bytes % kArrayAlignment != 0 || bytes > kMostStride)
+    if (bytes % kArrayAlignment != 0 || bytes > kMaxStride)
       return llvm::formatv("row stride {0} B must be a multiple of {1} B and "
                            "below 2^40 B",
                            bytes, kArrayAlignment)
@@ -138,10 +138,10 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
                "rows of the tile have {0} B, which is not a multiple of 32 B",
                rowBytes)
         .str();
-  if (shape[0] % kSwizzleRows != 0 || shape[0] > kMostBox)
+  if (shape[0] % kSwizzleRows != 0 || shape[0] > kMaxBox)
     return llvm::formatv(
                "the tile has {0} rows; a multiple of {1} up to {2} is required",
-               shape[0], kSwizzleRows, kMostBox)
+               shape[0], kSwizzleRows, kMaxBox)
         .str();
   return std::nullopt;
 }
@@ -167,22 +167,25 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
   }
   auto extract = operand.getDefiningOp<triton_xla::ExtractOp>();
   if (!extract)
-    return std::string("the operand is computed, not loaded from memory");
+    return std::string("the operand is computed in registers, not the direct "
+                       "result of triton_xla.extract");
   plan.load = extract;
   if (!extract.getTile().hasOneUse())
-    return std::string("the tile has other uses");
+    return std::string("the loaded tile has uses other than this dot");
   if (extract->getBlock() != dot->getBlock())
-    return std::string("the load is in a different MLIR block");
+    return std::string("the load is not in the MLIR block of the dot");
   // Writes of threads are not visible to TMA loads without a proxy fence.
   if (isWritten(extract.getSource()))
-    return std::string("the kernel writes the array");
+    return std::string(
+        "the kernel also writes the array; TMA loads do not see these writes");
   TypedAttr fill = extract.getFillOrZero();
   // TMA fills with positive zeros only.
   auto number = dyn_cast<FloatAttr>(fill);
   auto integer = dyn_cast<IntegerAttr>(fill);
   if (!(number && number.getValue().isPosZero()) &&
       !(integer && integer.getValue().isZero()))
-    return std::string("the out-of-bounds fill value is not zero");
+    return std::string("the fill value of triton_xla.extract is not zero; TMA "
+                       "fills with zeros");
   return planTMAWindow(Window::of(extract), plan);
 }
 
@@ -197,23 +200,24 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
       isa<Float8E4M3FNType, Float8E5M2Type>(element) || element.isInteger(8);
   if (!is16Bit && !isTF32 && !isByte)
     return element.isF32()
-               ? std::string("f32 requires 'tf32' on the dot")
+               ? std::string("operands of type f32 require 'tf32' on the dot")
                : llvm::formatv("operands of type {0} are not supported",
                                element)
                      .str();
   int64_t m = lhs.getDimSize(0), k = lhs.getDimSize(1), n = rhs.getDimSize(1);
   int64_t columns = element.isInteger(8) ? 16 : 8;
   int64_t step = kStepBytes * 8 / lhs.getElementTypeBitWidth();
-  if (m % kGroupRows != 0 || n % columns != 0 || n > kMostColumns ||
+  if (m % kGroupRows != 0 || n % columns != 0 || n > kMaxColumns ||
       k % step != 0)
     return llvm::formatv(
                "M={0}, N={1}, K={2}: M must be a multiple of {3}, N a "
                "multiple of {4} up to {5}, and K a multiple of {6}",
-               m, n, k, kGroupRows, columns, kMostColumns, step)
+               m, n, k, kGroupRows, columns, kMaxColumns, step)
         .str();
 
   if (dot.getLhs() == dot.getRhs())
-    return std::string("operands A and B are the same tile");
+    return std::string(
+        "operands A and B are the same tile; two different loads are required");
   // A 16-bit operand A in registers has the layout of the accumulator.
   bool isInRegisters = is16Bit && isComputed(dot.getLhs());
   if (!isInRegisters)
@@ -223,12 +227,16 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
     return "TMA cannot load operand B: " + *reason;
   // K is the last dimension of A and the first of B.
   if (!is16Bit && plan.lhs->isOperandTransposed())
-    return llvm::formatv("operand A of type {0} must be contiguous along K",
-                         element)
+    return llvm::formatv(
+               "operand A is not contiguous along K, which wgmma requires for "
+               "elements of type {0}; store A in row-major order",
+               element)
         .str();
   if (!is16Bit && !plan.rhs.isOperandTransposed())
-    return llvm::formatv("operand B of type {0} must be contiguous along K",
-                         element)
+    return llvm::formatv(
+               "operand B is not contiguous along K, which wgmma requires for "
+               "elements of type {0}; store B in column-major order",
+               element)
         .str();
   return std::nullopt;
 }
@@ -237,13 +245,14 @@ Reason smalti::planTMAStore(triton_xla::InsertOp insert, TensorWindow &plan) {
   // No wait covers the TMA stores before the end of the kernel, so no other
   // access to the array is allowed.
   if (!insert.getDestination().hasOneUse())
-    return std::string("the kernel accesses the array elsewhere");
+    return std::string("the kernel contains another access to the array");
   if (!isa<triton_xla::EntryFuncOp>(insert->getParentOp()))
-    return std::string("the store is in a loop or a branch");
+    return std::string("triton_xla.insert is inside a loop or a branch");
   if (Reason reason = planTMAWindow(Window::of(insert), plan))
     return reason;
   if (plan.isTransposed)
-    return std::string("the array is contiguous along M");
+    return std::string(
+        "the array is in column-major order; row-major order is required");
   return std::nullopt;
 }
 
@@ -257,7 +266,7 @@ std::optional<int64_t> smalti::chooseWarpgroups(ArrayRef<WgmmaDot> dots,
              auto type = cast<RankedTensorType>(
                  triton_xla::DotOp(plan.dot).getAccumulator().getType());
              return type.getDimSize(0) % (kGroupRows * groups) == 0 &&
-                    type.getNumElements() <= kMostAccumulators * threads;
+                    type.getNumElements() <= kMaxAccumulators * threads;
            });
   };
   if (numWarps != 0) {

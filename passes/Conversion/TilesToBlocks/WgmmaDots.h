@@ -59,7 +59,7 @@ struct WgmmaDot {
 
 /// Limit of TMA coordinates. Larger coordinates are outside every supported
 /// array.
-inline constexpr int64_t kMostCoordinate = int64_t(1) << 30;
+inline constexpr int64_t kMaxCoordinate = int64_t(1) << 30;
 
 /// Plans a TMA copy of the window, or returns why TMA cannot copy it.
 std::optional<std::string> planTMAWindow(const Window &window,

@@ -114,13 +114,13 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
 Value TileEmitter::coordinate(Location loc, OpFoldResult offset) {
   std::optional<SignedRange> range = ranges.get(offset);
   Value value = index(loc, mapped(offset));
-  if (!range || !range->isWithin(-kMostCoordinate, kMostCoordinate)) {
+  if (!range || !range->isWithin(-kMaxCoordinate, kMaxCoordinate)) {
     value = arith::MinSIOp::create(
         builder, loc, value,
-        arith::ConstantIndexOp::create(builder, loc, kMostCoordinate));
+        arith::ConstantIndexOp::create(builder, loc, kMaxCoordinate));
     value = arith::MaxSIOp::create(
         builder, loc, value,
-        arith::ConstantIndexOp::create(builder, loc, -kMostCoordinate));
+        arith::ConstantIndexOp::create(builder, loc, -kMaxCoordinate));
   }
   return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), value);
 }

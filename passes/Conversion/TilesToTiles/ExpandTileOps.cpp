@@ -12,17 +12,20 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace smalti {
+#define GEN_PASS_DECL_SMALTIEXPANDTILEOPS
 #define GEN_PASS_DEF_SMALTIEXPANDTILEOPS
 #include "smalti/passes/Conversion/Passes.h.inc"
 } // namespace smalti
@@ -32,6 +35,12 @@ using namespace smalti;
 using namespace smalti::triton_xla;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
+
+/// The ops that the pass expands unless `keep` has them; of dots, those that
+/// are not primitive. `num_tiles` is always expanded, since the grid changes.
+static constexpr llvm::StringLiteral kDerived[] = {
+    "squeeze_dims", "split",      "histogram",  "sort",
+    "random_bits",  "dot_scaled", "sparse_dot", "dot"};
 
 /// Maximum number of comparisons of a histogram, elements times bins, that is
 /// expanded.
@@ -747,14 +756,40 @@ static Value expandSparseDot(TileBuilder &b, SparseDotOp op) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// The number of tiles in a dimension of the grid.
+static Value createTileCount(ImplicitLocOpBuilder &b, EntryFuncOp func,
+                             ArrayRef<TileFactor> factors) {
+  Value count;
+  for (const TileFactor &factor : factors) {
+    Value size;
+    if (factor.argument < 0) {
+      size = arith::ConstantIndexOp::create(b, factor.number);
+    } else {
+      size = func.getBody().getArgument(factor.argument);
+      if (factor.dimension >= 0)
+        size = memref::DimOp::create(
+            b, size, arith::ConstantIndexOp::create(b, factor.dimension));
+      else if (!size.getType().isIndex())
+        size = arith::IndexCastOp::create(b, b.getIndexType(), size);
+      if (factor.number != 1)
+        size = arith::CeilDivUIOp::create(
+            b, size, arith::ConstantIndexOp::create(b, factor.number));
+    }
+    count = count ? arith::MulIOp::create(b, count, size).getResult() : size;
+  }
+  return count;
+}
+
 namespace {
 
 struct SmaltiExpandTileOps
     : smalti::impl::SmaltiExpandTileOpsBase<SmaltiExpandTileOps> {
+  using SmaltiExpandTileOpsBase::SmaltiExpandTileOpsBase;
   void runOnOperation() override;
 
 private:
   LogicalResult plan(SmallVectorImpl<Operation *> &ops);
+  bool isKept(Operation *op) const;
   void expand(Operation *op);
   void linearizeGrid(EntryFuncOp func);
 };
@@ -794,15 +829,31 @@ static std::optional<std::string> getHistogramRefusal(HistogramOp op) {
   return std::nullopt;
 }
 
-static bool isPrimitive(DotOp op) {
-  return op.getLhs().getType().getRank() == 2 &&
-         (op.getAlgorithm() == DotAlgorithm::Default ||
-          op.getAlgorithm() == DotAlgorithm::TF32 ||
-          op.getAlgorithm() == DotAlgorithm::IEEE);
+/// Whether the algorithm of a dot has a single part in the type of its
+/// operands.
+static bool isSingle(DotAlgorithm algorithm) {
+  return algorithm == DotAlgorithm::Default ||
+         algorithm == DotAlgorithm::TF32 || algorithm == DotAlgorithm::IEEE;
+}
+
+/// Whether the op remains because it is primitive or in the list `keep`.
+bool SmaltiExpandTileOps::isKept(Operation *op) const {
+  if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()))
+    return true;
+  StringRef name = op->getName().stripDialect();
+  bool isListed = llvm::is_contained(keep, name);
+  if (auto dot = dyn_cast<DotOp>(op))
+    return isSingle(dot.getAlgorithm()) &&
+           (isListed || dot.getLhs().getType().getRank() == 2);
+  if (isa<NumTilesOp>(op))
+    return false;
+  return isListed || !llvm::is_contained(kDerived, name);
 }
 
 LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
   WalkResult walk = getOperation().walk([&](Operation *op) -> WalkResult {
+    if (isKept(op))
+      return WalkResult::advance();
     if (auto sort = dyn_cast<SortOp>(op)) {
       if (failed(checkSort(sort)))
         return WalkResult::interrupt();
@@ -811,12 +862,6 @@ LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
         remarkMissed(op, kPassName) << "histogram not expanded: " << *reason;
         return WalkResult::advance();
       }
-    } else if (auto dot = dyn_cast<DotOp>(op)) {
-      if (isPrimitive(dot))
-        return WalkResult::advance();
-    } else if (!isa<SqueezeDimsOp, SplitOp, RandomBitsOp, DotScaledOp,
-                    SparseDotOp, NumTilesOp>(op)) {
-      return WalkResult::advance();
     }
     ops.push_back(op);
     return WalkResult::advance();
@@ -840,8 +885,9 @@ void SmaltiExpandTileOps::expand(Operation *op) {
             return parts;
           })
           .Case([&](NumTilesOp op) -> SmallVector<Value> {
-            return {arith::ConstantIndexOp::create(
-                b, getOperation().getNumTilesPerDim()[op.getDim()])};
+            return {
+                createTileCount(b, getOperation(),
+                                getOperation().getTileFactors()[op.getDim()])};
           })
           .Case([&](HistogramOp op) -> SmallVector<Value> {
             return {expandHistogram(b, op)};
@@ -864,9 +910,10 @@ void SmaltiExpandTileOps::expand(Operation *op) {
 
 /// Replaces the ids of a grid by one id, in row-major order.
 void SmaltiExpandTileOps::linearizeGrid(EntryFuncOp func) {
-  SmallVector<int64_t> grid = func.getNumTilesPerDim();
+  SmallVector<SmallVector<TileFactor>> grid = func.getTileFactors();
   if (grid.size() == 1)
     return;
+  SmallVector<int64_t> sizes = func.getNumTilesPerDim();
   Block &body = func.getBody().front();
   SmallVector<BlockArgument> ids = llvm::to_vector(func.getTileIds());
   auto builder = ImplicitLocOpBuilder::atBlockBegin(func.getLoc(), &body);
@@ -874,7 +921,7 @@ void SmaltiExpandTileOps::linearizeGrid(EntryFuncOp func) {
   for (size_t dim = grid.size(); dim-- > 0;) {
     Value id = rest;
     if (dim != 0) {
-      Value size = arith::ConstantIndexOp::create(builder, grid[dim]);
+      Value size = createTileCount(builder, func, grid[dim]);
       id = arith::RemUIOp::create(builder, rest, size);
       rest = arith::DivUIOp::create(builder, rest, size);
     }
@@ -889,12 +936,31 @@ void SmaltiExpandTileOps::linearizeGrid(EntryFuncOp func) {
     kept.push_back(builder.getDictionaryAttr({}));
     func.setArgAttrsAttr(builder.getArrayAttr(kept));
   }
-  func.removeGridAttr();
+  SmallVector<TileFactor> all;
+  for (const SmallVector<TileFactor> &factors : grid)
+    llvm::append_range(all, factors);
+  func.setTileFactors({all});
   remarkApplied(func, kPassName)
-      << "grid of " << llvm::interleaved(grid, " x ") << " tiles linearized";
+      << "grid of "
+      << llvm::join(llvm::map_range(sizes,
+                                    [](int64_t size) {
+                                      return ShapedType::isDynamic(size)
+                                                 ? std::string("?")
+                                                 : std::to_string(size);
+                                    }),
+                    " x ")
+      << " tiles linearized";
 }
 
 void SmaltiExpandTileOps::runOnOperation() {
+  for (StringRef name : keep) {
+    if (llvm::is_contained(kDerived, name))
+      continue;
+    getOperation().emitError()
+        << kPassName << ": keep has '" << name << "'; supported are "
+        << llvm::join(ArrayRef(kDerived), ", ");
+    return signalPassFailure();
+  }
   SmallVector<Operation *> ops;
   if (failed(plan(ops)))
     return signalPassFailure();

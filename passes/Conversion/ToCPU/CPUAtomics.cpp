@@ -1,4 +1,4 @@
-//===- CPUAtomics.cpp - Addresses and atomic operations on the CPU --------===//
+//===- CPUAtomics.cpp - Atomic operations on the CPU ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/ToCPU/CPUAtomics.h"

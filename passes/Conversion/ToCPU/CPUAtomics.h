@@ -1,5 +1,4 @@
-//===- CPUAtomics.h - Addresses and atomic operations on the CPU -*- C++
-//-*-===//
+//===- CPUAtomics.h - Atomic operations on the CPU ------------ -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_TOCPU_CPUATOMICS_H

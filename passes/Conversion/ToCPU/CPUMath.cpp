@@ -38,8 +38,8 @@ private:
   Value multiplyAdd(Value x, Value y, Value z) {
     auto contract = arith::FastMathFlagsAttr::get(
         builder.getContext(), arith::FastMathFlags::contract);
-    Value product = arith::MulFOp::create(builder, x, y, contract);
-    return arith::AddFOp::create(builder, product, z, contract);
+    Value multiplied = arith::MulFOp::create(builder, x, y, contract);
+    return arith::AddFOp::create(builder, multiplied, z, contract);
   }
   /// x if `predicate` of x and y is false, otherwise y. NaN is kept.
   Value clamp(arith::CmpFPredicate predicate, Value x, Value y) {

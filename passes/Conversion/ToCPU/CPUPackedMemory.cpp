@@ -1,4 +1,4 @@
-//===- CPUPackedMemory.cpp - Elements of less than a byte on the CPU ------===//
+//===- CPUPackedMemory.cpp - Packed memory on the CPU ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/ToCPU/CPUPackedMemory.h"

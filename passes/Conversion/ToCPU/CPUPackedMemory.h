@@ -1,5 +1,4 @@
-//===- CPUPackedMemory.h - Elements of less than a byte on the CPU -*- C++
-//-*-===//
+//===- CPUPackedMemory.h - Packed memory on the CPU ----------- -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_TOCPU_CPUPACKEDMEMORY_H

@@ -170,8 +170,8 @@ Value Expansion::extendPowerOfTwo(Value bits) {
 Value Expansion::truncate(const Format &format, Value number) {
   Value bits = asBits(number);
   Value magnitude = mask(bits, 0x7fffffff);
-  // Ties go to even: half a unit is added if the last bit is set, otherwise one
-  // less.
+  // Ties go to even: half of the last place is added if its bit is set,
+  // otherwise one less.
   int64_t rebias = Format::wideBias - format.bias;
   int64_t half = int64_t(1) << (format.shift() - 1);
   Value last = mask(right(magnitude, format.shift()), 1);
@@ -204,7 +204,7 @@ Value Expansion::truncateToPowerOfTwo(const Format &format, Value number) {
   Value magnitude = mask(bits, 0x7fffffff);
   int64_t half = int64_t(1) << (Format::wideMantissa - 1);
   Value normal = right(add(magnitude, constant(half)), Format::wideMantissa);
-  // Half way between 2^-127, which is subnormal in f32, and 2^-126.
+  // The middle between 2^-127, which is subnormal in f32, and 2^-126.
   Value subnormal = select(compare(CmpIPredicate::uge, magnitude, 3 * half / 2),
                            constant(1), constant(0));
   Value result = select(compare(CmpIPredicate::ult, magnitude, 2 * half),

@@ -305,7 +305,7 @@ private:
       number = createError(inside, loc,
                            "this division overflows: the minimum of " +
                                Twine(text(element)) +
-                               " divided by -1 does not fit in the type");
+                               " divided by -1 exceeds the range of the type");
     if (isZero) {
       Value byZero = createError(
           inside, loc,

@@ -184,7 +184,7 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
                 isa<bufferization::BufferizableOpInterface>(op))) {
       return WalkResult::advance();
     }
-    return op->emitOpError("cannot be lowered to CPU loops");
+    return op->emitOpError("is not supported on the target cpu");
   });
   return failure(result.wasInterrupted());
 }
@@ -291,7 +291,7 @@ static void lowerInserts(RewriterBase &rewriter, func::FuncOp function,
 }
 
 /// Whether an element-wise op only moves elements or computes indices. To
-/// compute such an element again is not slower than to load it.
+/// compute its elements again is not slower than to load them.
 static bool isCheap(linalg::GenericOp op) {
   return op.getNumParallelLoops() == op.getNumLoops() &&
          llvm::all_of(
@@ -307,7 +307,7 @@ static void cloneCheapProducers(RewriterBase &rewriter, func::FuncOp function) {
     if (op->getNumResults() == 1 && isCheap(op))
       producers.push_back(op);
   });
-  // A clone is a new use of its operands, which may be cheap as well.
+  // A clone is a new use of its operands, which may also be cheap.
   for (linalg::GenericOp op : llvm::reverse(producers)) {
     for (OpOperand &use :
          llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {

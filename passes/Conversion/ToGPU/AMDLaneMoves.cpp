@@ -186,6 +186,19 @@ Value amd::emitLaneMove(OpBuilder &builder, Location loc, Value word,
     if (move.matches([](int64_t lane) { return lane ^ 32; }))
       return emitSwap<ROCDL::Permlane32SwapOp>(builder, loc, word, 32, indices);
   }
+  // All lanes of each half read one lane of the other half.
+  if (move.matches([](int64_t lane) { return lane < kGroup ? kGroup : 0; })) {
+    auto read = [&](int64_t lane) -> Value {
+      return ROCDL::ReadlaneOp::create(builder, loc, i32, word,
+                                       getI32(builder, loc, lane));
+    };
+    OpBuilder &head = indices.getBuilder();
+    Value isLower =
+        arith::CmpIOp::create(head, indices.getLoc(), arith::CmpIPredicate::ult,
+                              indices.getLane(), indices.getConstant(kGroup));
+    Value upper = read(kGroup), lower = read(0);
+    return arith::SelectOp::create(builder, loc, isLower, upper, lower);
+  }
   if (std::optional<int64_t> pattern = findSwizzle(move))
     return ROCDL::DsSwizzleOp::create(builder, loc, i32, word,
                                       getI32(builder, loc, *pattern));

@@ -235,12 +235,13 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
   TensorMapOfKernel entry;
   auto memref = findMemRef(call.getOperand(1));
   if (!memref)
-    return refuse("its address is not the address of a memref");
+    return refuse(
+        "the global address passed to the encoder is not that of a memref");
   std::string why;
   std::optional<int64_t> argument = getEntry(memref->first, why);
   if (!argument)
     return refuse(
-        "its memory is not an entry of the function's pointer array: " + why);
+        "its memref is not loaded from the function's pointer array: " + why);
   entry.argument = *argument;
 
   std::optional<int64_t> number = evaluate(call.getOperand(2)),
@@ -248,14 +249,17 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
                          swizzle = evaluate(call.getOperand(6));
   entry.element = number ? getElementType(*number, call.getContext()) : Type();
   if (!entry.element)
-    return refuse("its element type is not constant or not supported");
-  if (!rank || *rank < 1 || *rank > transfers::kMostTensorMapDims || !swizzle)
-    return refuse("its rank or swizzle is not constant or not supported");
+    return refuse(
+        "the element type passed to the encoder is not a supported constant");
+  if (!rank || *rank < 1 || *rank > transfers::kMaxTensorMapDims || !swizzle)
+    return refuse("the rank or the swizzle passed to the encoder is not a "
+                  "supported constant");
   auto extents = readIntegers(call, 4, *rank, refusal),
        strides = readIntegers(call, 5, *rank, refusal),
        box = readIntegers(call, 7, *rank, refusal);
   if (!extents || !strides || !box)
-    return refuse("its sizes, strides or box are not constant");
+    return refuse(
+        "the sizes, strides or box passed to the encoder are not constant");
 
   int64_t bits = entry.element.getIntOrFloatBitWidth();
   entry.offset = memref->second;
@@ -265,7 +269,7 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
     entry.element = IntegerType::get(call.getContext(), 8);
     if (strides->back() != 1 || extents->back() % packing != 0 ||
         box->back() % packing != 0)
-      return refuse("its rows are not whole bytes");
+      return refuse("the rows of its array or box are not whole bytes");
     extents->back() /= packing;
     box->back() /= packing;
   }
@@ -284,7 +288,7 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
                            TensorMapRefusal &refusal) {
   auto load = array.getDefiningOp<LLVM::LoadOp>();
   if (!load || !load.getAddr().getDefiningOp<LLVM::AllocaOp>()) {
-    refusal.reason = "it is not an array that the function allocates";
+    refusal.reason = "the array is not an llvm.alloca of the host function";
     return std::nullopt;
   }
   HostTensorMaps maps;
@@ -298,16 +302,18 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
           return;
         func::CallOp call = getEncoderCall(use.getOwner());
         if (!call || use.getOperandNumber() != 0)
-          return refuse("something other than tensor maps is written to it",
-                        use.getOwner(),
-                        "this use of the array is not a call that encodes a "
-                        "tensor map");
+          return refuse(
+              "the array has a use other than the encoding of tensor maps",
+              use.getOwner(),
+              "this use of the array is not a call that encodes a "
+              "tensor map");
         std::string map = "tensor map at byte " + std::to_string(offset);
         if (!isBefore(call, load))
-          return refuse(map + ": it may be encoded after the array is loaded",
-                        call,
-                        "this call does not precede the load of the array in "
-                        "the same MLIR block");
+          return refuse(
+              map + ": its encoder call does not precede the load of the array",
+              call,
+              "this call does not precede the load of the array in "
+              "the same MLIR block");
         std::optional<TensorMapOfKernel> entry =
             readCall(call, getEntry, refusal);
         if (!entry)
@@ -318,7 +324,8 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
                  call, "the second tensor map is encoded here");
       });
   if (unknown && refusal.reason.empty())
-    refuse("an address in it is not constant", unknown, "the address is here");
+    refuse("an address inside the array is not constant", unknown,
+           "the address is here");
   if (!refusal.reason.empty())
     return std::nullopt;
   return maps;

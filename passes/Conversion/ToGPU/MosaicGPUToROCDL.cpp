@@ -79,7 +79,7 @@ public:
     return std::nullopt;
   }
   std::optional<std::string> refuseBarriers() const override {
-    return "the target does not have mbarriers";
+    return "the target does not have mbarriers; use gpu.barrier";
   }
 
   Value emitLaneRead(OpBuilder &builder, Location loc, Value word, Value lane,

@@ -95,7 +95,8 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
   auto type = cast<MemRefType>(memref.getType());
   auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
   if (!cast || cast->getNumOperands() != 1) {
-    why = "it is not a cast of a memref descriptor";
+    why = "the memref is not an unrealized_conversion_cast of a memref "
+          "descriptor";
     return std::nullopt;
   }
   auto fields = collectFields(cast.getOperand(0));
@@ -105,8 +106,8 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
       failed(type.getStridesAndOffset(strides, offset)) ||
       ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic)) {
-    why = "its descriptor is not built by llvm.insertvalue, or its type is not "
-          "static";
+    why = "the descriptor of the memref is not built by llvm.insertvalue, or "
+          "its type is not static";
     return std::nullopt;
   }
   auto field = [&](std::vector<int64_t> position) {
@@ -117,7 +118,8 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
   std::optional<int64_t> entry =
       pointer ? getEntry(pointer, func) : std::nullopt;
   if (!entry || field({0}) != pointer) {
-    why = "its address is not loaded from the function's pointer array";
+    why = "the address of the memref is not loaded from the function's pointer "
+          "array";
     return std::nullopt;
   }
   bool isAsTyped = isConstant(field({2}), offset);
@@ -125,7 +127,8 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
     isAsTyped &= isConstant(field({3, dim}), type.getDimSize(dim)) &&
                  isConstant(field({4, dim}), strides[dim]);
   if (!isAsTyped) {
-    why = "the offset, sizes or strides of its descriptor differ from its type";
+    why = "the offset, sizes or strides in the descriptor of the memref differ "
+          "from its type";
     return std::nullopt;
   }
   return entry;
@@ -281,8 +284,9 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
       return launch.emitOpError() << "uses a memref of type " << value.getType()
                                   << " that is defined outside, but " << why;
     if (!used.insert(*entry).second)
-      return launch.emitOpError() << "uses two memrefs of entry " << *entry
-                                  << " of the function's pointer array";
+      return launch.emitOpError()
+             << "uses two memrefs, but only one is supported, of entry "
+             << *entry << " of the function's pointer array";
     noteEntry(*entry, value, plan.arguments);
   }
   for (auto [entry, cast] : unavailable) {
@@ -345,8 +349,8 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
   if (!launch.getWorkgroupAttributions().empty() ||
       !launch.getPrivateAttributions().empty())
     return launch.emitOpError()
-           << "declares workgroup or private attributions; slice the dynamic "
-              "shared memory instead";
+           << "has workgroup or private memory attributions, which are not "
+              "supported; use slices of the dynamic shared memory";
   std::optional<int64_t> threads =
       getVolume(launch.getBlockSizeOperandValues());
   bool isStatic = threads && getVolume(launch.getGridSizeOperandValues());

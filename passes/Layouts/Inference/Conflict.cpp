@@ -224,7 +224,8 @@ std::string inference::describeConstraint(Evaluator &evaluator,
                 ? " without bank conflicts"
                 : "");
   case Kind::TensorTransfer:
-    return "requires a layout that can be loaded from or stored to " +
+    return "requires a layout that tensor memory loads and stores support "
+           "for " +
            typeText(constraint.type);
   case Kind::MmaTile: {
     std::string tiles;
@@ -233,20 +234,21 @@ std::string inference::describeConstraint(Evaluator &evaluator,
                                         constraint.allowsUnswizzled))
       tiles += (tiles.empty() ? "" : " or ") + std::to_string(tile[0]) + "x" +
                std::to_string(tile[1]);
-    return "requires tile " + tiles +
+    return "requires shared memory in tiles of " + tiles +
            ", with a swizzle as wide as the tile's rows";
   }
   case Kind::Divides:
-    return "requires a tile whose sizes divide " + listText(constraint.numbers);
+    return "requires shared-memory tiles whose sizes divide " +
+           listText(constraint.numbers);
   case Kind::MinorDivisible:
-    return "requires a tile whose rows are a multiple of " +
+    return "requires shared-memory tiles whose rows are a multiple of " +
            std::to_string(constraint.numbers.front()) + " elements";
   case Kind::Relayout:
     return "requires a supported relayout from the layout of its operand";
   case Kind::Use:
-    return "uses operand " +
+    return "requires operand " +
            std::to_string(constraint.operand->getOperandNumber()) +
-           " in the layout in which it was produced";
+           " in the layout of its producer";
   case Kind::GlobalTransfer:
     return "accesses " + typeText(constraint.type) + " in global memory";
   case Kind::BulkCopy:

@@ -181,7 +181,7 @@ bool transfers::isTransferInJAX(const TransferProblem &problem,
   int64_t accesses = 1;
   for (const Digit &digit : digits->registers)
     accesses *= digit.size;
-  if (accesses > kMostAccesses)
+  if (accesses > kMaxAccesses)
     return false;
   if (accessBits > kChunkBits || accessBits % 8 != 0)
     return false;

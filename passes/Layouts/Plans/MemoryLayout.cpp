@@ -23,7 +23,7 @@ static constexpr int64_t kSwizzleRow = 128;
 static constexpr int64_t kSwizzleChunk = 16;
 
 /// Larger than any shared memory.
-static constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
+static constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 
 int64_t transfers::swizzleAddress(int64_t address, int64_t swizzleBytes) {
   int64_t chunks = swizzleBytes / kSwizzleChunk;
@@ -64,7 +64,8 @@ static std::optional<std::string> tileSteps(const MemoryLayout &memory,
     if (memory.shape[dim] > 1 && memory.strides[dim] < innermost)
       return "dimension " + std::to_string(dim) + " (stride " +
              std::to_string(memory.strides[dim]) +
-             ") is not tiled, but is inner to the tiled dimension " +
+             ") is not tiled, but its stride is smaller than that of the tiled "
+             "dimension " +
              std::to_string(order.front()) + " (stride " +
              std::to_string(innermost) + ")";
   int64_t inTile = 1;
@@ -111,13 +112,13 @@ transfers::getMemorySteps(const MemoryLayout &memory) {
                         listText(memory.strides));
   int64_t span = 1;
   for (auto [size, stride] : llvm::zip_equal(memory.shape, memory.strides)) {
-    bool isLarge = size > kMostElements || stride > kMostElements;
+    bool isLarge = size > kMaxElements || stride > kMaxElements;
     if (!isLarge)
       span += (size - 1) * stride;
-    if (isLarge || span > kMostElements)
+    if (isLarge || span > kMaxElements)
       return Result::none("memory of shape " + listText(memory.shape) +
                           " and strides " + listText(memory.strides) +
-                          " spans more than " + std::to_string(kMostElements) +
+                          " spans more than " + std::to_string(kMaxElements) +
                           " elements");
   }
   SmallVector<MemorySteps> steps;

@@ -33,7 +33,7 @@ using llvm::SmallVector;
 using targets::Target;
 
 /// Limit of the elements of a pattern, which are enumerated.
-static constexpr int64_t kMostElements = int64_t(1) << 20;
+static constexpr int64_t kMaxElements = int64_t(1) << 20;
 
 llvm::StringRef relayouts::toString(Means means) {
   switch (means) {
@@ -252,10 +252,10 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
     elements *= part;
     repeats *= size / part;
   }
-  if (elements > kMostElements) {
-    cost.reason = "the layouts repeat only after " + std::to_string(elements) +
-                  " elements; at most " + std::to_string(kMostElements) +
-                  " are supported";
+  if (elements > kMaxElements) {
+    cost.reason = "the pattern of the two layouts repeats only after " +
+                  std::to_string(elements) + " elements; at most " +
+                  std::to_string(kMaxElements) + " are supported";
     return cost;
   }
   for (const RegisterLayout *layout : {&from, &to})

@@ -18,8 +18,8 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
-static constexpr int64_t kMostExtent = (int64_t(1) << 32) - 1;
-static constexpr int64_t kMostStride = (int64_t(1) << 40) - 1;
+static constexpr int64_t kMaxExtent = (int64_t(1) << 32) - 1;
+static constexpr int64_t kMaxStride = (int64_t(1) << 40) - 1;
 
 namespace {
 /// A digit of the slice in shared memory: `size` values that are `step`
@@ -158,12 +158,12 @@ std::optional<std::string> Planner::collectDigits() {
       size = problem.memory.swizzleBytes / bytes;
     SliceDigit left = digit;
     while (true) {
-      if (size > kMostBoxElements)
-        size = largestDivisor(size, kMostBoxElements, multiple);
+      if (size > kMaxBoxElements)
+        size = largestDivisor(size, kMaxBoxElements, multiple);
       if (size == 0)
         return "rows of " + std::to_string(digit.size) +
                " elements cannot be split into boxes of at most " +
-               std::to_string(kMostBoxElements) +
+               std::to_string(kMaxBoxElements) +
                " elements that are a multiple of " +
                std::to_string(kTensorMapStrideBytes) + " bytes";
       digits.push_back({left.dim, size, left.step, left.memoryStride});
@@ -239,7 +239,7 @@ bool Planner::mergeInto(MapDim &outer, MapDim &inner,
       inner.terms.empty() || problem.extents[inner.dim] % inner.step != 0 ||
       (isChecked && problem.slice[inner.dim] > 1) ||
       outer.stride != inner.extent * inner.stride ||
-      outer.extent > kMostExtent / inner.extent)
+      outer.extent > kMaxExtent / inner.extent)
     return false;
   for (CoordinateTerm term : outer.terms) {
     term.multiplier *= inner.extent;
@@ -254,7 +254,7 @@ bool Planner::mergeInto(MapDim &outer, MapDim &inner,
 void Planner::reduceDims(SmallVectorImpl<MapDim> &dims,
                          SmallVectorImpl<int64_t> &checked) const {
   auto isFull = [&] {
-    return static_cast<int64_t>(dims.size()) > kMostTensorMapDims;
+    return static_cast<int64_t>(dims.size()) > kMaxTensorMapDims;
   };
   // Remove dimensions of one element.
   for (size_t position = 0; position < dims.size();) {
@@ -283,17 +283,17 @@ void Planner::reduceDims(SmallVectorImpl<MapDim> &dims,
 }
 
 std::optional<std::string> Planner::checkLimits(const TensorMap &map) const {
-  if (static_cast<int64_t>(map.extents.size()) > kMostTensorMapDims)
+  if (static_cast<int64_t>(map.extents.size()) > kMaxTensorMapDims)
     return "the slice needs a tensor map of " +
            std::to_string(map.extents.size()) + " dimensions; at most " +
-           std::to_string(kMostTensorMapDims) + " are supported";
+           std::to_string(kMaxTensorMapDims) + " are supported";
   for (int64_t extent : map.extents)
-    if (extent < 1 || extent > kMostExtent)
+    if (extent < 1 || extent > kMaxExtent)
       return "the extents of the tensor map are " + listText(map.extents) +
              "; each must be from 1 to 2^32 - 1";
   for (int64_t stride : ArrayRef(map.strides).drop_back())
     if (stride % kTensorMapStrideBytes != 0 || stride < 1 ||
-        stride > kMostStride)
+        stride > kMaxStride)
       return "a stride of the tensor map is " + std::to_string(stride) +
              " bytes; it must be a multiple of " +
              std::to_string(kTensorMapStrideBytes) + " bytes below 2^40";
@@ -346,9 +346,9 @@ Planner::Result Planner::build(size_t count) const {
   int64_t copies = 1;
   for (const SliceDigit &digit : outside) {
     copies *= digit.size;
-    if (copies > kMostTensorCopies)
+    if (copies > kMaxTensorCopies)
       return Result::none("the slice needs more than " +
-                          std::to_string(kMostTensorCopies) + " copies");
+                          std::to_string(kMaxTensorCopies) + " copies");
   }
   for (int64_t copy = 0; copy < copies; ++copy) {
     TensorPiece piece;

@@ -20,13 +20,13 @@
 namespace smalti::transfers {
 
 // Limits of tensor maps, and the alignment of copies in shared memory.
-inline constexpr int64_t kMostTensorMapDims = 5;
-inline constexpr int64_t kMostBoxElements = 256;
+inline constexpr int64_t kMaxTensorMapDims = 5;
+inline constexpr int64_t kMaxBoxElements = 256;
 inline constexpr int64_t kTensorMapStrideBytes = 16;
 inline constexpr int64_t kTensorCopyAlignment = 128;
 
 /// Limit of the copies of one slice.
-inline constexpr int64_t kMostTensorCopies = 256;
+inline constexpr int64_t kMaxTensorCopies = 256;
 
 /// A coordinate outside of every tensor, also after an offset is added.
 inline constexpr int64_t kOutside = -(int64_t(1) << 30);

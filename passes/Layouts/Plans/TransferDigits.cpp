@@ -38,9 +38,10 @@ transfers::splitDigit(const TiledDim &dim, const MemorySteps &steps,
     return std::nullopt;
   }
   if (steps.inner % dim.stride != 0 || end % steps.inner != 0)
-    return std::to_string(dim.size) + " steps of " +
+    return std::to_string(dim.size) + " the layout has steps of " +
            std::to_string(dim.stride) + " elements along dimension " +
-           std::to_string(dim.logicalDim) + " do not align with runs of " +
+           std::to_string(dim.logicalDim) +
+           ", which do not align with the runs of " +
            std::to_string(steps.inner) + " elements in memory";
   digits.push_back({end / steps.inner, steps.outerStride * elementBits});
   digits.push_back(inTile(steps.inner / dim.stride));

@@ -374,12 +374,12 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
                         " bits that one thread holds are not adjacent in "
                         "memory, so two threads would access the same byte");
 
-  if (int64_t fewest = candidates.front().numAccesses(); fewest > kMostAccesses)
+  if (int64_t fewest = candidates.front().numAccesses(); fewest > kMaxAccesses)
     return Result::none("the transfer needs " + std::to_string(fewest) +
                         " accesses per thread; at most " +
-                        std::to_string(kMostAccesses) + " are supported");
+                        std::to_string(kMaxAccesses) + " are supported");
   llvm::erase_if(candidates, [](const Candidate &candidate) {
-    return candidate.numAccesses() > kMostAccesses;
+    return candidate.numAccesses() > kMaxAccesses;
   });
 
   // First search for a plan without stagger.

@@ -23,7 +23,7 @@ struct Target;
 namespace smalti::transfers {
 
 /// More accesses than the registers of a thread allow.
-inline constexpr int64_t kMostAccesses = 16384;
+inline constexpr int64_t kMaxAccesses = 16384;
 
 /// The layout of a vector in memory. Sizes and strides are in elements.
 struct MemoryLayout {
@@ -166,7 +166,7 @@ struct TransferPlan {
 ///
 /// A plan does not exist for a load with a splat layout, and for shapes and
 /// tiles that do not nest. It also does not exist for elements smaller than a
-/// byte that are not adjacent in memory, and for more than `kMostAccesses`
+/// byte that are not adjacent in memory, and for more than `kMaxAccesses`
 /// accesses per thread. Only a plan that must be conflict-free may be
 /// staggered.
 layout::ValueOr<TransferPlan> planTransfer(const TransferProblem &problem,
@@ -179,7 +179,7 @@ enum class TransferNeed { Optimized, Unoptimized, Downgradable };
 /// Whether layout inference of JAX 0.10.2 accepts a transfer. Its planner
 /// models 32 banks and one warp, uses one access of at most 16 bytes per
 /// register, and staggers two groups of lanes. It accepts some transfers whose
-/// accesses of less than 4 bytes have conflicts. More than `kMostAccesses`
+/// accesses of less than 4 bytes have conflicts. More than `kMaxAccesses`
 /// accesses are rejected.
 bool isTransferInJAX(const TransferProblem &problem, TransferNeed need);
 

@@ -26,8 +26,8 @@ layout::ValueOr<SmallVector<WgmmaBlock>>
 transfers::splitWgmmaColumns(int64_t columns, bool isInteger) {
   using Result = layout::ValueOr<SmallVector<WgmmaBlock>>;
   SmallVector<WgmmaBlock> blocks;
-  for (int64_t start = 0; start < columns; start += kMostWgmmaColumns)
-    blocks.push_back({start, std::min(columns - start, kMostWgmmaColumns)});
+  for (int64_t start = 0; start < columns; start += kMaxWgmmaColumns)
+    blocks.push_back({start, std::min(columns - start, kMaxWgmmaColumns)});
   for (const WgmmaBlock &block : blocks) {
     int64_t multiple = isInteger && block.size > 24 ? 16 : 8;
     if (block.size % multiple != 0)
@@ -93,7 +93,7 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
     return Result::none(steps.reason);
   int64_t swizzle = memory.swizzleBytes;
   if (swizzle == 16)
-    return Result::none("its memory is not swizzled; a swizzle of 32, 64 or "
+    return Result::none("the memory is not swizzled; a swizzle of 32, 64 or "
                         "128 bytes is required");
   int64_t bytes = problem.elementBits / 8;
   Line outer{(*steps)[problem.outerDim], bytes},
@@ -108,11 +108,13 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
   WgmmaOperandPlan plan;
   plan.isTransposed = inner.at(1) != bytes;
   if (plan.isTransposed && outer.at(1) != bytes)
-    return Result::none("neither dimension is contiguous in memory");
+    return Result::none(
+        "neither dimension of the operand is contiguous in memory");
   if (plan.isTransposed && problem.elementBits != 16)
-    return Result::none("K is not its contiguous dimension, which requires "
-                        "16-bit elements, but these have " +
-                        std::to_string(problem.elementBits) + " bits");
+    return Result::none(
+        "K is not the contiguous dimension of the operand, which is supported "
+        "for 16-bit elements only; its elements have " +
+        std::to_string(problem.elementBits) + " bits");
 
   int64_t pattern = kPatternRows * swizzle;
   plan.log2Alignment = llvm::Log2_64(pattern);
@@ -120,9 +122,10 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
   Runs alongRows{swizzle / bytes, bytes}, amongRows{kPatternRows, swizzle};
   Runs &alongOuter = plan.isTransposed ? alongRows : amongRows;
   Runs &alongDepth = plan.isTransposed ? amongRows : alongRows;
-  std::string shape = "its memory, of shape " + layout::listText(memory.shape) +
-                      " and tile " + layout::listText(memory.tile) +
-                      ", is not cut into tiles with rows of " +
+  std::string shape = "the memory of the operand, of shape " +
+                      layout::listText(memory.shape) + " and tile " +
+                      layout::listText(memory.tile) +
+                      ", does not consist of tiles with rows of " +
                       std::to_string(swizzle) + " bytes";
   for (const WgmmaBlock &block : problem.blocks) {
     SmallVector<int64_t> offsets;
@@ -159,7 +162,8 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
           stride = amongRows.strideOr(pattern);
   if (leading % kFieldBytes != 0 || stride % kFieldBytes != 0 ||
       leading / kFieldBytes > kMaxField || stride / kFieldBytes > kMaxField)
-    return Result::none("its parts are " + std::to_string(leading) + " and " +
+    return Result::none("the tiles of the operand are " +
+                        std::to_string(leading) + " and " +
                         std::to_string(stride) +
                         " bytes apart; a descriptor requires multiples of " +
                         std::to_string(kFieldBytes) + " bytes up to " +

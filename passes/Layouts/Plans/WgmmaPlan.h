@@ -21,7 +21,7 @@
 namespace smalti::transfers {
 
 inline constexpr int64_t kWgmmaRows = 64;
-inline constexpr int64_t kMostWgmmaColumns = 256;
+inline constexpr int64_t kMaxWgmmaColumns = 256;
 /// Bytes along K, for every element type.
 inline constexpr int64_t kWgmmaDepthBytes = 32;
 

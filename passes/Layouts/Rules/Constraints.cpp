@@ -214,7 +214,7 @@ void ConstraintSystem::linkUses() {
           producer = create(site.operand->get());
           visited.push_back(false);
           if (isa<VectorType>(site.operand->get().getType()))
-            notSplat(producer, "its elements may differ");
+            notSplat(producer, "the elements of the vector may differ");
         }
         if (!visited[producer])
           link(*site.operand, producer, var);

@@ -56,8 +56,9 @@ struct ConstantRule {
 
 struct PoisonRule {
   static LogicalResult derive(ub::PoisonOp op, ConstraintSystem &system) {
-    system.assign(system.create(op.getResult()), system.getLayouts().splat(),
-                  "its elements are undefined");
+    system.assign(
+        system.create(op.getResult()), system.getLayouts().splat(),
+        "the elements of the vector are undefined, so they may be equal");
     return success();
   }
 };

@@ -81,7 +81,8 @@ struct LoadReduceRule {
 
 struct IotaRule {
   static LogicalResult derive(BroadcastedIotaOp op, ConstraintSystem &system) {
-    system.notSplat(system.create(op.getResult()), "the indices differ");
+    system.notSplat(system.create(op.getResult()),
+                    "the elements are indices, which differ");
     return success();
   }
 };
@@ -95,8 +96,9 @@ struct LayoutCastRule {
     if (failed(requireLayout(system, op, result, layout,
                              "the layout of the cast result")))
       return failure();
-    Constraint &move = system.add(Constraint::Kind::Relayout, operand, result,
-                                  "the cast converts the vector");
+    Constraint &move =
+        system.add(Constraint::Kind::Relayout, operand, result,
+                   "the cast converts the vector to this layout");
     move.type = op.getType();
     return success();
   }
@@ -120,7 +122,9 @@ struct BroadcastInDimRule {
         repeated.push_back(dim);
     }
     if (repeated.empty() && added.empty()) {
-      system.equal(source, result, "no dimension is broadcast");
+      system.equal(source, result,
+                   "the op does not broadcast a dimension, so operand and "
+                   "result have one layout");
       return success();
     }
     Steps steps;
@@ -135,9 +139,9 @@ struct BroadcastInDimRule {
     system.becomes(result, source, std::move(steps),
                    "the operand has the layout of the result, reduced along "
                    "the broadcast dimensions");
-    Constraint &broadcast =
-        system.add(Constraint::Kind::Broadcast, source, result,
-                   "a broadcast keeps the kind of layout");
+    Constraint &broadcast = system.add(
+        Constraint::Kind::Broadcast, source, result,
+        "a broadcast keeps the kind of layout (splat, strided or tiled)");
     broadcast.numbers.assign(dims.begin(), dims.end());
     return success();
   }

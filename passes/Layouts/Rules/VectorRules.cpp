@@ -68,7 +68,7 @@ struct ShapeCastRule {
     VarId result = system.create(op.getResult());
     SmallVector<int64_t, 4> sourceShape = getShape(op.getSource()),
                             resultShape = getShape(op.getResult());
-    StringRef reason = "each thread keeps its elements";
+    StringRef reason = "the op does not move elements between threads";
     system.becomes(source, result,
                    {Step{Step::Kind::Reshape, sourceShape, resultShape, {}}},
                    reason);
@@ -90,7 +90,7 @@ struct TransposeRule {
       inverse[from] = to;
     // A strided layout is row-major and cannot be transposed.
     system.notStrided(source, "a strided layout cannot be transposed");
-    StringRef reason = "each thread keeps its elements";
+    StringRef reason = "the op does not move elements between threads";
     system.becomes(
         source, result,
         {Step{Step::Kind::Transpose, getShape(op.getVector()), {}, forward}},
@@ -144,7 +144,8 @@ struct ExtractSliceRule {
         offsets[dim] = 1;
     offsets.resize(op.getSourceVectorType().getRank(), 0);
     addSlice(system, source, result, offsets);
-    system.notSplat(result, "JAX does not slice splats", /*isJAXOnly=*/true);
+    system.notSplat(result, "slices of splats are not supported (nor by JAX)",
+                    /*isJAXOnly=*/true);
     return success();
   }
 };
@@ -163,7 +164,9 @@ struct InsertSliceRule {
     VarId whole = system.create(op.getDestMutable());
     system.bind(whole, op.getResult());
     addSlice(system, whole, part, offsets);
-    system.notSplat(whole, "the result combines two vectors");
+    system.notSplat(
+        whole,
+        "the result combines the elements of two vectors, which may differ");
     return success();
   }
 };
@@ -186,7 +189,8 @@ struct ExtractRule {
                    "slices consist of whole tiles");
     system.divides(source, getShape(op.getResult()),
                    "slices consist of whole tiles");
-    system.notSplat(source, "JAX does not slice splats", /*isJAXOnly=*/true);
+    system.notSplat(source, "slices of splats are not supported (nor by JAX)",
+                    /*isJAXOnly=*/true);
     system.notStrided(source, "a strided layout cannot be sliced");
     return success();
   }
@@ -199,7 +203,9 @@ void inference::addReduction(ConstraintSystem &system, VarId source,
                              ArrayRef<int64_t> dims, Type resultType) {
   // Without dimensions, the result is the source.
   if (dims.empty())
-    return system.equal(source, result, "no dimension is reduced");
+    return system.equal(source, result,
+                        "the op does not reduce a dimension, so source and "
+                        "result have one layout");
   Step step{Step::Kind::Reduce, {}, {}, {}, false};
   step.source.assign(sourceType.getShape().begin(),
                      sourceType.getShape().end());

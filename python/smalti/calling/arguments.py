@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,7 +105,44 @@ class Entry:
     name: str
     arguments: tuple[Argument, ...]
     num_tiles: int
+    """The bound of the number, if the number depends on arguments."""
     location: SourceLocation | None = None
+    grid: tuple[tuple[tuple[int, int, int], ...], ...] = ()
+    """If the number of tiles depends on arguments: the factors of the number in each dimension of the grid. A factor has an
+    argument or -1, a dimension of a memref or -1, and a number. Its value is the number, or the size of the argument divided
+    by the number, rounded up."""
+
+    @property
+    def static_tiles(self) -> int | None:
+        """The number of tiles, or None if it depends on arguments."""
+        return None if self.grid else self.num_tiles
+
+    def grid_sizes(self, values: Sequence[Any]) -> tuple[int, ...]:
+        """The number of tiles in each dimension of the grid. `values` are arrays or views with a shape, and numbers. Raises
+        LaunchError if the number of tiles is not supported."""
+        if not self.grid:
+            return (self.num_tiles,)
+        sizes = []
+        for factors in self.grid:
+            size = 1
+            for argument, dimension, number in factors:
+                if argument < 0:
+                    size *= number
+                    continue
+                value = values[argument]
+                extent = int(value.shape[dimension]) if dimension >= 0 else int(value)
+                size *= -(-extent // number)
+            sizes.append(size)
+        count = math.prod(sizes)
+        if count > self.num_tiles or min(sizes) < 0:
+            raise LaunchError(
+                f"@{self.name}: the grid has {' x '.join(map(str, sizes))} tiles; at most {self.num_tiles} tiles are supported"
+            )
+        return tuple(sizes)
+
+    def count_tiles(self, values: Sequence[Any]) -> int:
+        """The number of tiles of a call, which may be 0; see `grid_sizes`."""
+        return math.prod(self.grid_sizes(values))
 
     def bind(self, given: Sequence[Any], named: Mapping[str, Any], options: Collection[str] = ()) -> tuple[Any, ...]:
         """The arguments of a call in order, from those by position and those by name.

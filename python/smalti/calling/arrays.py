@@ -240,7 +240,9 @@ def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
     else:
         byte_strides = sizes("strides", entry("strides"))
         if len(byte_strides) != len(shape):
-            raise NotAnArray(f"the array interface has {len(byte_strides)} strides and {len(shape)} dimensions")
+            raise NotAnArray(
+                f"the array interface has {len(byte_strides)} strides and {len(shape)} dimensions; the numbers must be equal"
+            )
         if any(stride % size for stride in byte_strides):
             raise NotAnArray(f"the strides {byte_strides} (bytes) are not multiples of the element size {size}")
         strides = tuple(stride // size for stride in byte_strides)

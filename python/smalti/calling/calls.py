@@ -144,7 +144,7 @@ def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> Non
     if not dtypes.accepts(argument.dtype, given.dtype):
         raise LaunchError(f"{argument}: the element type is {given.dtype}; the kernel requires {argument.dtype}")
     if given.readonly and argument.writes:
-        raise LaunchError(f"{argument}: the array is read-only, but the kernel writes it")
+        raise LaunchError(f"{argument}: the array is read-only, but the kernel writes it; pass a writable array")
     _check_strides(argument, given)
 
 

@@ -124,7 +124,9 @@ class TensorMap:
         if any(not 1 <= size <= 1 << 32 for size in self.extents):
             raise LaunchError(f"tensor map: the shape of the array is {self.extents}; each size must be from 1 to 2^32")
         if len(self.strides) != rank:
-            raise LaunchError(f"tensor map: the array has {rank} dimensions but {len(self.strides)} strides")
+            raise LaunchError(
+                f"tensor map: the array has {rank} dimensions but {len(self.strides)} strides; one stride per dimension is required"
+            )
         if self.extents[-1] > 1 and self.strides[-1] != self._width:
             raise LaunchError("tensor map: the elements of the innermost dimension must be contiguous")
         if any(stride % 16 or not 0 <= stride < 1 << 40 for stride in self.strides[:-1]):

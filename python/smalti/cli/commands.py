@@ -99,13 +99,13 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise click.BadParameter(f"'{word}' is not NAME=VALUE", param_hint="--option")
+            raise click.BadParameter(f"'{word}' must have the form NAME=VALUE", param_hint="--option")
         options[name] = value
     pipeline = passes.registered()[driver.PIPELINE]
     values = passes.options_from_text(pipeline, options)
     passes.format_options(pipeline, values, on_shell=True)
     if "target" in values:
-        raise click.BadParameter("set the target with --target", param_hint="--option")
+        raise click.BadParameter("the target is not one of these options; set it with --target", param_hint="--option")
     return values
 
 
@@ -114,7 +114,7 @@ def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[int, s
     for word in words:
         index, equals, value = word.partition("=")
         if not equals or not index.isdecimal():
-            raise click.BadParameter(f"'{word}' is not INDEX=VALUE", param_hint=option)
+            raise click.BadParameter(f"'{word}' must have the form INDEX=VALUE", param_hint=option)
         if int(index) in given:
             raise click.BadParameter(f"argument {int(index)} is specified twice", param_hint=option)
         given[int(index)] = value
@@ -158,7 +158,9 @@ _DUMP_IR = click.option(
     "--dump-ir", type=click.Path(file_okay=False), help="Write the IR after every pass to this folder."
 )
 _DUMP = click.option(
-    "--dump", type=click.Path(file_okay=False), help="Write each form of the code to this folder, in numbered files."
+    "--dump",
+    type=click.Path(file_okay=False),
+    help="Write every form of the code (MLIR, LLVM IR, assembly, ...) to this folder, in numbered files.",
 )
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print the remarks of the passes.")
 
@@ -263,7 +265,7 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
     if resources.shared_bytes is not None:
         words.append(f"{resources.shared_bytes} B shared memory")
     if resources.block is not None:
-        words.append(f"{resources.warps} warps x {resources.tiles} blocks")
+        words.append(f"{resources.warps} warps x {resources.tiles or '?'} blocks")
     if resources.stages is not None:
         words.append(f"{resources.stages} stage{'s' * (resources.stages != 1)}")
     words.append(f"{seconds:.2f} s")
@@ -368,7 +370,9 @@ def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: in
 
     kernel = aot.load(file)
     if target not in (None, kernel.target.name):
-        raise click.UsageError(f"{file} was compiled for {kernel.target}, not for {target}")
+        raise click.UsageError(
+            f"{file} was compiled for {kernel.target}; omit --target {target}, or compile the source for that target"
+        )
     if kernel.target.is_emulated:
         emulated.run_program(kernel, None, False, seed, given, options["repeat"], options)
         return
@@ -514,7 +518,7 @@ def layout(layout: str, shape: str | None, element: str, target: str | None, htm
 
 
 @main.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the output as JSON.")
 def targets(as_json: bool) -> None:
     """Lists the chips that --target accepts.
 
@@ -545,7 +549,7 @@ def targets(as_json: bool) -> None:
 
 
 @main.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the output as JSON.")
 def doctor(as_json: bool) -> None:
     """Lists the tools, libraries and GPUs that Smalti found, and how to install missing ones."""
     with interrupts.end_the_process():
@@ -562,7 +566,7 @@ def doctor(as_json: bool) -> None:
                 click.echo(f"         enables: {component.enables}")
                 click.echo(f"         install: {component.get}")
     if any(component.required and not component.found for component in components):
-        raise SmaltiError("a required component is missing")
+        raise SmaltiError("a required component is missing; install it as described at the component")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ Options = dict[str, Any]
 
 RUN_OPTIONS = (
     click.option(
-        "--sanitize", type=click.Choice(["thread", "address"]), help="Detect data races, or accesses out of bounds."
+        "--sanitize",
+        type=click.Choice(["thread", "address"]),
+        help="thread: detect data races; address: detect accesses out of bounds.",
     ),
     click.option(
         "--order",
@@ -32,7 +34,11 @@ RUN_OPTIONS = (
     click.option(
         "--copies", type=click.Choice(["late", "early"]), help="When asynchronous copies complete. Default: late."
     ),
-    click.option("--schedules", type=click.Choice(["all"]), help="Run once with each order of warps and copies."),
+    click.option(
+        "--schedules",
+        type=click.Choice(["all"]),
+        help="Run once with each combination of --order and --copies, and compare the results.",
+    ),
     click.option(
         "--workers", type=click.IntRange(1), help="Number of processes that run blocks. Default: one per core."
     ),
@@ -52,7 +58,7 @@ LIMITS = (
 
 DEVICE_MODULE_OPTIONS = (
     click.option("--kernel", help="The kernel of a device module. Required if the module has several."),
-    click.option("--grid", metavar="X,Y,Z", help="Grid size in blocks, for a device module. Default: 1."),
+    click.option("--grid", metavar="X,Y,Z", help="Grid size in blocks. Default: 1."),
     click.option("--block", metavar="X,Y,Z", help="Block size in threads. Default: the size that the kernel states."),
     click.option("--shared", type=click.IntRange(0), help="Dynamic shared memory per block, in bytes."),
     click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays to this file after the run (.npz)."),
@@ -115,9 +121,7 @@ def parse_blocks(text: str | None) -> range | None:
     try:
         return range(int(first), int(end)) if colon else range(int(first))
     except ValueError:
-        raise click.BadParameter(
-            f"'{text}' is neither a number of blocks nor FIRST:END", param_hint="--blocks"
-        ) from None
+        raise click.BadParameter(f"'{text}' must be a number of blocks, or FIRST:END", param_hint="--blocks") from None
 
 
 HINTS = "--blocks N runs N blocks, --time-limit SECONDS stops the run"
@@ -221,7 +225,7 @@ def _size(text: str | None, option: str) -> tuple[int, ...] | None:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise click.BadParameter(f"'{text}' is not one to three numbers, such as 4,1,1", param_hint=option) from None
+        raise click.BadParameter(f"'{text}' must be one to three numbers, such as 4,1,1", param_hint=option) from None
 
 
 def run_device_module(

@@ -39,7 +39,7 @@ def _bits(element: str) -> int:
         try:
             kind = ir.Type.parse(element)
         except ir.MLIRError:
-            raise SmaltiError(f"'{element}' is not a type") from None
+            raise SmaltiError(f"'{element}' is not an MLIR type, such as f16") from None
         if not isinstance(kind, (ir.IntegerType, ir.FloatType)):
             raise SmaltiError(f"'{element}' is not an integer or float type")
         return kind.width
@@ -56,7 +56,9 @@ def _memory(transforms: Sequence[Any], shape: Sequence[int], element: str, targe
         elif isinstance(transform, mosaic_gpu.SwizzleTransformAttr):
             swizzle = transform.swizzle
         else:
-            raise SmaltiError(f"{transform} is not a shared-memory transform")
+            raise SmaltiError(
+                f"{transform} is not a transform of shared memory; #mosaic_gpu.tile and #mosaic_gpu.swizzle are"
+            )
     banks = {}
     if target is not None:
         chip = targets.get(target)

@@ -25,9 +25,21 @@ OPTIONS = (
     click.option(
         "--level", type=click.Choice(["block", "thread"]), help="Lower the kernel to this level before the simulation."
     ),
-    click.option("--races-only", is_flag=True, help="Compute only the values that addresses and control flow need."),
-    click.option("--explicit-waits", is_flag=True, help="AMD: only explicit waits cover LDS DMA; barriers do not."),
-    click.option("--explicit-barriers", is_flag=True, help="Do not treat scf.forall as a synchronization point."),
+    click.option(
+        "--races-only",
+        is_flag=True,
+        help="Check synchronization only: compute only values that addresses and control flow depend on, not the results.",
+    ),
+    click.option(
+        "--explicit-waits",
+        is_flag=True,
+        help="AMD: do not treat a barrier as a wait for LDS DMA; only explicit waits complete it.",
+    ),
+    click.option(
+        "--explicit-barriers",
+        is_flag=True,
+        help="Do not treat the end of an scf.forall loop as a barrier of its threads.",
+    ),
     click.option(
         "--order",
         help="The order in which warps run: adversarial (default), round-robin, lowest-first, highest-first or random:SEED.",
@@ -35,7 +47,11 @@ OPTIONS = (
     click.option(
         "--completion", help="When asynchronous copies and MMAs complete: late (default), early or random:SEED."
     ),
-    click.option("--schedules", type=click.Choice(["all"]), help="Run once with each of ten schedules."),
+    click.option(
+        "--schedules",
+        type=click.Choice(["all"]),
+        help="Run once with each of the predefined schedules: combinations of --order and --completion.",
+    ),
     click.option("--continue-after-finding", is_flag=True, help="Continue to the end of the kernel after a finding."),
     *LIMITS,
     click.option("--seed", default=0, show_default=True, help="Seed of the random inputs."),
@@ -52,7 +68,11 @@ OPTIONS = (
         type=click.Path(dir_okay=False),
         help="Write an estimated timeline to this file (Chrome trace, JSON).",
     ),
-    click.option("--mutants", is_flag=True, help="Mutate the kernel, and print which mutants are killed."),
+    click.option(
+        "--mutants",
+        is_flag=True,
+        help="Simulate mutants of the kernel, each with one synchronization error, and print which ones the simulator detects.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON."),
 )
 
@@ -180,7 +200,9 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
         share = f" ({100 * caught / len(outcomes):.0f} %)" if outcomes else ""
         click.echo(f"@{kernel.name}: {caught} of {len(outcomes)} mutants killed{share}")
     if caught < len(outcomes):
-        raise CheckError(f"{len(outcomes) - caught} mutants survived")
+        survivors = len(outcomes) - caught
+        noun = "mutant" if survivors == 1 else "mutants"
+        raise CheckError(f"{survivors} {noun} survived: the simulator did not detect the synchronization error")
 
 
 _AS_SIM = (

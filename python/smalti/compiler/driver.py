@@ -273,9 +273,9 @@ class _Compilation:
         kernel.module = module
         if not self.target.is_gpu:
             text["llvm"] = lambda: _translate(module)
-            kernel.resources = Resources(tiles=self.entry.num_tiles)
+            kernel.resources = Resources(tiles=self.entry.static_tiles)
             return kernel
-        launch = launch_parameters(module, self.entry.name)
+        launch = launch_parameters(module, self.entry.name, bool(self.entry.grid))
         kernel.symbol = launch.symbol
         for described in launch.tensor_maps:
             self._check_map(described)
@@ -409,7 +409,8 @@ class LaunchParameters:
 
     symbol: str
     block: tuple[int, int, int]
-    grid: tuple[int, int, int]
+    grid: tuple[int, int, int] | None
+    """None if it depends on the arguments."""
     cluster: tuple[int, int, int] | None
     shared_bytes: int
     stages: int
@@ -453,7 +454,7 @@ def _source_name(kernel: Any) -> str:
     return ir.StringAttr(attributes[named]).value
 
 
-def launch_parameters(module: ir.Module, name: str) -> LaunchParameters:
+def launch_parameters(module: ir.Module, name: str, has_dynamic_grid: bool = False) -> LaunchParameters:
     """The launch parameters of the kernel `name` in a lowered module, or of the only kernel."""
     kernels = _kernels(module.operation)
     named = [kernel for kernel in kernels if _source_name(kernel) == name]
@@ -461,9 +462,9 @@ def launch_parameters(module: ir.Module, name: str) -> LaunchParameters:
         raise CompileError(f"lowering did not produce a GPU kernel @{name}")
     operation = (named or kernels)[0]
     block, grid, cluster = (_dimensions(operation, _DIMENSIONS[which]) for which in ("block", "grid", "cluster"))
-    if block is None or grid is None:
+    if block is None or (grid is None and not has_dynamic_grid):
         raise CompileError(f"the lowered kernel @{name} does not state its block size and grid size")
-    if cluster is not None and any(blocks % size for blocks, size in zip(grid, cluster, strict=True)):
+    if grid and cluster and any(blocks % size for blocks, size in zip(grid, cluster, strict=True)):
         raise CompileError(f"the cluster size {cluster} of @{name} does not divide its grid size {grid}")
     return LaunchParameters(
         ir.StringAttr(operation.attributes["sym_name"]).value,
@@ -526,7 +527,7 @@ def _resources(usage: assemble.Usage, launch: LaunchParameters, what: entry.Entr
     dynamic = launch.shared_bytes if target.vendor == "nvidia" else 0
     static = usage.static_shared_bytes or 0
     return Resources(
-        tiles=what.num_tiles,
+        tiles=what.static_tiles,
         block=launch.block,
         grid=launch.grid,
         cluster=launch.cluster,
@@ -592,7 +593,8 @@ def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:
         from ..errors import ToolMissing
 
         raise ToolMissing(
-            f"{name}: not found; the kernel calls functions of the device library of the vendor", hint=hint
+            f"{name} was not found; the kernel calls mathematical functions from this device library of the vendor",
+            hint=hint,
         )
     return folder
 

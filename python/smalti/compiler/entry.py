@@ -194,6 +194,17 @@ def _alignments(operation: Any, count: int) -> list[int | None]:
     return (found + [None] * count)[:count]
 
 
+def _dynamic_grid(operation: Any) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+    """The factors of the number of tiles, if it depends on arguments; see `Entry.grid`."""
+    if "dynamic_grid" not in operation.attributes:
+        return ()
+    grid = []
+    for dimension in ir.ArrayAttr(operation.attributes["dynamic_grid"]):
+        numbers = [int(number) for number in ir.DenseI64ArrayAttr(dimension)]
+        grid.append(tuple(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)))
+    return tuple(grid)
+
+
 def _with_parameters(operation: Any, argument: Argument) -> Argument:
     """An argument of a tile-level kernel with the sizes and strides that a GPU kernel takes, and what is stated about them."""
     if argument.shape is None or argument.strides is None or argument.is_static:
@@ -219,7 +230,7 @@ def _tiles(operation: Any) -> int:
     for name in ("known_grid_size", "gpu.known_grid_size"):
         if name in operation.attributes:
             return math.prod(int(size) for size in ir.DenseI32ArrayAttr(operation.attributes[name]))
-    raise _error(operation, "the kernel does not state its grid size; known_grid_size is required")
+    raise _error(operation, "the kernel does not state its grid size; set the attribute known_grid_size")
 
 
 def _error(operation: Any, message: str) -> CompileError:
@@ -281,9 +292,12 @@ def describe(operation: Any) -> Entry:
     values = list(operation.regions[0].blocks[0].arguments)
     function_type = cast(Any, ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value))
     count = len(function_type.inputs)
+    grid = _dynamic_grid(operation)
     if operation.name == "triton_xla.entry_func":
         # The launcher passes the tile id, or one for each dimension of the grid.
-        count -= len(ir.DenseI64ArrayAttr(operation.attributes["grid"])) if "grid" in operation.attributes else 1
+        count -= len(grid) or len(
+            ir.DenseI64ArrayAttr(operation.attributes["grid"]) if "grid" in operation.attributes else (1,)
+        )
     maps: list[ir.Attribute] = []
     if TENSOR_MAPS in operation.attributes:
         maps = list(ir.ArrayAttr(operation.attributes[TENSOR_MAPS]))
@@ -304,4 +318,5 @@ def describe(operation: Any) -> Entry:
         arguments=tuple(arguments),
         num_tiles=_tiles(operation),
         location=source_location(operation.location),
+        grid=grid,
     )

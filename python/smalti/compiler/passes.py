@@ -144,7 +144,7 @@ def registered() -> Mapping[str, Pass]:
     try:
         return load(path)
     except OSError:
-        raise PipelineError(f"the list of passes was not found: {path}") from None
+        raise PipelineError(f"the list of passes was not found: {path}; build or install Smalti again") from None
 
 
 def method_names(passes: Mapping[str, Pass]) -> dict[str, Pass]:

@@ -180,7 +180,7 @@ def _size(what: str, size: Size) -> tuple[int, int, int]:
 def _shared(target: targets.Target, built: library.Library, shared: Any) -> int:
     """The dynamic shared memory, which together with the static one must not exceed the limit of the chip."""
     if not isinstance(shared, int) or shared < 0:
-        raise LaunchError(f"shared is {shared!r}; it must be a number of bytes")
+        raise LaunchError(f"shared is {shared!r}; it must be a number of bytes of at least 0")
     if built.shared_bytes + shared > target.shared_memory_per_block:
         raise LaunchError(
             f"{built.shared_bytes} B of static and {shared} B of dynamic shared memory; "

@@ -50,6 +50,7 @@ def dumps(kernel: CompiledCode, purpose: str = "write a kernel") -> bytes:
         "name": kernel.entry.name,
         "symbol": kernel.symbol,
         "blocks": kernel.entry.num_tiles,
+        **({"grid": kernel.entry.grid} if kernel.entry.grid else {}),
         "arguments": [_argument_to_json(argument) for argument in kernel.arguments],
         "tensor_maps": [_map_to_json(described) for described in kernel.tensor_maps],
         "resources": asdict(kernel.resources),
@@ -156,6 +157,20 @@ class _Reader:
             raise _Damaged(f"{self._where}.{name} is {values!r}, not an array of {expected}{limit}")
         return tuple(values)
 
+    def lists(self, name: str, depth: int) -> tuple[Any, ...]:
+        """Nested arrays of integers: `depth` levels of arrays of arrays."""
+
+        def read(value: Any, level: int) -> Any:
+            if not isinstance(value, list):
+                raise _Damaged(f"{self._where}.{name} is not a nested array of integers")
+            if level:
+                return tuple(read(item, level - 1) for item in value)
+            if any(type(item) is not int for item in value):
+                raise _Damaged(f"{self._where}.{name} is not a nested array of integers")
+            return tuple(value)
+
+        return read(self._value.get(name), depth)
+
     def length(self, name: str) -> int:
         return len(self._get(name, list, "an array"))
 
@@ -234,7 +249,7 @@ def _kernel(facts: _Reader, archive: zipfile.ZipFile, kind: type[Code]) -> Code:
         shared_memory_per_block=chip.number("shared_memory_per_block"),
     )
     arguments = [_argument(i, item) for i, item in enumerate(facts.objects("arguments"))]
-    entry = Entry(facts.text("name"), tuple(arguments), facts.number("blocks", least=1))
+    entry = Entry(facts.text("name"), tuple(arguments), facts.number("blocks", least=1), grid=_grid(facts, arguments))
     code = facts.object("code")
     form, data = code.text("format"), _member(archive, code.text("file"))
     if hashlib.sha256(data).hexdigest() != code.text("sha256"):
@@ -251,6 +266,26 @@ def _kernel(facts: _Reader, archive: zipfile.ZipFile, kind: type[Code]) -> Code:
     kernel.tensor_maps = tuple(_map(item, arguments) for item in facts.objects("tensor_maps"))
     kernel.resources = _resources(facts.object("resources"), entry)
     return kernel
+
+
+def _grid(facts: _Reader, arguments: Sequence[Argument]) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+    """The factors of a number of tiles that depends on arguments."""
+    if not facts.has("grid"):
+        return ()
+    grid = facts.lists("grid", 2)
+    for dimension in grid:
+        for factor in dimension:
+            if len(factor) != 3 or factor[2] < 1 or not -1 <= factor[0] < len(arguments):
+                raise _Damaged(f"the grid has the factor {factor!r}")
+            argument, axis, _ = factor
+            if argument < 0:
+                continue
+            shape = arguments[argument].shape
+            if not (
+                -1 < axis < len(shape) if shape is not None else axis == -1 and arguments[argument].dtype.kind in "iu"
+            ):
+                raise _Damaged(f"the grid has the factor {factor!r}, which does not match argument {argument}")
+    return grid
 
 
 def _argument(index: int, item: _Reader) -> Argument:
@@ -321,7 +356,7 @@ _DIMENSIONS = ("block", "grid", "cluster")
 
 
 def _resources(item: _Reader, entry: Entry) -> Resources:
-    values: dict[str, Any] = {"tiles": entry.num_tiles}
+    values: dict[str, Any] = {"tiles": entry.static_tiles}
     for field in fields(Resources):
         if field.name == "tiles" or not item.has(field.name):
             continue
@@ -329,6 +364,7 @@ def _resources(item: _Reader, entry: Entry) -> Resources:
             values[field.name] = item.numbers(field.name, 3, least=1)
         else:
             values[field.name] = item.number(field.name)
-    if missing := [name for name in ("block", "grid") if name not in values]:
+    required = ("block",) if entry.grid else ("block", "grid")
+    if missing := [name for name in required if name not in values]:
         raise _Damaged(f"resources.{missing[0]} is missing")
     return Resources(**values)

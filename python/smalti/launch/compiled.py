@@ -19,12 +19,12 @@ from ..settings import Settings
 class Resources:
     """Resource usage of a kernel. A value is None if the target does not report it."""
 
-    tiles: int
-    """Number of tiles or blocks."""
+    tiles: int | None
+    """Number of tiles or blocks. None if it depends on the arguments."""
     block: tuple[int, int, int] | None = None
     """Block size in threads."""
     grid: tuple[int, int, int] | None = None
-    """Grid size in blocks."""
+    """Grid size in blocks. None if it depends on the arguments."""
     cluster: tuple[int, int, int] | None = None
     """Cluster size in blocks, or None for a kernel without clusters."""
     warps: int | None = None
@@ -93,7 +93,7 @@ class CompiledCode(Settings):
         self.binary: bytes | None = None
         """The cubin, the HSACO, or the PTX if ptxas was not found. None for the CPU and for an emulated GPU."""
         self.binary_format: str | None = None
-        self.resources = Resources(tiles=entry.num_tiles)
+        self.resources = Resources(tiles=entry.static_tiles)
         self.remarks = remarks
         self.notes: list[str] = []
         """Notes on the compilation for the user, such as a missing tool."""
@@ -120,6 +120,10 @@ class CompiledCode(Settings):
         if self.target.is_emulated:
             return ("emulation",)
         return () if self.target.is_gpu else ("time_limit", "blocks", "announce")
+
+    def grid_of(self, values: Sequence[Any]) -> tuple[int, int, int]:
+        """The grid size of a call of a GPU kernel, in blocks. `values` are array views and numbers."""
+        return self.resources.grid or (self.entry.count_tiles(values), 1, 1)
 
     @property
     def arguments(self) -> tuple[arguments.Argument, ...]:

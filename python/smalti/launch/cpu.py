@@ -93,7 +93,6 @@ class CpuLauncher:
         self._kernel = kernel
         self._check = calls.ArgumentChecker(kernel.entry, arrays.CPU)
         self._arguments = kernel.arguments
-        self._tiles = kernel.entry.num_tiles
         self._symbol = kernel.symbol
         for argument in self._arguments:
             if not argument.is_memref and not calls.can_be_passed(argument):
@@ -130,7 +129,11 @@ class CpuLauncher:
         )
         flag = ctypes.c_int32(0)
         with _stopping(flag, time_limit):
-            self._run([ctypes.addressof(cells) + at for at in self._layout.offsets], flag)
+            self._run(
+                [ctypes.addressof(cells) + at for at in self._layout.offsets],
+                flag,
+                self._kernel.entry.count_tiles(values),
+            )
         if flag.value:
             self._stopped(flag.value, time_limit)
         del keep, values
@@ -160,19 +163,19 @@ class CpuLauncher:
                 return Diagnostic("error", ir.StringAttr(error["message"]).value, source_location(where))
         raise AssertionError(f"@{self._symbol} has no {_ERRORS}")
 
-    def _range(self) -> range:
-        """The tiles to run."""
+    def _range(self, count: int) -> range:
+        """The tiles to run, out of `count`."""
         blocks: Any = self._kernel.blocks
         if blocks is None:
-            return range(self._tiles)
-        if not isinstance(blocks, range) or blocks.step != 1 or not 0 <= blocks.start < blocks.stop <= self._tiles:
-            raise LaunchError(
-                f"blocks is {blocks!r}; it must be a non-empty range of step 1 within the {self._tiles} tiles"
-            )
+            return range(count)
+        if not isinstance(blocks, range) or blocks.step != 1 or not 0 <= blocks.start < blocks.stop <= count:
+            raise LaunchError(f"blocks is {blocks!r}; it must be a non-empty range of step 1 within the {count} tiles")
         return blocks
 
-    def _run(self, packed: list[int], flag: ctypes.c_int32) -> None:
-        tiles = self._range()
+    def _run(self, packed: list[int], flag: ctypes.c_int32, count: int) -> None:
+        tiles = self._range(count)
+        if not tiles:
+            return
         first, rest = tiles.start + 1, len(tiles) - 1
         # Tiles are independent, so the duration of the first tile decides whether to use threads.
         start = time.perf_counter()

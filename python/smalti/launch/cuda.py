@@ -31,7 +31,9 @@ def stream_pointer(stream: Any) -> int:
     try:
         return int(stream)
     except (TypeError, ValueError):
-        raise LaunchError(f"{type(stream).__name__} is not a stream") from None
+        raise LaunchError(
+            f"{type(stream).__name__} is not a CUDA stream; pass an integer handle, or an object with cuda_stream, ptr or handle"
+        ) from None
 
 
 def check_scalars_and_layouts(kernel: CompiledCode) -> None:
@@ -72,7 +74,7 @@ class _Code:
         self.device = driver.current_device()
         self._check_capability(driver, kernel)
         resources = kernel.resources
-        assert kernel.binary is not None and resources.grid is not None and resources.block is not None
+        assert kernel.binary is not None and resources.block is not None
         image = kernel.binary if kernel.binary_format == "cubin" else kernel.binary + b"\0"
         module = driver.load(image, f"@{kernel.symbol}")
         try:
@@ -82,9 +84,8 @@ class _Code:
                 size = resources.cluster[0] * resources.cluster[1] * resources.cluster[2]
                 if size > cuda_driver.PORTABLE_CLUSTER_SIZE:
                     driver.allow_large_clusters(function, size)
-            self.launch: Callable[[Any, int], None] = driver.launcher(
+            self.launch: Callable[[Any, int, Sequence[int]], None] = driver.launcher(
                 function,
-                resources.grid,
                 resources.block,
                 resources.cluster,
                 resources.dynamic_shared_bytes,
@@ -161,6 +162,9 @@ class CudaLauncher:
         handle = stream_pointer(stream)
         values, device, views = self._check(given, handle)
         code = self._code(device)
+        grid = self._kernel.grid_of(views)
+        if grid[0] == 0:
+            return
         maps = [code.tensor_map(described, values[described.argument] + described.offset) for described in self._maps]
         try:
             # Threads may launch concurrently, so each launch uses its own parameters.
@@ -169,7 +173,7 @@ class CudaLauncher:
             parameters = _Parameters(self._layout, len(self._maps))
         parameters.fill(self._layout.expand(values, views), maps)
         try:
-            code.launch(parameters.addresses, handle)
+            code.launch(parameters.addresses, handle, grid)
         finally:
             self._free.append(parameters)
 

@@ -241,17 +241,16 @@ class Driver:
     def launcher(
         self,
         function: int,
-        grid: Sequence[int],
         block: Sequence[int],
         cluster: Sequence[int] | None,
         shared: int,
         what: str,
     ) -> Any:
-        """A function `(parameters, stream)` that launches the kernel, and raises LaunchError if the launch fails."""
+        """A function `(parameters, stream, grid)` that launches the kernel, and raises LaunchError if the launch fails."""
         if cluster is None:
             launch = self._launch_kernel
 
-            def run(parameters: Any, stream: int) -> None:
+            def run(parameters: Any, stream: int, grid: Sequence[int]) -> None:
                 if status := launch(function, *grid, *block, shared, stream, parameters, None):
                     raise self._launch_error(status, what)
 
@@ -259,12 +258,13 @@ class Driver:
         launch = self._newer("cuLaunchKernelEx", "a kernel with clusters")
         attribute = _LaunchAttribute(id=_LAUNCH_CLUSTER_DIMENSION)
         attribute.value[:3] = cluster
-        config = _LaunchConfig((_U * 3)(*grid), (_U * 3)(*block), shared, None, ctypes.pointer(attribute), 1)
+        config = _LaunchConfig((_U * 3)(1, 1, 1), (_U * 3)(*block), shared, None, ctypes.pointer(attribute), 1)
 
-        def run_clusters(parameters: Any, stream: int) -> None:
-            # Threads share everything in `config` except for the stream.
+        def run_clusters(parameters: Any, stream: int, grid: Sequence[int]) -> None:
+            # Threads share everything in `config` except for the stream and the grid.
             mine = _LaunchConfig.from_buffer_copy(config)
             mine.stream = stream
+            mine.grid[:] = grid
             if status := launch(ctypes.byref(mine), function, parameters, None):
                 raise self._launch_error(status, what)
 
@@ -278,7 +278,7 @@ class Driver:
     def allocate(self, size: int) -> int:
         pointer = ctypes.c_void_p()
         status = self._library.cuMemAlloc_v2(ctypes.byref(pointer), size)
-        hint = "this process or another one uses the GPU memory" if status == _OUT_OF_MEMORY else None
+        hint = "free GPU memory; this process or another one uses it" if status == _OUT_OF_MEMORY else None
         self._check(status, f"allocating {size} B of GPU memory", hint)
         return pointer.value or 0
 

@@ -72,7 +72,10 @@ class EmulatedLauncher:
                     else f"{argument}: the argument is not a tensor map; pass an array or a number"
                 )
         values = self._check.views([0 if index in maps else value for index, value in enumerate(given)])
-        assert resources.grid is not None and resources.block is not None
+        assert resources.block is not None
+        grid = kernel.grid_of(values)
+        if grid[0] == 0:
+            return 0.0
         placed: list[memory.Array] = []
         numbers: dict[int, bytes] = {}
         parameter = 0
@@ -106,7 +109,7 @@ class EmulatedLauncher:
                 library=built,
                 target=kernel.target,
                 symbol=kernel.symbol,
-                grid=resources.grid,
+                grid=grid,
                 block=resources.block,
                 shared_bytes=resources.dynamic_shared_bytes,
                 arrays=placed,

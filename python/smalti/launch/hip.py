@@ -79,8 +79,11 @@ class HipLauncher:
         handle = stream_pointer(stream)
         values, _, views = self._check(given, handle)
         function = self._function()
+        grid = self._kernel.grid_of(views)
+        if grid[0] == 0:
+            return
         resources = self._kernel.resources
-        assert resources.grid is not None and resources.block is not None
+        assert resources.block is not None
         cells = ctypes.create_string_buffer(max(self._layout.size, 1))
         self._layout.pack_into(cells, self._layout.expand(values, views))
         first = ctypes.addressof(cells)
@@ -88,7 +91,7 @@ class HipLauncher:
         # The code object declares its shared memory.
         self._require(
             self._hip.hipModuleLaunchKernel(
-                function, *resources.grid, *resources.block, 0, handle, ctypes.addressof(parameters), None
+                function, *grid, *resources.block, 0, handle, ctypes.addressof(parameters), None
             ),
             f"launching @{self._kernel.symbol}",
         )

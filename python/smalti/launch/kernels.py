@@ -109,7 +109,7 @@ class Kernel(CompiledCode):
             from .cpu import CpuLauncher
 
             return CpuLauncher(self)
-        raise CompileError(f"kernels for {self.target} cannot be run")
+        raise CompileError(f"kernels for {self.target} cannot be run on any device; they can only be saved")
 
     def __call__(self, /, *arguments: Any, stream: Any = None, time_limit: float | None = None, **named: Any) -> None:
         """Runs the kernel on its arguments, in place: the kernel writes the arrays that are passed.

@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from ..compiler.entry import describe
 from . import arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes
 from .interpreter import HANDLERS, Interpreter
-from .memory import Memory, load
+from .memory import Memory, load, unpack
 from .values import InterpreterError, Value
 
-__all__ = ["HANDLERS", "Interpreter", "InterpreterError", "Value", "load", "run"]
+__all__ = ["HANDLERS", "Interpreter", "InterpreterError", "Value", "load", "run", "unpack"]
 
 OPERATIONS = (arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes)
 """The modules that add the handlers of operations to `HANDLERS`."""
@@ -43,7 +44,7 @@ def run(
 ) -> list[Value]:
     """Runs `entry`, a `triton_xla.entry_func` operation, on numpy arrays and scalars.
 
-    Returns the memory after the run, one `Value` per argument. The arrays are not changed. `time_limit` is in seconds.
+    Returns the memory after the run, one `Value` per argument; elements that share a byte are unpacked. The arrays are not changed. `time_limit` is in seconds.
     `blocks` selects the tiles to run; None runs all. `progress` is called with the numbers of completed and of all tiles,
     and `printed` with each line that the kernel prints.
     Raises InterpreterError for an unsupported operation, undefined behavior, or a run that reaches the time limit.
@@ -52,10 +53,10 @@ def run(
         raise InterpreterError(
             f"the reference interpreter does not support '{entry.operation.name}'; triton_xla.entry_func is required"
         )
-    values = [load(np.asarray(argument)) for argument in arguments]
-    wanted = len(entry.regions[0].blocks[0].arguments) - 1
-    if len(values) != wanted:
-        raise InterpreterError(f"the entry function takes {wanted} arguments; the call passes {len(values)}")
+    described = describe(entry.operation).arguments
+    if len(arguments) != len(described):
+        raise InterpreterError(f"the entry function takes {len(described)} arguments; the call passes {len(arguments)}")
+    values = [load(unpack(np.asarray(array), argument)) for array, argument in zip(arguments, described, strict=True)]
     if atomics.returns_old_values(entry.operation):
         _mark_contended(values, entry, time_limit, blocks)
     interpreter = Interpreter(entry, time_limit, progress)

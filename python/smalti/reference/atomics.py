@@ -52,19 +52,19 @@ _UNSIGNED = ("maxu", "minu")
 KINDS = (
     "addf",
     "addi",
+    "andi",
     "assign",
     "maximumf",
+    "maxnumf",
     "maxs",
     "maxu",
     "minimumf",
+    "minnumf",
     "mins",
     "minu",
     "mulf",
     "muli",
     "ori",
-    "andi",
-    "maxnumf",
-    "minnumf",
     "xori",
 )
 """The kinds of `arith`, by number."""
@@ -139,7 +139,9 @@ def _bound(kind: str, record: Updates, at: int, value: Any, largest: float, ty: 
         return np.inf if np.isinf(record.propagated[at]) else 0.0
     if record.magnitude[at] > largest_finite(ty) and abs(value) < record.magnitude[at]:
         return np.inf
-    return float(record.propagated[at] + record.count[at] * ty.rounding * record.magnitude[at])
+    # numpy rounds f64 too.
+    unit = ty.rounding * (2 if ty.bits == 64 else 1)
+    return float(record.propagated[at] + record.count[at] * unit * record.magnitude[at])
 
 
 def _positions(memory: Memory, groups: Sequence[list[Value]], shape: tuple[int, ...]) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import ir
 from .interpreter import Interpreter, handles, located
-from .values import Value, certain, element_type, unsigned_of, width_of, wrap
+from .values import Value, certain, element_type, integer, unsigned_of, width_of, wrap
 
 
 @handles("scf.for")
@@ -54,3 +54,8 @@ def _index_switch(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[
 @handles("scf.execute_region")
 def _execute_region(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
     return run.run_block(op.regions[0].blocks[0], [])[1]
+
+
+@handles("triton_xla.num_tiles")
+def _num_tiles(run: Interpreter, op: Any, operands: list[Value]) -> Value:
+    return Value(np.asarray(run.grid[integer(op, "dim")], np.int64))

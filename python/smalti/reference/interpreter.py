@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import ir
+from ..compiler.entry import describe
 from ..diagnostics import Diagnostic, source_location
 from ..pace import MORE_TIME, check_time_limit
 from .values import InterpreterError, Value
@@ -31,6 +32,13 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
+def grid_of(entry: Any, arguments: Sequence[Value]) -> tuple[int, ...]:
+    """The number of tiles in each dimension of the grid of an entry function, which may depend on the arguments."""
+    if "grid" in entry.attributes:
+        return tuple(int(size) for size in ir.DenseI64ArrayAttr(entry.attributes["grid"]))
+    return describe(entry).grid_sizes([argument.data for argument in arguments])
+
+
 class Interpreter:
     """An interpreter of one entry function."""
 
@@ -42,6 +50,8 @@ class Interpreter:
         """Called with each line that the kernel prints."""
         self._values: dict[Any, Value] = {}
         self.tile_number = 0
+        self.grid: tuple[int, ...] = ()
+        """The number of tiles in each dimension."""
         self.operation_number = 0
         """The number of atomic operations that ran."""
         check_time_limit(time_limit)
@@ -53,17 +63,23 @@ class Interpreter:
 
     def run(self, arguments: Sequence[Value], blocks: range | None = None) -> None:
         """Runs all tiles, or those of `blocks`. Memrefs in `arguments` are changed in place."""
-        block = self.entry.regions[0].blocks[0]
-        tiles = range(ir.IntegerAttr(self.entry.attributes["num_tiles"]).value)
+        self.grid = grid_of(self.entry, arguments)
+        tiles = range(math.prod(self.grid))
         if blocks is not None:
             tiles = tiles[blocks.start : blocks.stop]
         self._total = len(tiles)
         for tile in tiles:
-            self._values = {}
-            self.tile_number = tile
-            self.run_block(block, [*arguments, Value(np.asarray(tile, np.int64))])
+            self.run_tile(arguments, tile)
             self._done += 1
             self._report()
+
+    def run_tile(self, arguments: Sequence[Value], tile: int) -> None:
+        """Runs one tile. Tiles are numbered in row-major order of their ids."""
+        self._values = {}
+        self.tile_number = tile
+        self.grid = self.grid or grid_of(self.entry, arguments)
+        ids = [Value(np.asarray(number, np.int64)) for number in np.unravel_index(tile, self.grid)]
+        self.run_block(self.entry.regions[0].blocks[0], [*arguments, *ids])
 
     def _report(self) -> None:
         if self._progress is not None:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from .. import dtypes, ir
+from ..calling.arguments import Argument
 from .interpreter import Interpreter, handles, located
 from .values import Value, certain, element_type, error_of, integers, moved, operand_groups, shape_of
 
@@ -60,6 +62,18 @@ class Memory(Value):
 
     def copy(self) -> Memory:
         return Memory(self.data.copy(), None if self.error is None else self.error.copy())
+
+
+def unpack(array: np.ndarray, argument: Argument) -> np.ndarray:
+    """The elements of an array of bytes with several elements each, the first in the low bits; other arrays unchanged."""
+    if argument.packed == 1:
+        return array
+    bits = 8 // argument.packed
+    codes = array.view(np.uint8)[..., None] >> np.arange(argument.packed, dtype=np.uint8) * bits
+    codes = (codes & (1 << bits) - 1).reshape(*array.shape[:-1], -1)
+    if "xf4E2M1FN" in argument.type:
+        return codes.view(ml_dtypes.float4_e2m1fn).astype(np.float64)
+    return codes.astype(np.int64) - ((codes.astype(np.int64) >> bits - 1) << bits)
 
 
 def load(array: np.ndarray) -> Memory:

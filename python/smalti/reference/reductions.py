@@ -17,6 +17,7 @@ from .. import dtypes
 from .interpreter import Interpreter, handles
 from .values import (
     Value,
+    any_order,
     differences,
     element_type,
     error_of,
@@ -142,7 +143,8 @@ def sum_bound(terms: Value, start: Value, ty: dtypes.ElementType) -> Value:
     for term, term_error in zip(terms.data, error_of(terms), strict=True):
         total, magnitude, error = total + term, magnitude + np.abs(term), error + term_error
     # Each partial sum is rounded, and is at most the sum of the magnitudes.
-    error = error + len(terms.data) * ty.rounding * magnitude
+    # numpy rounds f64 too.
+    error = error + len(terms.data) * ty.rounding * (2 if ty.bits == 64 else 1) * magnitude
     error = np.where(np.isfinite(total) | np.isinf(error_of(start)), error, 0.0)
     limit = largest_finite(ty)
     cancels = np.isfinite(magnitude) & (magnitude > limit) & (np.abs(total) < magnitude)
@@ -157,7 +159,8 @@ def reduce(
     """Reduces along `dims` by the region, whose order is unspecified."""
 
     def combine(left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
-        return apply(run, block, [*left, *right])
+        with any_order():
+            return apply(run, block, [*left, *right])
 
     def to_rows(x: np.ndarray) -> np.ndarray:
         return np.moveaxis(x, dims, range(len(dims))).reshape(-1, *(s for d, s in enumerate(x.shape) if d not in dims))
@@ -197,7 +200,8 @@ def scan(
     """Prefix reductions along `dim`. The region is applied in order, and grouped in any way."""
 
     def combine(left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
-        return apply(run, block, [*left, *right])
+        with any_order():
+            return apply(run, block, [*left, *right])
 
     step = -1 if reverse else 1
     rows = [moved(v, lambda x: np.moveaxis(x, dim, 0)[::step]) for v in inputs]

@@ -14,6 +14,13 @@ from .memory import fill_of, mixed
 from .values import Value, certain, element_type, error_of, integer, integers, moved, shape_of, width_of, wrap
 
 
+@handles("tensor.extract")
+def _element(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    tile, *indices = operands
+    place = tuple(int(certain(index, "an index")) for index in indices)
+    return Value(tile.data[place], None if tile.error is None else tile.error[place])
+
+
 @handles("tensor.splat")
 def _splat(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     shape = shape_of(op.results[0].type)

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -111,6 +113,19 @@ def signed_of(data: np.ndarray) -> np.ndarray:
     return -data.astype(np.int64) if data.dtype == bool else data.astype(np.int64)
 
 
+_ANY_ORDER: ContextVar[bool] = ContextVar("_ANY_ORDER", default=False)
+
+
+@contextmanager
+def any_order() -> Iterator[None]:
+    """In this context, a target may apply the operations in another order, so that it rounds other f64 numbers than numpy."""
+    token = _ANY_ORDER.set(True)
+    try:
+        yield
+    finally:
+        _ANY_ORDER.reset(token)
+
+
 def largest_finite(ty: dtypes.ElementType) -> float:
     return float(cast(Any, ml_dtypes).finfo(ty.numpy).max)
 
@@ -136,7 +151,7 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
         lost: Any = ty.rounding * np.maximum(np.abs(data), smallest)
         if ty.bits == 64:
             # numpy rounds too, and so does the target. On the same operands they agree.
-            lost = np.where(propagated == 0, 0.0, 2 * lost)
+            lost = 2 * lost if _ANY_ORDER.get() else np.where(propagated == 0, 0.0, 2 * lost)
         elif exact:
             lost = np.where((stored == data) & (propagated == 0), 0.0, lost)
         total: Any = lost + propagated

@@ -116,10 +116,24 @@ class SimulatedKernel(Settings):
         how = simulation or self.simulation
         if how.progress is None:
             how = dataclasses.replace(
-                how, progress=Pace(self._warn, "Simulation has the fields blocks, numbers and time_limit to shorten it")
+                how,
+                progress=Pace(
+                    self._warn, "to shorten the simulation, set blocks, numbers or time_limit of smalti.Simulation"
+                ),
             )
         with self._internal_errors():
-            return launch.run(self.program, self._bind(arguments), how)
+            bound = self._bind(arguments)
+            program = self._launched(self.program, arguments)
+            if program.grid is not None and program.grid[0] == 0:
+                return launch.Result((), frozenset())
+            return launch.run(program, bound, how)
+
+    def _launched(self, program: Program, arguments: Sequence[Any]) -> Program:
+        """The program with the grid of a call, if the grid depends on arguments."""
+        if self.entry is None or not self.entry.grid or program.grid is not None:
+            return program
+        values = [arrays.view(v, None) if a.is_memref else v for a, v in zip(self.arguments, arguments, strict=True)]
+        return dataclasses.replace(program, grid=(self.entry.count_tiles(values), 1, 1))
 
     def _warn(self, message: str) -> None:
         warnings.warn(f"@{self.name} on {self.target}: {message}", RuntimeWarning, stacklevel=2)
@@ -155,7 +169,8 @@ class SimulatedKernel(Settings):
         how = Simulation("round-robin", "early", races=False, blocks=blocks, time_limit=time_limit, progress=progress)
         with self._internal_errors():
             program = load(self.module, self.name, self.target, timed=True)
-            found = launch.run(program, self._bind(arguments), how, recorder, keep=True).findings
+            bound = self._bind(arguments)
+            found = launch.run(self._launched(program, arguments), bound, how, recorder, keep=True).findings
         if found:
             raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
         return Timeline(self.name, self.target.chip, timing, tuple(recorder.slices))
@@ -290,7 +305,7 @@ def simulate(
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]
         raise TargetError(
-            f"{', '.join(given)} not applicable: a block-level or thread-level kernel is simulated without lowering"
+            f"the options {', '.join(given)} do not apply: a block-level or thread-level kernel is simulated without lowering"
         )
     try:
         return SimulatedKernel(load(module, name, chosen), chosen, module, described)

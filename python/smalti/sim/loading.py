@@ -73,7 +73,9 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
         raise CompileError(f"the module does not have a kernel @{name}; it has: {known}")
     if name is None and len(candidates) != 1:
         if not candidates:
-            raise CompileError("nothing to simulate: the module has neither gpu.launch nor a kernel")
+            raise CompileError(
+                "the module does not contain a kernel to simulate: a gpu.launch, a gpu.func kernel or an outlined kernel is required"
+            )
         raise CompileError(f"the module has several kernels; name one of: {', '.join(f'@{n}' for n in candidates)}")
     chosen = name or next(iter(candidates))
     function, launch = candidates[chosen]

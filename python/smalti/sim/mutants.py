@@ -34,7 +34,7 @@ _MISTAKES = {
     "ordering weakened": "removed",
     "scope narrowed": "narrowed",
     "wait weakened by one": "weakened",
-    "slot shared": "shared",
+    "slots merged": "shared",
 }
 """Mutations that are errors only if the synchronization has an effect."""
 
@@ -99,7 +99,7 @@ class Outcome:
         if self.findings:
             what = f"killed: {self.findings[0].kind}"
         else:
-            what = "killed: wrong numbers" if self.wrong_numbers else "SURVIVED"
+            what = "killed: wrong results" if self.wrong_numbers else "SURVIVED"
         return f"{self.mutant}: {what}"
 
 
@@ -334,7 +334,7 @@ def _changes(op: ir.Operation, architecture: str) -> Iterator[tuple[str, Change]
         if ir.IntegerAttr(op.attributes["arrival_count"]).value > 1:
             yield "arrival count too small", _set("arrival_count", lambda n: n - 1)
     elif name == "memref.subview" and _is_slot(op):
-        yield "slot shared", _share_slot
+        yield "slots merged", _share_slot
 
 
 def _member_counts(op: ir.Operation) -> Iterator[tuple[str, Change]]:

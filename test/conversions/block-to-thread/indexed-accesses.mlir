@@ -162,4 +162,32 @@ gpu.module @m {
     mosaic_gpu.atomic_rmw addi %one, %m[%i] device relaxed : vector<128xi32>, memref<?xi32>, vector<128xi32>
     gpu.return
   }
+
+  // A release covers the accesses of other threads before the barrier, also in global memory, and an acquire those after it.
+  // CHECK-LABEL: gpu.func @ordered(
+  // CHECK: gpu.barrier
+  // CHECK: llvm.atomicrmw add
+  // CHECK: gpu.barrier
+  // CHECK: llvm.atomicrmw add
+  // NVIDIA: gpu.barrier
+  // AMD: amdgpu.lds_barrier
+  gpu.func @ordered(%own: memref<128xf32>, %count: memref<4xi32>, %other: memref<128xf32>, %out: memref<128xf32>, %n: memref<4xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %ones = arith.constant dense<1.0> : vector<128xf32>
+    mosaic_gpu.vector_store %ones, %own {in_layouts = [#strided]} : vector<128xf32>, memref<128xf32>
+    gpu.barrier
+    %i = arith.constant dense<1> : vector<64xi32>
+    mosaic_gpu.atomic_rmw addi %i, %count[%i] device acq_rel : vector<64xi32>, memref<4xi32>, vector<64xi32>
+    gpu.barrier
+    %x = mosaic_gpu.vector_load %other {out_layouts = [#strided]} : memref<128xf32> -> vector<128xf32>
+    mosaic_gpu.vector_store %x, %out {in_layouts = [#strided]} : vector<128xf32>, memref<128xf32>
+    gpu.return
+  }
+  gpu.func @relaxed(%own: memref<128xf32>, %n: memref<4xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %ones = arith.constant dense<1.0> : vector<128xf32>
+    mosaic_gpu.vector_store %ones, %own {in_layouts = [#strided]} : vector<128xf32>, memref<128xf32>
+    %i = arith.constant dense<1> : vector<64xi32>
+    mosaic_gpu.atomic_rmw addi %i, %n[%i] device relaxed : vector<64xi32>, memref<4xi32>, vector<64xi32>
+    gpu.barrier
+    gpu.return
+  }
 }

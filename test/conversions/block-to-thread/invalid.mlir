@@ -40,7 +40,7 @@ gpu.module @m {
   gpu.func @k(%t: tensor<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{cannot be lowered to thread level: it does not access a memref}}
+    // expected-error @below {{cannot be lowered to thread level: the op accesses a tensor; a memref is required}}
     %v = vector.transfer_read %t[%c0], %zero {out_layouts = [#one]} : tensor<256xf32>, vector<256xf32>
     gpu.return
   }
@@ -67,7 +67,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{cannot be lowered to thread level: broadcasting transfers are not supported}}
+    // expected-error @below {{cannot be lowered to thread level: the permutation map broadcasts a dimension, which is not supported; broadcast the vector instead}}
     %v = vector.transfer_read %m[%c0], %zero {in_bounds = [true], permutation_map = affine_map<(d0) -> (0)>, out_layouts = [#one]} : memref<256xf32>, vector<256xf32>
     gpu.return
   }
@@ -80,7 +80,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<256xf32, affine_map<(d0) -> (d0 mod 7)>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{cannot be lowered to thread level: the memref's layout is not strided}}
+    // expected-error @below {{cannot be lowered to thread level: the memref does not have a strided layout}}
     %v = vector.transfer_read %m[%c0], %zero {out_layouts = [#one]} : memref<256xf32, affine_map<(d0) -> (d0 mod 7)>>, vector<256xf32>
     gpu.return
   }
@@ -102,7 +102,7 @@ gpu.module @m {
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 2>
 gpu.module @m {
   gpu.func @bits_of_upstream(%m: memref<256xi1>, %i: index, %b: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @below {{cannot be lowered to thread level: elements smaller than a byte are not supported}}
+    // expected-error @below {{cannot be lowered to thread level: the elements are smaller than a byte, which is not supported here}}
     %v = vector.transfer_read %m[%i], %b {in_bounds = [true], out_layouts = [#one]} : memref<256xi1>, vector<256xi1>
     vector.transfer_write %v, %m[%i] {in_bounds = [true], in_layouts = [#one]} : vector<256xi1>, memref<256xi1>
     gpu.return
@@ -112,7 +112,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op must have a one-dimensional block}}
+  // expected-error @below {{'gpu.func' op requires a one-dimensional block, that is, 'known_block_size' = [N, 1, 1]}}
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 2, 1>} {
     mosaic_gpu.async_commit_group
     gpu.return
@@ -198,7 +198,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c7 = arith.constant 7 : index
-    // expected-error @below {{'vector.create_mask' op cannot have a splat layout}}
+    // expected-error @below {{'vector.create_mask' op has a result in a splat layout, but its elements may differ; use another layout}}
     %w = vector.create_mask %c7 {out_layouts = [#splat]} : vector<256xi1>
     gpu.return
   }
@@ -240,7 +240,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{stores to several devices ('multimem'), which is not supported}}
+    // expected-error @below {{has 'multimem', a store to several devices, which is not supported}}
     mosaic_gpu.vector_store %v, %m {multimem = true} : vector<256xf32>, memref<256xf32>
     gpu.return
   }
@@ -296,7 +296,7 @@ gpu.module @m {
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{must have a static, contiguous memref type}}
+    // expected-error @below {{requires a memref type with static shape and contiguous layout}}
     %s = mosaic_gpu.slice_smem 0 : memref<8x8xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
     gpu.return
@@ -367,7 +367,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%v: vector<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     mosaic_gpu.async_commit_group
-    // expected-error @below {{uses a vector that does not have a layout}}
+    // expected-error @below {{uses a block-level vector whose layout is not known; its producer requires the attribute 'out_layouts' (run mosaic-gpu-infer-layouts)}}
     %w = arith.negf %v : vector<256xf32>
     gpu.return
   }
@@ -379,7 +379,7 @@ gpu.module @m {
   gpu.func @k(%t: tensor<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %x = arith.constant dense<1.0> : vector<256xf32>
-    // expected-error @below {{cannot be lowered to thread level: it does not access a memref}}
+    // expected-error @below {{cannot be lowered to thread level: the op accesses a tensor; a memref is required}}
     %w = vector.transfer_write %x, %t[%c0] : vector<256xf32>, tensor<256xf32>
     mosaic_gpu.async_commit_group
     gpu.return
@@ -391,7 +391,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.arrive' op uses a barrier that orders tcgen05 operations, which sm_90a does not have}}
+    // expected-error @below {{'mosaic_gpu.arrive' op uses a barrier with 'orders_tensor_core', that is, one that orders tcgen05 operations, which sm_90a does not have}}
     mosaic_gpu.arrive %b {orders_tensor_core = true} : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
     gpu.return
   }

@@ -97,7 +97,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @odd_view(%i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<512xi4, #smem>
-    // expected-error @below {{cannot be lowered to thread level: its offset in dimension 0 cannot be proven to be a multiple of 2 elements, which is one byte}}
+    // expected-error @below {{cannot be lowered to thread level: the offset of the view in dimension 0 cannot be proven to be a multiple of 2 elements, which is one byte}}
     %v = memref.subview %s[%i] [256] [1] : memref<512xi4, #smem> to memref<256xi4, strided<[1], offset: ?>, #smem>
     %x = mosaic_gpu.vector_load %v {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 4>]} : memref<256xi4, strided<[1], offset: ?>, #smem> -> vector<256xi4>
     gpu.return
@@ -112,7 +112,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 : memref<512xi2, #smem>
     %c2 = arith.constant 2 : index
     %j = arith.muli %i, %c2 : index
-    // expected-error @below {{cannot be lowered to thread level: its offset cannot be proven to be a multiple of 4 elements, which is one byte}}
+    // expected-error @below {{cannot be lowered to thread level: the offset of the view cannot be proven to be a multiple of 4 elements, which is one byte}}
     %v = memref.reinterpret_cast %s to offset: [%j], sizes: [256], strides: [1] : memref<512xi2, #smem> to memref<256xi2, strided<[1], offset: ?>, #smem>
     %x = mosaic_gpu.vector_load %v {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 4>]} : memref<256xi2, strided<[1], offset: ?>, #smem> -> vector<256xi2>
     gpu.return

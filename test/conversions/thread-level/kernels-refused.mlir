@@ -20,7 +20,7 @@ gpu.module @kernels {
     %zero = arith.constant 0.0 : f32
     %v = vector.transfer_read %from[%c0], %zero {in_bounds = [true], out_layouts = [#mosaic_gpu.WGStridedFragLayout<[128], 4>]}
         : memref<128xf32>, vector<128xf32>
-    // expected-error @below {{'vector.load' op cannot be lowered to thread level: the op is not supported on block-level vectors}}
+    // expected-error @below {{'vector.load' op cannot be lowered to thread level: block-level kernels do not support this op on vectors}}
     %w = vector.load %from[%c0] : memref<128xf32>, vector<4xf32>
     vector.store %w, %to[%c0] : memref<128xf32>, vector<4xf32>
     gpu.return

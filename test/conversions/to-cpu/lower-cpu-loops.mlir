@@ -258,7 +258,7 @@ func.func @unsigned_division(%n: i32, %m: i32) attributes {smalti.num_tiles = 4 
 
 // Two possible errors: a select chooses the number. Vectors of higher rank are reduced as vectors of rank 1.
 // CHECK-LABEL: func.func @signed_division
-// CHECK-SAME: message = "this division overflows: the minimum of i8 divided by -1 does not fit in the type"
+// CHECK-SAME: message = "this division overflows: the minimum of i8 divided by -1 exceeds the range of the type"
 // CHECK-SAME: message = "an element of the divisor of this division is 0; tile elements outside the memref are 0"
 // CHECK-DAG: arith.constant dense<-128> : vector<2x4xi8>
 // CHECK-DAG: arith.constant dense<-1> : vector<2x4xi8>
@@ -280,7 +280,7 @@ func.func @signed_division(%n: vector<2x4xi8>, %m: vector<2x4xi8>) attributes {s
 
 // A division by -1 can overflow, and a division by another constant cannot fail.
 // CHECK-LABEL: func.func @constant_divisors
-// CHECK-SAME: smalti.stop_errors = [{location = {{.*}}, message = "this division overflows: the minimum of index divided by -1 does not fit in the type"}]
+// CHECK-SAME: smalti.stop_errors = [{location = {{.*}}, message = "this division overflows: the minimum of index divided by -1 exceeds the range of the type"}]
 // CHECK-COUNT-1: llvm.store volatile
 // CHECK-NOT: volatile
 func.func @constant_divisors(%n: index, %v: vector<4xi32>) attributes {smalti.num_tiles = 4 : i64} {

@@ -35,7 +35,7 @@ triton_xla.entry_func @space(%x: memref<4xf32, 3>, %tile: index) tiles 1 {
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<4xi1>'; supported elements are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64 and integers of 8, 16, 32 or 64 bits}}
+// expected-error@+1 {{argument #0 has type 'memref<4xi1>'; supported elements are floats of 8 bits, f4E2M1FN, f16, bf16, f32, f64 and integers of 2, 4, 8, 16, 32 or 64 bits}}
 triton_xla.entry_func @bits(%x: memref<4xi1>, %tile: index) tiles 1 {
   triton_xla.return
 }
@@ -88,8 +88,8 @@ triton_xla.entry_func @registers(%x: memref<1024x1024xf32>, %tile: index) tiles 
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<4xf8E4M3B11FNUZ>'; supported elements are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64 and integers of 8, 16, 32 or 64 bits}}
-triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3B11FNUZ>, %tile: index) tiles 1 {
+// expected-error@+1 {{argument #0 has type 'memref<4xf6E2M3FN>'; supported elements are floats of 8 bits, f4E2M1FN, f16, bf16, f32, f64 and integers of 2, 4, 8, 16, 32 or 64 bits}}
+triton_xla.entry_func @small_floats(%a: memref<4xf6E2M3FN>, %tile: index) tiles 1 {
   triton_xla.return
 }
 

@@ -38,13 +38,13 @@ triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: me
 
 // Reasons why an operand is not copied asynchronously.
 
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the tile has uses other than as operand A or B of a dot"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the loaded tile has a use other than as operand A or B of a dot"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the out-of-bounds fill value is not zero"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window is strided"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: memory is written between the load and the dot"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the fill value of triton_xla.extract is not zero"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window has a stride other than 1"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: a triton_xla.insert between the load and the dot writes memory"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the dot that uses the tile is in a different MLIR block"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window has more dimensions than the tile"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window drops unit dimensions, which copies do not support"
 // CHECK-LABEL: gpu.func @missed
 // CHECK-NOT: async
 triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: memref<32x32xf32>, %d: memref<2x32x32xf16>, %o: index, %i1: i1, %tile: index) tiles 1 {

@@ -22,7 +22,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @no_layout(%m: memref<64xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{'mosaic_gpu.vector_load' op does not have a layout for its result; block-level vectors require the attribute 'out_layouts'}}
+    // expected-error @below {{'mosaic_gpu.vector_load' op does not have a layout for its result; run mosaic-gpu-infer-layouts, or set the attribute 'out_layouts'}}
     %v = mosaic_gpu.vector_load %m : memref<64xf32> -> vector<64xf32>
     gpu.return
   }
@@ -105,7 +105,7 @@ gpu.module @m {
   gpu.func @unknown(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %a = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
         : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'vector.interleave' op cannot be lowered to thread level: the op is not supported on block-level vectors}}
+    // expected-error @below {{'vector.interleave' op cannot be lowered to thread level: block-level kernels do not support this op on vectors}}
     %s = vector.interleave %a, %a : vector<256xf32> -> vector<512xf32>
     gpu.return
   }
@@ -147,7 +147,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @rows(%src: memref<100x61xf16>, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %m = mosaic_gpu.slice_smem 0 : memref<16x16xf16, #gpu.address_space<workgroup>>
-    // expected-error @below {{has rows that cannot be proven to be aligned to 4 bytes, the smallest asynchronous copy on sm_90a; copy through registers}}
+    // expected-error @below {{has a source or destination whose rows cannot be proven to be contiguous and aligned to 4 bytes, the size of the smallest asynchronous copy on sm_90a; copy through registers with 'vector_load' and 'vector_store'}}
     mosaic_gpu.async_copy %src[%i, %i] to %m : memref<100x61xf16> to memref<16x16xf16, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -195,7 +195,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @cluster_memory(%m: memref<256xf32, #mosaic_gpu.smem_cluster>) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{'mosaic_gpu.vector_load' op accesses shared memory of another block, which is not supported}}
+    // expected-error @below {{'mosaic_gpu.vector_load' op accesses shared memory of another block, which is not supported; use 'async_store_smem' for stores}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]}
         : memref<256xf32, #mosaic_gpu.smem_cluster> -> vector<256xf32>
     gpu.return

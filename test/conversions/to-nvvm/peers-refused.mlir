@@ -9,7 +9,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
     // CHECK: 'mosaic_gpu.async_store_smem' op cannot be lowered for sm_89: the target does not have clusters
-    // expected-error @below {{'mosaic_gpu.async_store_smem' op refers to another block of the cluster; the kernel requires the attribute 'known_cluster_size'}}
+    // expected-error @below {{'mosaic_gpu.async_store_smem' op refers to another block of the cluster, but the kernel does not have the attribute 'known_cluster_size'; set it}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -88,7 +88,7 @@ gpu.module @m {
     %v = vector.broadcast %x : f32 to vector<64x8xf32>
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{stores a splat, which does not assign elements to threads; use a different layout}}
+    // expected-error @below {{stores a vector in the splat layout, which does not assign elements to threads; use another layout}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }

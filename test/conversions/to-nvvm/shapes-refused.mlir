@@ -22,7 +22,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%a: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
-    // expected-error @below {{does not have a layout for its result; block-level vectors require the attribute 'out_layouts'}}
+    // expected-error @below {{does not have a layout for its result; run mosaic-gpu-infer-layouts, or set the attribute 'out_layouts'}}
     %s = vector.shape_cast %v : vector<64x8xf32> to vector<1x64x8xf32>
     gpu.return
   }
@@ -57,7 +57,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @below {{cannot have a splat layout}}
+    // expected-error @below {{has a result in a splat layout, but its elements differ; use another layout}}
     %i = mosaic_gpu.broadcasted_iota 0 {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : vector<128xi32>
     gpu.return
   }

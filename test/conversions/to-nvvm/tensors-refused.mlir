@@ -52,7 +52,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<512x320xf16>, %i: i32, %peer: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot be lowered for sm_90a: memory of other devices is not supported}}
+    // expected-error @below {{cannot be lowered for sm_90a: the copy accesses memory of another device (a peer or a multimem address), which is not supported}}
     mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b) peer(%peer)
         : memref<512x320xf16>[i32, i32] to memref<64x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -96,7 +96,7 @@ gpu.module @m {
     %zero = arith.constant {out_layouts = [#acc]} dense<0.0> : vector<64x64xf32>
     %a = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
     %b = mosaic_gpu.slice_smem 16384 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot read operand 'a' from shared memory: its memory is not swizzled; a swizzle of 32, 64 or 128 bytes is required}}
+    // expected-error @below {{cannot read operand 'a' from shared memory: the memory is not swizzled; a swizzle of 32, 64 or 128 bytes is required}}
     %p = mosaic_gpu.wgmma accumulator(%zero : vector<64x64xf32>) a(%a : memref<64x64xf16, #smem>)
         b(%b : memref<64x64xf16, #smem>) {in_layouts = [#acc], out_layouts = [#acc]} -> vector<64x64xf32>
     gpu.return

@@ -5,7 +5,7 @@ gpu.module @m {
   gpu.func @ordered(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{'mosaic_gpu.arrive_expect_tx' op cannot be lowered for sm_80: its mbarriers do not count bytes; copies of 4096 bytes must follow in the same MLIR block before any synchronization; copies of 0 bytes follow}}
+    // expected-error @below {{'mosaic_gpu.arrive_expect_tx' op cannot be lowered for sm_80: its mbarriers do not count bytes, so copies of 4096 bytes must follow in the same MLIR block before any synchronization; copies of 0 bytes follow}}
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
     gpu.barrier
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
@@ -20,7 +20,7 @@ gpu.module @m {
   gpu.func @unannounced(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its mbarriers do not count bytes; an 'arrive_expect_tx' on the same barrier must precede the load in the same MLIR block without synchronization in between}}
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its mbarriers do not count bytes, so an 'arrive_expect_tx' on the same barrier must precede the load in the same MLIR block without synchronization in between}}
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -50,7 +50,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x64xf16, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 1024
-    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its rows cannot be proven to consist of aligned, contiguous pieces of at least 4 bytes in global and in shared memory}}
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its rows in global memory cannot be proven to be contiguous and aligned to 4 bytes, the smallest asynchronous copy; use static strides and aligned indices, or copy through registers with 'vector_load' and 'vector_store'}}
     mosaic_gpu.async_load %m[%i, %i] [8, 64] to %s barrier(%b) : memref<8x128xf16>[i32, i32] to memref<8x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -77,7 +77,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
-    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: a collective copy requires clusters, which the target does not have}}
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: 'collective' requires clusters, which the target does not have; remove 'collective'}}
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) collective [x] : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -105,7 +105,7 @@ gpu.module @m {
   gpu.func @some_threads(%mask: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     mosaic_gpu.print_layout "{}", %s : memref<8x128xf32, #smem>
-    // expected-error @below {{'nvvm.elect.sync' op with a member mask is not supported on sm_80}}
+    // expected-error @below {{'nvvm.elect.sync' op has a member mask, which is not supported on sm_80}}
     %e = nvvm.elect.sync %mask -> i1
     gpu.return
   }

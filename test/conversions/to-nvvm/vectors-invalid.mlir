@@ -5,7 +5,7 @@
 gpu.module @m {
   gpu.func @devices(%x: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'mosaic_gpu.vector_store' op stores to several devices ('multimem'), which is not supported}}
+    // expected-error @below {{'mosaic_gpu.vector_store' op has 'multimem', a store to several devices, which is not supported}}
     mosaic_gpu.vector_store %v, %x {multimem = true, in_layouts = [#one]} : vector<256xf32>, memref<256xf32>
     gpu.return
   }
@@ -93,7 +93,7 @@ gpu.module @m {
       attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %m = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<128x32xf32, #gpu.address_space<workgroup>>
     // expected-error @below {{'mosaic_gpu.vector_load' op cannot be lowered to thread level: every access pattern has bank conflicts; the best is}}
-    // expected-note @below {{'optimized = false' permits bank conflicts}}
+    // expected-note @below {{help: set 'optimized = false' on the op to permit bank conflicts}}
     %v = mosaic_gpu.vector_load %m {optimized = true, out_layouts = [#rows]} : memref<128x32xf32, #gpu.address_space<workgroup>> -> vector<128x32xf32>
     gpu.return
   }
@@ -107,7 +107,7 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E4M3FN> -> vector<256xf8E4M3FN>
     // CHECK: 'arith.extf' op converts elements of type 'f8E4M3FN'; sm_80 does not have conversion instructions for this type
     %w = arith.extf %v : vector<256xf8E4M3FN> to vector<256xf64>
-    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN', which would round twice; convert to f32 first}}
+    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN', but the target converts through f32 and would round twice; convert to f32 first}}
     %n = arith.truncf %w : vector<256xf64> to vector<256xf8E4M3FN>
     gpu.return
   }

@@ -36,7 +36,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: its offset in dimension 1 cannot be proven to be a multiple of the tile size 8}}
+    // expected-error @below {{cannot be lowered to thread level: the offset of the view in dimension 1 cannot be proven to be a multiple of the tile size 8}}
     %v = memref.subview %s[0, %i, 0] [1, 64, 64] [1, 1, 1] : memref<4x128x64xf16, #smem> to memref<64x64xf16, strided<[64, 1], offset: ?>, #smem>
     gpu.return
   }
@@ -50,7 +50,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: its size in dimension 1 is 12, which is not a multiple of the tile size 8}}
+    // expected-error @below {{cannot be lowered to thread level: the size of the view in dimension 1 is 12, which is not a multiple of the tile size 8}}
     %v = memref.subview %s[0, 0, 0] [1, 12, 64] [1, 1, 1] : memref<4x128x64xf16, #smem> to memref<12x64xf16, strided<[64, 1]>, #smem>
     gpu.return
   }
@@ -64,7 +64,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: its stride in dimension 1 is 2; a tiled dimension requires stride 1}}
+    // expected-error @below {{cannot be lowered to thread level: the stride of the view in dimension 1 is 2; a tiled dimension requires stride 1}}
     %v = memref.subview %s[0, 0, 0] [1, 64, 64] [1, 2, 1] : memref<4x128x64xf16, #smem> to memref<64x64xf16, strided<[128, 1]>, #smem>
     gpu.return
   }
@@ -106,7 +106,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: dimension 0, which is not tiled, would follow a tiled dimension}}
+    // expected-error @below {{cannot be lowered to thread level: dimension 0 is not tiled, but the transpose would move it after a tiled dimension; tiled dimensions must be last}}
     %v = memref.transpose %s (i, j, k) -> (j, i, k) : memref<4x128x64xf16, #smem> to memref<128x4x64xf16, strided<[64, 8192, 1]>, #smem>
     gpu.return
   }
@@ -134,7 +134,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: its source is tiled; an untiled source is required}}
+    // expected-error @below {{cannot be lowered to thread level: the source is tiled shared memory; untiled memory is required}}
     %v = mosaic_gpu.reinterpret_cast %s : memref<4x128x64xf16, #smem> to memref<32768xf16, #smem>
     gpu.return
   }
@@ -162,7 +162,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 : memref<4x16xf32, #smem>
-    // expected-error @below {{cannot be lowered to thread level: its sizes or strides are dynamic}}
+    // expected-error @below {{cannot be lowered to thread level: the sizes or the strides of the view are dynamic}}
     %v = memref.subview %s[0, 0] [%i, 16] [1, 1] : memref<4x16xf32, #smem> to memref<?x16xf32, strided<[16, 1]>, #smem>
     gpu.return
   }

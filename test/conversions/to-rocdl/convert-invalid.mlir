@@ -3,7 +3,7 @@
 gpu.module @m {
   gpu.func @copy(%src: memref<128x64xf16>, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %m = mosaic_gpu.slice_smem 0 : memref<16x16xf16, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.async_copy' op has rows that cannot be proven to be aligned to 4 bytes, the smallest asynchronous copy on gfx942; copy through registers}}
+    // expected-error @below {{'mosaic_gpu.async_copy' op has a source or destination whose rows cannot be proven to be contiguous and aligned to 4 bytes, the size of the smallest asynchronous copy on gfx942; copy through registers with 'vector_load' and 'vector_store'}}
     mosaic_gpu.async_copy %src[%i, %i] to %m : memref<128x64xf16> to memref<16x16xf16, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -30,7 +30,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @barrier() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.arrive' op cannot be lowered for gfx942: the target does not have mbarriers}}
+    // expected-error @below {{'mosaic_gpu.arrive' op cannot be lowered for gfx942: the target does not have mbarriers; use gpu.barrier}}
     mosaic_gpu.arrive %b : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
     gpu.return
   }

@@ -20,37 +20,37 @@ func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[429
 
 // -----
 
-// expected-error @+1 {{sizes must be positive, but found [-1]}}
+// expected-error @+1 {{the sizes of a #mosaic_gpu.WGSplatFragLayout must be positive, but found [-1]}}
 func.func private @f() attributes {test.a = #mosaic_gpu.WGSplatFragLayout<[-1]>}
 
 // -----
 
-// expected-error @+1 {{the number of replicas must be positive, but found 0}}
+// expected-error @+1 {{the 'times' of a #mosaic_gpu.Replicated must be positive, but found 0}}
 func.func private @f() attributes {test.a = #mosaic_gpu.Replicated<times = 0>}
 
 // -----
 
-// expected-error @+1 {{tile sizes must be positive, but found [8, 0]}}
+// expected-error @+1 {{the sizes of #mosaic_gpu.tile must be positive, but found [8, 0]}}
 func.func private @f() attributes {test.a = #mosaic_gpu.tile<[8, 0]>}
 
 // -----
 
-// expected-error @+1 {{the swizzle must be 16, 32, 64 or 128 bytes, but found 48}}
+// expected-error @+1 {{#mosaic_gpu.swizzle must be 16, 32, 64 or 128 bytes, but found 48}}
 func.func private @f() attributes {test.a = #mosaic_gpu.swizzle<48 : i32>}
 
 // -----
 
-// expected-error @+1 {{the swizzle must be an i32, but found 'i64'}}
+// expected-error @+1 {{the number in #mosaic_gpu.swizzle must be an i32, but found 'i64'}}
 func.func private @f() attributes {test.a = #mosaic_gpu.swizzle<64>}
 
 // -----
 
-// expected-error @+1 {{the tiling must have at least one tile}}
+// expected-error @+1 {{the tiling of the layout must have at least one tile}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[], warp_dims = [], lane_dims = [], vector_dim = -1>}
 
 // -----
 
-// expected-error @+1 {{a tile must have at least one dimension}}
+// expected-error @+1 {{each tile of the layout must have at least one dimension}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8], []], warp_dims = [], lane_dims = [], vector_dim = -1>}
 
 // -----
@@ -80,7 +80,7 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2
 
 // -----
 
-// expected-error @+1 {{lane_dims has dimension 1, but dimensions are counted from the end: -1 is the last}}
+// expected-error @+1 {{lane_dims has dimension 1; dimensions of the tiled layout are counted from the end and must be negative: -1 is the last}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [], lane_dims = [1], vector_dim = -1>}
 
 // -----
@@ -90,7 +90,7 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2
 
 // -----
 
-// expected-error @+1 {{lane_dims has dimension 0, but dimensions are counted from the end: -1 is the last}}
+// expected-error @+1 {{lane_dims has dimension 0; dimensions of the tiled layout are counted from the end and must be negative: -1 is the last}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [], lane_dims = [0], vector_dim = -1>}
 
 // -----
@@ -120,15 +120,15 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], lane_
 
 // -----
 
-// expected-error @+1 {{the axis must not be negative, but found -1}}
+// expected-error @+1 {{the axis of the partitioned copy must not be negative, but found -1}}
 func.func private @f() attributes {test.a = #mosaic_gpu.copy_partitioned<axis = -1>}
 
 // -----
 
-// expected-error @+1 {{elements must have 6 bits, but found 'f16'}}
+// expected-error @+1 {{the element type must have 6 bits, but found 'f16'}}
 func.func private @f(memref<8x!mosaic_gpu.b6x16_p32<f16>>)
 
 // -----
 
-// expected-error @+1 {{elements must have 6 bits, but found 'index'}}
+// expected-error @+1 {{the element type must have 6 bits, but found 'index'}}
 func.func private @f(memref<8x!mosaic_gpu.p2b6<index>>)

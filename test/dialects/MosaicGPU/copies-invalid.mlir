@@ -131,7 +131,7 @@ func.func @load_gather(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address
 // -----
 
 func.func @load_two_gathers(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32, %v: vector<32xi32>, %w: vector<64xi32>) {
-  // expected-error @+1 {{only one index may be a vector}}
+  // expected-error @+1 {{has several vector indices; at most one index may be a vector}}
   mosaic_gpu.async_load %m[%v, %w] [32, 64] to %s barrier(%b)
       : memref<64x64xf16>[vector<32xi32>, vector<64xi32>] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
@@ -175,7 +175,7 @@ func.func @wait_negative() {
 // -----
 
 func.func @load_partition_collective(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{'leader_tracked' requires a 'collective' copy}}
+  // expected-error @+1 {{has 'leader_tracked' without 'collective'; add 'collective' with the cluster dimensions that share the copy}}
   mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b) {leader_tracked = #mosaic_gpu.copy_partitioned<axis = 0>}
       : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return

@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @transforms_entry() {
-  // expected-error @+1 {{'out_transforms' entry 0 is not valid for 'memref<8xf32, #gpu.address_space<workgroup>>': it must be an array of transforms}}
+  // expected-error @+1 {{'out_transforms' entry 0 is not valid for 'memref<8xf32, #gpu.address_space<workgroup>>': the value must be an array of transforms, such as [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128>]}}
   %0 = mosaic_gpu.slice_smem 0 {out_transforms = [#mosaic_gpu.tile<[8]>]} : memref<8xf32, #gpu.address_space<workgroup>>
   return
 }
@@ -9,7 +9,7 @@ func.func @transforms_entry() {
 // -----
 
 func.func @transforms_kind() {
-  // expected-error @+1 {{it contains unit; only #mosaic_gpu.tile and #mosaic_gpu.swizzle are allowed}}
+  // expected-error @+1 {{the array contains unit; only #mosaic_gpu.tile and #mosaic_gpu.swizzle are allowed}}
   %0 = mosaic_gpu.slice_smem 0 {out_transforms = [[unit]]} : memref<8xf32, #gpu.address_space<workgroup>>
   return
 }
@@ -17,7 +17,7 @@ func.func @transforms_kind() {
 // -----
 
 func.func @transforms_tiles() {
-  // expected-error @+1 {{it has two tiles}}
+  // expected-error @+1 {{the array contains two #mosaic_gpu.tile; at most one is allowed}}
   %0 = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8]>, #mosaic_gpu.tile<[4]>]]}
       : memref<8xf32, #gpu.address_space<workgroup>>
   return
@@ -26,7 +26,7 @@ func.func @transforms_tiles() {
 // -----
 
 func.func @transforms_swizzles() {
-  // expected-error @+1 {{it has two swizzles}}
+  // expected-error @+1 {{the array contains two #mosaic_gpu.swizzle; at most one is allowed}}
   %0 = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.swizzle<32 : i32>, #mosaic_gpu.swizzle<32 : i32>]]}
       : memref<8xf32, #gpu.address_space<workgroup>>
   return
@@ -35,7 +35,7 @@ func.func @transforms_swizzles() {
 // -----
 
 func.func @transforms_rank() {
-  // expected-error @+1 {{the tile has more dimensions than the memory}}
+  // expected-error @+1 {{#mosaic_gpu.tile has more dimensions than the memref}}
   %0 = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 8]>]]}
       : memref<8xf32, #gpu.address_space<workgroup>>
   return
@@ -117,7 +117,7 @@ func.func @layouts_threads(%c: vector<16x16xf32>, %a: vector<16x16xf16>) {
 // -----
 
 func.func @rank_0(%m: memref<f32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<f32, #gpu.address_space<workgroup>>': memory of rank 0 does not have transforms}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<f32, #gpu.address_space<workgroup>>': a memref of rank 0 cannot have transforms; use an empty array}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.swizzle<128 : i32>] : memref<f32, #gpu.address_space<workgroup>>
   return
 }
@@ -125,7 +125,7 @@ func.func @rank_0(%m: memref<f32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @not_strided(%m: memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>': the memory is not strided}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>': the memref does not have a strided layout, which transforms require}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.swizzle<128 : i32>] : memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>
   return
 }
@@ -133,7 +133,7 @@ func.func @not_strided(%m: memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 
 // -----
 
 func.func @no_unit_stride(%m: memref<8x64xf16, strided<[128, 2]>, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, strided<[128, 2]>, #gpu.address_space<workgroup>>': no dimension has stride 1}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, strided<[128, 2]>, #gpu.address_space<workgroup>>': no dimension of the memref has stride 1, which transforms require}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.tile<[8, 64]>] : memref<8x64xf16, strided<[128, 2]>, #gpu.address_space<workgroup>>
   return
 }
@@ -141,7 +141,7 @@ func.func @no_unit_stride(%m: memref<8x64xf16, strided<[128, 2]>, #gpu.address_s
 // -----
 
 func.func @two_unit_strides(%m: memref<8x64xf16, strided<[1, 1]>, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, strided<[1, 1]>, #gpu.address_space<workgroup>>': two dimensions have stride 1, so the rows that a swizzle permutes are ambiguous}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, strided<[1, 1]>, #gpu.address_space<workgroup>>': two dimensions have stride 1, so the rows that the swizzle permutes are ambiguous; exactly one must have stride 1}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<8x64xf16, strided<[1, 1]>, #gpu.address_space<workgroup>>
   return
 }
@@ -173,7 +173,7 @@ func.func @swizzle_transposed(%m: memref<64x8xf16, strided<[1, 64]>, #gpu.addres
 // -----
 
 func.func @not_an_array_entry(%m: memref<8x64xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, #gpu.address_space<workgroup>>': it contains "rows"; only #mosaic_gpu.tile and #mosaic_gpu.swizzle are allowed}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, #gpu.address_space<workgroup>>': the array contains "rows"; only #mosaic_gpu.tile and #mosaic_gpu.swizzle are allowed}}
   %0 = mosaic_gpu.with_transforms %m ["rows"] : memref<8x64xf16, #gpu.address_space<workgroup>>
   return
 }

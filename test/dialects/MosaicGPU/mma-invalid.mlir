@@ -267,7 +267,7 @@ func.func @tcgen05_columns(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref
 // -----
 
 func.func @tcgen05_collective(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{b must have half as many columns as the accumulator, but found 128 and 128}}
+  // expected-error @+1 {{in a collective matmul, b must have half as many columns as the accumulator, but found 128 and 128}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) {collective = true}
   return
@@ -303,7 +303,7 @@ func.func @tcgen05_integer_sum(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: me
 // -----
 
 func.func @tcgen05_one_scale(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1, %s: memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{requires the scales of both operands or of neither}}
+  // expected-error @+1 {{has a scale for only one operand; pass both a_scale and b_scale, or neither}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) a_scale(%s : memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>)
   return
@@ -321,7 +321,7 @@ func.func @tcgen05_scale_space(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: me
 // -----
 
 func.func @tcgen05_sparse_depth(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1, %m: memref<128x64xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{a must have half as many columns as b has rows, but found 64 and 64}}
+  // expected-error @+1 {{with sparse metadata, a must have half as many columns as b has rows, but found 64 and 64}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) a_sparse_metadata(%m : memref<128x64xi2, #mosaic_gpu.tmem>)
   return

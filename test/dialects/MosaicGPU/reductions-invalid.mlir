@@ -157,7 +157,7 @@ func.func @return_type(%v: vector<8xf32>, %z: f32) {
 func.func @effects(%v: vector<8xf32>, %z: f32, %m: memref<f32>) {
   %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<8xf32> -> f32 {
   ^bb0(%a: f32, %b: f32):
-    // expected-error @+1 {{has side effects; the region of 'mosaic_gpu.reduce' must have none}}
+    // expected-error @+1 {{has side effects; ops in the region of 'mosaic_gpu.reduce' must not have side effects}}
     memref.store %a, %m[] : memref<f32>
     mosaic_gpu.return %a : f32
   }
@@ -169,7 +169,7 @@ func.func @effects(%v: vector<8xf32>, %z: f32, %m: memref<f32>) {
 func.func @vectors(%v: vector<8xf32>, %z: f32) {
   %0 = mosaic_gpu.scan %v dim 0 init %z : vector<8xf32> {
   ^bb0(%a: f32, %b: f32):
-    // expected-error @+1 {{is not an op on scalars; the region of 'mosaic_gpu.scan' must have only those}}
+    // expected-error @+1 {{must be an op on scalars, because it is in the region of 'mosaic_gpu.scan'}}
     %w = arith.addf %v, %v : vector<8xf32>
     mosaic_gpu.return %a : f32
   }

@@ -129,7 +129,7 @@ func.func @cluster_space(%m: memref<8xf32>, %i: i32) {
 // -----
 
 func.func @cluster_none(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{requires exactly one of x, y and z, but found 0}}
+  // expected-error @+1 {{requires a block index in exactly one of the cluster dimensions x, y and z; the number of indices is 0}}
   %0 = mosaic_gpu.get_cluster_ref %m : memref<8xf32, #gpu.address_space<workgroup>> -> memref<8xf32, #mosaic_gpu.smem_cluster>
   return
 }
@@ -137,7 +137,7 @@ func.func @cluster_none(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @cluster_two(%m: memref<8xf32, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{requires exactly one of x, y and z, but found 2}}
+  // expected-error @+1 {{requires a block index in exactly one of the cluster dimensions x, y and z; the number of indices is 2}}
   %0 = mosaic_gpu.get_cluster_ref %m x(%i) z(%i) : memref<8xf32, #gpu.address_space<workgroup>> -> memref<8xf32, #mosaic_gpu.smem_cluster>
   return
 }

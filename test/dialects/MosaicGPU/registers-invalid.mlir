@@ -65,7 +65,7 @@ func.func @store_multimem(%v: vector<8xf32>, %m: memref<8xf32, #gpu.address_spac
 // -----
 
 func.func @cast_kind(%v: vector<8xf32>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'vector<8xf32>': it is "rows"; a register layout is required: #mosaic_gpu.TiledLayout, WGStridedFragLayout or WGSplatFragLayout}}
+  // expected-error @+1 {{'new_layout' is not valid for 'vector<8xf32>': the layout is "rows"; a register layout is required: #mosaic_gpu.TiledLayout, WGStridedFragLayout or WGSplatFragLayout}}
   %0 = mosaic_gpu.layout_cast x(%v : vector<8xf32>) {new_layout = "rows"}
   return
 }
@@ -161,7 +161,7 @@ func.func @reduce_space(%m: memref<8xf16, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @reduce_width(%m: memref<8xi16>) {
-  // expected-error @+1 {{cannot reduce 'i16': integers must have 32 or 64 bits}}
+  // expected-error @+1 {{cannot reduce 'i16': integer elements must have 32 or 64 bits}}
   %0 = mosaic_gpu.multimem_load_reduce add %m : memref<8xi16> -> vector<8xi16>
   return
 }
@@ -201,7 +201,7 @@ func.func @reduce_f32(%m: memref<8xf32>) {
 // -----
 
 func.func @reduce_f64(%m: memref<8xf64>) {
-  // expected-error @+1 {{cannot reduce 'f64': the element type is not supported}}
+  // expected-error @+1 {{cannot reduce 'f64': supported element types are f16, bf16, f32, f8E4M3FN, f8E5M2, i32 and i64}}
   %0 = mosaic_gpu.multimem_load_reduce add %m : memref<8xf64> -> vector<8xf64>
   return
 }
@@ -369,7 +369,7 @@ func.func @optimization_none() {
 // -----
 
 func.func @optimization_types(%a: f32) {
-  // expected-error @+1 {{results must have the types of the operands}}
+  // expected-error @+1 {{result types must equal operand types}}
   %0 = "mosaic_gpu.optimization_barrier"(%a) : (f32) -> i32
   return
 }
@@ -401,7 +401,7 @@ func.func @multiple_large(%a: i8) {
 // -----
 
 func.func @concat_of_scalable(%a: vector<[4]xf32>) {
-  // expected-error @below {{'mosaic_gpu.vector_concat' op requires vectors of a fixed length}}
+  // expected-error @below {{'mosaic_gpu.vector_concat' op operands must be vectors of fixed length}}
   %0 = "mosaic_gpu.vector_concat"(%a) <{dimension = 0 : i32}> : (vector<[4]xf32>) -> vector<[4]xf32>
   return
 }
@@ -409,7 +409,7 @@ func.func @concat_of_scalable(%a: vector<[4]xf32>) {
 // -----
 
 func.func @iota_of_pointers() {
-  // expected-error @below {{'mosaic_gpu.broadcasted_iota' op elements must be numbers, but found '!llvm.ptr'}}
+  // expected-error @below {{'mosaic_gpu.broadcasted_iota' op elements must be integers, floats or index, but found '!llvm.ptr'}}
   %0 = mosaic_gpu.broadcasted_iota 0 : vector<4x!llvm.ptr>
   return
 }

@@ -140,7 +140,7 @@ func.func @cast_kind(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_rows(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf32, #mosaic_gpu.tmem>': tensor memory has 128 rows, but the layout covers 64}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf32, #mosaic_gpu.tmem>': the layout must cover the 128 rows of tensor memory, but its warps times its lanes are 64}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<128x64xf32, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[64, 1], [16, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return
@@ -167,7 +167,7 @@ func.func @cast_shape(%m: memref<64x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_static(%m: memref<128x?xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x?xf32, #mosaic_gpu.tmem>': tensor memory must have two static dimensions}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x?xf32, #mosaic_gpu.tmem>': a memref in tensor memory must have two static dimensions}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<128x?xf32, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return

@@ -19,7 +19,7 @@ module attributes {mosaic_gpu.version = 2} {
 
 // -----
 
-// expected-error @+1 {{'mosaic_gpu.version' is only valid on modules}}
+// expected-error @+1 {{'mosaic_gpu.version' is only allowed on builtin.module}}
 func.func private @f() attributes {mosaic_gpu.version = 1 : i32}
 
 // -----

@@ -28,7 +28,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @use(%a: memref<64x64xf16>) {
     %v = mosaic_gpu.vector_load %a {optimized = false, out_layouts = [#wgmma]} : memref<64x64xf16> -> vector<64x64xf16>
-    // expected-error @+1 {{'mosaic_gpu.vector_store' op has the unsupported layouts WGMMA and strided by 2; it uses operand 0 in the layout in which it was produced: only a splat is converted to another layout implicitly}}
+    // expected-error @+1 {{'mosaic_gpu.vector_store' op has the unsupported layouts WGMMA and strided by 2; it requires operand 0 in the layout of its producer: only a splat is converted to another layout implicitly}}
     mosaic_gpu.vector_store %v, %a {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : vector<64x64xf16>, memref<64x64xf16>
     return
   }

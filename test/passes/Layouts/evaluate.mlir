@@ -26,7 +26,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
       %y = arith.mulf %x, %half {in_layouts = [#wgmma, #wgmma], out_layouts = [#wgmma]} : vector<64x64xf16>
       scf.yield {in_layouts = [#wgmma]} %y : vector<64x64xf16>
     } {in_layouts = [#wgmma], out_layouts = [#wgmma]}
-    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"estimated cost: [[CAST:[1-9][0-9]*]] cycles with layouts WGMMA and WGMMA_TRANSPOSED: the cast converts the vector"
+    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"estimated cost: [[CAST:[1-9][0-9]*]] cycles with layouts WGMMA and WGMMA_TRANSPOSED: the cast converts the vector to this layout"
     %t = mosaic_gpu.layout_cast x(%r : vector<64x64xf16>) {new_layout = #transposed, in_layouts = [#wgmma],
         out_layouts = [#transposed]}
     mosaic_gpu.vector_store %t, %out {in_layouts = [#transposed], optimized = false}

@@ -16,8 +16,8 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     // expected-error@+2 {{'mosaic_gpu.layout_cast' op requires TCGEN05; no layout assignment satisfies all 2 ops in the notes}}
     // expected-note@+1 {{'mosaic_gpu.layout_cast' requires TCGEN05: the layout of the cast result}}
     %b = mosaic_gpu.layout_cast x(%w : vector<128x64xf32>) {new_layout = #tcgen}
-    // expected-note@+3 {{'arith.addf' uses operand 0 in the layout in which it was produced: only a splat is converted to another layout implicitly}}
-    // expected-note@+2 {{'arith.addf' uses operand 1 in the layout in which it was produced: only a splat is converted to another layout implicitly}}
+    // expected-note@+3 {{'arith.addf' requires operand 0 in the layout of its producer: only a splat is converted to another layout implicitly}}
+    // expected-note@+2 {{'arith.addf' requires operand 1 in the layout of its producer: only a splat is converted to another layout implicitly}}
     // expected-note@+1 {{help: allow relayouts, or insert 'mosaic_gpu.layout_cast' to TCGEN05 on operand 0 of this 'arith.addf', whose layout is WGMMA (cost: 32768 bytes of shared memory, 2 barriers and 128 bank cycles (0 conflicts): 264 cycles)}}
     %r = arith.addf %a, %b : vector<128x64xf32>
     return
@@ -48,12 +48,12 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @cut_tile(%c: vector<64x64xf32>, %b: memref<64x64xf16, #smem>) {
     %s = mosaic_gpu.slice_smem 0 : memref<64x128xf16, #smem>
-    // expected-note@+3 {{'memref.subview' requires a tile whose sizes divide [64, 8]: views begin and end at tile boundaries}}
+    // expected-note@+3 {{'memref.subview' requires shared-memory tiles whose sizes divide [64, 8]: views begin and end at tile boundaries}}
     // expected-note@+2 {{'memref.subview' requires matching layouts for memref<64x128xf16, #gpu.address_space<workgroup>> and memref<64x64xf16, strided<[128, 1], offset: 8>, #gpu.address_space<workgroup>>: a view has the layout of its source}}
     // expected-note@+1 {{help: align the offsets and sizes of this 'memref.subview' to tile boundaries}}
     %v = memref.subview %s[0, 8] [64, 64] [1, 1] : memref<64x128xf16, #smem> to memref<64x64xf16, strided<[128, 1], offset: 8>, #smem>
-    // expected-error@+3 {{'mosaic_gpu.wgmma' op requires tile 8x64 or 8x32 or 8x16, with a swizzle as wide as the tile's rows; no layout assignment satisfies all 2 ops in the notes}}
-    // expected-note@+2 {{'mosaic_gpu.wgmma' requires tile 8x64 or 8x32 or 8x16, with a swizzle as wide as the tile's rows: the tensor core reads tiles of 8 rows of 32, 64 or 128 bytes}}
+    // expected-error@+3 {{'mosaic_gpu.wgmma' op requires shared memory in tiles of 8x64 or 8x32 or 8x16, with a swizzle as wide as the tile's rows; no layout assignment satisfies all 2 ops in the notes}}
+    // expected-note@+2 {{'mosaic_gpu.wgmma' requires shared memory in tiles of 8x64 or 8x32 or 8x16, with a swizzle as wide as the tile's rows: the tensor core reads tiles of 8 rows of 32, 64 or 128 bytes}}
     // expected-note@+1 {{'mosaic_gpu.wgmma' requires matching layouts for memref<64x64xf16, #gpu.address_space<workgroup>> and memref<64x64xf16, strided<[128, 1], offset: 8>, #gpu.address_space<workgroup>>: 'a' and 'b' have the same tile and swizzle}}
     %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%v : memref<64x64xf16, strided<[128, 1], offset: 8>, #smem>)
         b(%b : memref<64x64xf16, #smem>) -> vector<64x64xf32>
@@ -70,7 +70,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %v = mosaic_gpu.vector_load %a : memref<128xf32> -> vector<128xf32>
     // expected-error@+3 {{'vector.extract' op requires splat; no layout assignment satisfies all 2 ops in the notes}}
     // expected-note@+2 {{'vector.extract' requires splat: every thread needs the element, and only a splat has each element in every thread}}
-    // expected-note@+1 {{'vector.extract' uses operand 0 in the layout in which it was produced: only a splat is converted to another layout implicitly}}
+    // expected-note@+1 {{'vector.extract' requires operand 0 in the layout of its producer: only a splat is converted to another layout implicitly}}
     %e = vector.extract %v[3] : f32 from vector<128xf32>
     return %e : f32
   }
@@ -113,9 +113,9 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     // expected-error@+2 {{'mosaic_gpu.vector_load' op requires a layout for 'vector<128x64xf32>'; no known layout satisfies all 2 ops in the notes}}
     // expected-note@+1 {{'mosaic_gpu.vector_load' requires a layout other than splat: the loaded elements may differ}}
     %v = mosaic_gpu.vector_load %m : memref<128x64xf32> -> vector<128x64xf32>
-    // expected-note@+4 {{'vector.extract_strided_slice' requires a tile whose sizes divide [3, 1]: slices begin at tile boundaries}}
+    // expected-note@+4 {{'vector.extract_strided_slice' requires shared-memory tiles whose sizes divide [3, 1]: slices begin at tile boundaries}}
     // expected-note@+3 {{'vector.extract_strided_slice' requires a layout other than strided: a strided layout cannot be sliced}}
-    // expected-note@+2 {{'vector.extract_strided_slice' uses operand 0 in the layout in which it was produced: only a splat is converted to another layout implicitly}}
+    // expected-note@+2 {{'vector.extract_strided_slice' requires operand 0 in the layout of its producer: only a splat is converted to another layout implicitly}}
     // expected-note@+1 {{help: align the offsets and sizes of this 'vector.extract_strided_slice' to tile boundaries}}
     %c = vector.extract_strided_slice %v {offsets = [3, 1], sizes = [64, 8], strides = [1, 1]} : vector<128x64xf32> to vector<64x8xf32>
     return
@@ -133,7 +133,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     // expected-note@+1 {{'mosaic_gpu.wgmma' requires WGMMA: the layout of the accumulator}}
     %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : memref<64x64xf16, #smem>) b(%a : memref<64x64xf16, #smem>) -> vector<64x64xf32>
     // expected-note@+3 {{'vector.extract_strided_slice' requires matching layouts for vector<64x64xf32> and vector<64x5xf32>: a slice has the layout of the whole vector}}
-    // expected-note@+2 {{'vector.extract_strided_slice' uses operand 0 in the layout in which it was produced: only a splat is converted to another layout implicitly}}
+    // expected-note@+2 {{'vector.extract_strided_slice' requires operand 0 in the layout of its producer: only a splat is converted to another layout implicitly}}
     // expected-note@+1 {{help: change the sizes in this 'vector.extract_strided_slice' so that one layout is valid on both sides}}
     %e = vector.extract_strided_slice %r {offsets = [0, 3], sizes = [64, 5], strides = [1, 1]} : vector<64x64xf32> to vector<64x5xf32>
     return

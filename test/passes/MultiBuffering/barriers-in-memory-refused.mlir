@@ -7,7 +7,7 @@
 
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: Function=slices | Remark="mbarrier not multi-buffered: it is the result of 'mosaic_gpu.slice_smem', whose size this function cannot change"
+// CHECK: Function=slices | Remark="mbarrier not multi-buffered: the buffer is the result of 'mosaic_gpu.slice_smem', whose size this function cannot change"
 // CHECK: Function=slices | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -50,7 +50,7 @@ func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
   return
 }
 
-// CHECK: Function=argument | Remark="mbarrier not multi-buffered: it is an argument, whose size this function cannot change"
+// CHECK: Function=argument | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, whose size this function cannot change"
 // CHECK: Function=argument | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @argument(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bars: memref<1xi64, #shared>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -92,7 +92,7 @@ func.func @argument(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: i
   return
 }
 
-// CHECK: Function=pointer | Remark="mbarrier not multi-buffered: it is an argument, whose size this function cannot change"
+// CHECK: Function=pointer | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, whose size this function cannot change"
 // CHECK: Function=pointer | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @pointer(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bar: !llvm.ptr<3>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -131,7 +131,7 @@ func.func @pointer(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: in
   return
 }
 
-// CHECK: Function=escapes | Remark="mbarrier not multi-buffered: it escapes through 'llvm.icmp'"
+// CHECK: Function=escapes | Remark="mbarrier not multi-buffered: the mbarrier escapes through 'llvm.icmp'"
 // CHECK: Function=escapes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @escapes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -263,7 +263,7 @@ func.func @chosen(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
   return
 }
 
-// CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait' polls it; only waits are supported"
+// CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait' polls the mbarrier; only waits that block are supported"
 // CHECK: Function=polled | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @polled(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -544,7 +544,7 @@ func.func @phase_before(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
   return
 }
 
-// CHECK: Function=other_block | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.init' uses it outside the block of the loop"
+// CHECK: Function=other_block | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.init' uses the mbarrier outside the MLIR block of the loop"
 // CHECK: Function=other_block | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %c: i1) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -590,7 +590,7 @@ func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n
 }
 
 // The share of each copy in the announced bytes is unknown.
-// CHECK: Function=shared_phase | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (0 of 128 elements are proven to be); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
+// CHECK: Function=shared_phase | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 128 elements are proven to be); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
 func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -634,7 +634,7 @@ func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
 }
 
 // Some of a tile may be left as it was.
-// CHECK-COUNT-2: Function=room_left | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration ({{.*}} elements are proven to be); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
+// CHECK-COUNT-2: Function=room_left | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration ({{.*}} elements are proven to be); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
 func.func @room_left(%map_a: !llvm.ptr, %map_b: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

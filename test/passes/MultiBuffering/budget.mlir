@@ -12,7 +12,7 @@
 
 // All slots of all buffers count, and no buffer is changed if they exceed the capacity.
 // CHECK-COUNT-2: Remark="buffer not multi-buffered: 4 slots per buffer need 131072 B of shared memory; gfx942 has 65536 B per block"
-// DEPTH: error: smalti-multi-buffer: depth must be auto or between 1 and 64, not 65
+// DEPTH: error: smalti-multi-buffer: 'depth' must be 'auto' or between 1 and 64, but is 65
 // TARGET: error: unknown target 'sm_1'
 // FITS: memref.alloc() : memref<4x8192xf16, #gpu.address_space<workgroup>>
 // FITS: memref.alloc() : memref<4x8192xf16, #gpu.address_space<workgroup>>

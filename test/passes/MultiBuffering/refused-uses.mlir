@@ -9,7 +9,7 @@
 // AUTO: error: smalti-multi-buffer: depth=auto requires a target; set the option 'target' or the attribute smalti.target
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: Function=freed | Remark="buffer not multi-buffered: it is freed inside the loop"
+// CHECK: Function=freed | Remark="buffer not multi-buffered: the buffer is freed inside the loop; move the deallocation after the loop"
 func.func @freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -24,7 +24,7 @@ func.func @freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=view_freed | Remark="buffer not multi-buffered: it is freed through a view by 'memref.dealloc'"
+// CHECK: Function=view_freed | Remark="buffer not multi-buffered: it is freed through one of its views by 'memref.dealloc'"
 func.func @view_freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -86,7 +86,7 @@ func.func @left_alone(%row: vector<8xf32>, %out: memref<8xf32>) {
 }
 
 // The loop's final values are read when the code around it runs again.
-// CHECK: Function=carried_around | Remark="buffer not multi-buffered: values may flow from one execution of the code around the loop to the next: 'memref.load' reads it before it is overwritten in the iteration (0 of 8 elements are proven to be)"
+// CHECK: Function=carried_around | Remark="buffer not multi-buffered: values may flow from one execution of the code around the loop to the next: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 8 elements are proven to be)"
 func.func @carried_around(%row: vector<8xf32>, %more: memref<8xi1>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -109,7 +109,7 @@ func.func @carried_around(%row: vector<8xf32>, %more: memref<8xi1>, %out: memref
 }
 
 // No block of the function holds all uses.
-// CHECK: Function=unstructured | Remark="buffer not multi-buffered: its uses are in several blocks of the function body"
+// CHECK: Function=unstructured | Remark="buffer not multi-buffered: the uses of the buffer are in several MLIR blocks of the function body"
 func.func @unstructured(%row: vector<8xf32>, %condition: i1, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -158,7 +158,7 @@ func.func @calls_inside() {
   return
 }
 
-// CHECK: Function=while_loop | Remark="buffer not multi-buffered: its uses are in 'scf.while'; only scf.for loops are supported"
+// CHECK: Function=while_loop | Remark="buffer not multi-buffered: the uses of the buffer are in 'scf.while'; only scf.for loops are supported"
 func.func @while_loop(%a: memref<8xf32>, %out: memref<8xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

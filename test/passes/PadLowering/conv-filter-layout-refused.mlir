@@ -8,10 +8,10 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout{filter-layout=chwf}))' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=LAYOUT
 //
-// STRICT: error: smalti-conv-filter-layout: filter layout not changed: its operands are not tensors
+// STRICT: error: smalti-conv-filter-layout: filter layout not changed: the operands of the op are not tensors
 // LAYOUT: --filter-layout option: Cannot find option named 'chwf'
 
-// CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="filter layout not changed: its operands are not tensors"
+// CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="filter layout not changed: the operands of the op are not tensors"
 func.func @buffers(%image: memref<1x18x18x8xf16>, %filter: memref<3x3x8x32xf16>, %init: memref<1x16x16x32xf32>) {
   linalg.conv_2d_nhwc_hwcf ins(%image, %filter : memref<1x18x18x8xf16>, memref<3x3x8x32xf16>)
     outs(%init : memref<1x16x16x32xf32>)
@@ -50,7 +50,7 @@ func.func @encoded(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16, 
 }
 
 // As in the gradient of a filter, whose result is small.
-// CHECK: Function=few_uses | Remark="filter layout not changed: each filter element is used 18 times; 'min-uses' is 32"
+// CHECK: Function=few_uses | Remark="filter layout not changed: the filter is not a constant and each element is used 18 times; the option 'min-uses' requires 32"
 func.func @few_uses(%image: tensor<2x18x18x8xf16>, %filter: tensor<16x16x8x32xf16>, %init: tensor<2x3x3x32xf32>)
     -> tensor<2x3x3x32xf32> {
   %0 = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<2x18x18x8xf16>, tensor<16x16x8x32xf16>)

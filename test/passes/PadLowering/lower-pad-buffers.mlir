@@ -259,7 +259,7 @@ func.func @buffer(%source: memref<8xf32, #amdgpu.address_space<fat_raw_buffer>>)
   return %read : vector<16xf32>
 }
 
-// REMARK: Function=bits | Remark="padded read lowered to a masked read; raw buffer not used: the element size is not a power-of-two number of bytes"
+// REMARK: Function=bits | Remark="padded read lowered to a masked read; raw buffer not used: the element size must be a power-of-two number of bytes"
 func.func @bits(%source: memref<8xi4>) -> vector<16xi4> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1 : i4
@@ -267,7 +267,7 @@ func.func @bits(%source: memref<8xi4>) -> vector<16xi4> {
   return %read : vector<16xi4>
 }
 
-// REMARK: Function=reversed | Remark="padded read lowered to a masked read; raw buffer not used: the layout has negative strides or a negative offset"
+// REMARK: Function=reversed | Remark="padded read lowered to a masked read; raw buffer not used: the memref has a negative stride or offset"
 func.func @reversed(%source: memref<8xf32, strided<[-1], offset: 7>>) -> vector<16xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -275,7 +275,7 @@ func.func @reversed(%source: memref<8xf32, strided<[-1], offset: 7>>) -> vector<
   return %read : vector<16xf32>
 }
 
-// REMARK: Function=masked_and_permuted | Remark="padded read lowered to a masked read; raw buffer not used: the read has a mask and its vector is permuted"
+// REMARK: Function=masked_and_permuted | Remark="padded read lowered to a masked read; raw buffer not used: the read has both a mask and a permutation map"
 func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>) -> vector<2x4xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -284,9 +284,9 @@ func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>)
   return %read : vector<2x4xf32>
 }
 
-// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the write has a mask"
-// REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index may be negative"
-// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the lanes of a row are not contiguous in memory"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the write already has a mask"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index of the write may be negative"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the elements of a vector row are not contiguous in memory"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: 33 rows of 2 elements exceed the limit of 32 rows and 256 elements"
 func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: vector<4xf32>, %columns: vector<2x4xf32>,
                   %rows: vector<33x2xf32>) {
@@ -299,19 +299,19 @@ func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: v
   return
 }
 
-// REMARK: Function=no_strides | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the layout does not have strides"
+// REMARK: Function=no_strides | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the memref does not have a strided layout"
 func.func @no_strides(%source: memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, %i: index, %v: f32) -> vector<4xf32> {
   %r = vector.transfer_read %source[%i], %v : memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, vector<4xf32>
   return %r : vector<4xf32>
 }
 
-// REMARK: Function=no_extent | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the extent of the memref cannot be determined"
+// REMARK: Function=no_extent | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the size of the memref in bytes cannot be determined; with dynamic sizes, set assume-small=true"
 func.func @no_extent(%source: memref<4294967296x4294967296xf32>, %i: index, %v: f32) -> vector<4xf32> {
   %r = vector.transfer_read %source[%i, %i], %v : memref<4294967296x4294967296xf32>, vector<4xf32>
   return %r : vector<4xf32>
 }
 
-// REMARK: Function=long_vector | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the vector exceeds 1048576 B"
+// REMARK: Function=long_vector | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the vector has more than 1048576 B"
 func.func @long_vector(%source: memref<1024x1024xf32>, %i: index, %v: f32) -> vector<1024x512xf32> {
   %r = vector.transfer_read %source[%i, %i], %v : memref<1024x1024xf32>, vector<1024x512xf32>
   return %r : vector<1024x512xf32>

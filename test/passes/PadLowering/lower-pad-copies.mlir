@@ -97,7 +97,7 @@ func.func @narrow(%source: memref<?x7xf32>, %i: index) {
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the read or the write has a mask"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the write to shared memory may be out of bounds"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the lanes of a row are not contiguous in memory"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the elements of a vector row are not contiguous in memory"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 10 B with alignment 16 B cannot be split into copies of 4 to 16 B"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 8 B with alignment 2 B cannot be split into copies of 4 to 16 B"
 func.func @refused(%source: memref<16x64xf16>, %odd: memref<16x7xf16>, %i: index, %m: vector<8xi1>) {
@@ -127,8 +127,8 @@ func.func @refused(%source: memref<16x64xf16>, %odd: memref<16x7xf16>, %i: index
 }
 
 // The read cannot move to the write.
-// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read cannot be moved past 'gpu.barrier' to its write"
-// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read cannot be moved past 'vector.store' to its write"
+// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read cannot be moved after 'gpu.barrier', which precedes the write to shared memory"
+// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read cannot be moved after 'vector.store', which precedes the write to shared memory"
 // REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read and the write are in different MLIR blocks"
 func.func @moved(%source: memref<16x64xf16>, %other: memref<64xf16>, %i: index, %flag: i1) {
   %c0 = arith.constant 0 : index
@@ -168,7 +168,7 @@ func.func @numbered_buffer(%source: memref<?x32xf16>, %buffer: memref<8x32xf16, 
   return
 }
 
-// REMARK: Function=too_many_copies | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: 64 copies exceed the limit of 32"
+// REMARK: Function=too_many_copies | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: 64 copies per thread exceed the limit of 32"
 func.func @too_many_copies(%source: memref<?x32xf16>, %buffer: memref<64x32xf16, #gpu.address_space<workgroup>>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16

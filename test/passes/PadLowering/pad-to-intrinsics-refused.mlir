@@ -16,7 +16,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=sm_90a zero-points-in-range=true}))' \
 // RUN:   | FileCheck %s --check-prefix=IN-RANGE
 //
-// STRICT: error: smalti-pad-to-intrinsics: op not padded: its operands are not tensors
+// STRICT: error: smalti-pad-to-intrinsics: op not padded: the operands of the op are not tensors
 // TARGET: error: no target given: use the option 'target=NAME' or set the attribute smalti.target = "NAME" on the module; known targets: cpu, sm_80
 // SIZE: error: smalti-pad-to-intrinsics: option 'm' must be at most 65536, but is 65537
 // WASTE: error: smalti-pad-to-intrinsics: option 'max-waste' must be 1 or more, but is 0.50
@@ -26,7 +26,7 @@
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// CHECK: [Missed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=buffers | Remark="op not padded: its operands are not tensors"
+// CHECK: [Missed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=buffers | Remark="op not padded: the operands of the op are not tensors"
 func.func @buffers(%a: memref<15x16xf16>, %b: memref<16x16xf16>, %c: memref<15x16xf32>) {
   linalg.matmul ins(%a, %b : memref<15x16xf16>, memref<16x16xf16>) outs(%c : memref<15x16xf32>)
   return
@@ -44,7 +44,7 @@ func.func @vector(%a: tensor<15x16xf16>, %b: tensor<16xf16>, %c: tensor<15xf32>)
   return %0 : tensor<15xf32>
 }
 
-// CHECK: Function=depthwise | Remark="op not padded: the convolution is depthwise, which is not a matmul"
+// CHECK: Function=depthwise | Remark="op not padded: the convolution is depthwise, so it is not a matmul"
 func.func @depthwise(%image: tensor<1x9x9x3xf16>, %filter: tensor<3x3x3xf16>, %init: tensor<1x7x7x3xf32>)
     -> tensor<1x7x7x3xf32> {
   %0 = linalg.depthwise_conv_2d_nhwc_hwc ins(%image, %filter : tensor<1x9x9x3xf16>, tensor<3x3x3xf16>)
@@ -73,7 +73,7 @@ func.func @encoded(%a: tensor<15x16xf16, "sparse">, %b: tensor<16x16xf16>, %c: t
   return %0 : tensor<15x16xf32>
 }
 
-// CHECK: Function=huge | Remark="op not padded: the padded sizes exceed 63 bits"
+// CHECK: Function=huge | Remark="op not padded: the padded sizes exceed the 63-bit range"
 func.func @huge(%a: tensor<9223372036854775807x16xf16>, %b: tensor<16x16xf16>, %c: tensor<9223372036854775807x16xf32>)
     -> tensor<9223372036854775807x16xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<9223372036854775807x16xf16>, tensor<16x16xf16>)
@@ -107,7 +107,7 @@ func.func @no_identity(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<
   return %0 : tensor<16x16xf32>
 }
 
-// CHECK: Function=no_combiner | Remark="op not padded: the body does not combine the accumulator with a term in one op"
+// CHECK: Function=no_combiner | Remark="op not padded: the body of the op does not combine the accumulator with a term in a single op"
 func.func @no_combiner(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
@@ -122,7 +122,7 @@ func.func @no_combiner(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<
 }
 
 // No i8 value is small enough.
-// CHECK: Function=no_value | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maxsi'"
+// CHECK: Function=no_value | Remark="op not padded: padding would change the result: no padding values were found that yield the identity element of 'arith.maxsi'"
 func.func @no_value(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x31xi8>, tensor<31x16xi8>) outs(%c : tensor<16x16xi32>) {
@@ -137,7 +137,7 @@ func.func @no_value(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %c: tensor<16x16
 }
 
 // The fastmath flags exclude infinity.
-// CHECK: Function=flags | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maximumf'"
+// CHECK: Function=flags | Remark="op not padded: padding would change the result: no padding values were found that yield the identity element of 'arith.maximumf'"
 func.func @flags(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
@@ -151,7 +151,7 @@ func.func @flags(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16x
 }
 
 // An i32 zero point may be outside the range of i8.
-// CHECK: Function=zero_points | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi'; a zero point may be outside the operand type (set zero-points-in-range=true if this cannot happen)"
+// CHECK: Function=zero_points | Remark="op not padded: padding would change the result: no padding values were found that yield the identity element of 'arith.addi'; a zero point may be outside the operand type (set zero-points-in-range=true if this cannot happen)"
 // IN-RANGE-LABEL: func.func @zero_points(
 // IN-RANGE:         arith.trunci %{{.*}} : i32 to i8
 // IN-RANGE:         tensor.pad
@@ -166,7 +166,7 @@ func.func @zero_points(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %za: i32, %zb
 }
 
 // A zero-extended i8 is not a sign-extended one: 200 is outside the range of signed i8.
-// CHECK: Function=unsigned_zero_point | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi'; a zero point may be outside the operand type
+// CHECK: Function=unsigned_zero_point | Remark="op not padded: padding would change the result: no padding values were found that yield the identity element of 'arith.addi'; a zero point may be outside the operand type
 func.func @unsigned_zero_point(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %z: i8, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %zw = arith.extui %z : i8 to i32
@@ -175,7 +175,7 @@ func.func @unsigned_zero_point(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %z: i
   return %0 : tensor<16x16xi32>
 }
 
-// CHECK: Function=mirrored | Remark="op not padded: operand index -d2 + d4 + 15 does not increase by a positive constant with d2"
+// CHECK: Function=mirrored | Remark="op not padded: the operand index -d2 + d4 + 15 must increase by a positive constant with loop d2"
 func.func @mirrored(%image: tensor<1x15x18x16xf16>, %filter: tensor<3x16x16xf16>, %init: tensor<1x15x15x16xf32>)
     -> tensor<1x15x15x16xf32> {
   %0 = linalg.generic {
@@ -212,7 +212,7 @@ func.func @signed_elements(%a: tensor<15x16xsi8>, %b: tensor<16x16xsi8>, %c: ten
 }
 
 // At index m + k, an added iteration reads an element instead of padding.
-// CHECK: Function=beside | Remark="op not padded: the operand is indexed by d0 + d2; iterations that padding adds to d2 would read its elements instead of padding"
+// CHECK: Function=beside | Remark="op not padded: the operand is indexed by d0 + d2; the iterations that padding adds to loop d2 would read its elements instead of padding"
 func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi32>, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, affine_map<(m, n, k) -> (m + k)>, #c],
@@ -230,7 +230,7 @@ func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi
 }
 
 // Only 0 - 1 has all bits set, but nuw excludes that it wraps.
-// CHECK: Function=wraps | Remark="op not padded: no padding values were found that yield the identity element of 'arith.minui'"
+// CHECK: Function=wraps | Remark="op not padded: padding would change the result: no padding values were found that yield the identity element of 'arith.minui'"
 func.func @wraps(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
   %zero = arith.constant 0 : i32
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -247,7 +247,7 @@ func.func @wraps(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %c: tensor<16x16xi3
 }
 
 // 0 - point may wrap even if no element of b does, and 0 times poison is not 0.
-// CHECK: Function=poison_times_0 | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi'; a zero point may be outside the operand type
+// CHECK: Function=poison_times_0 | Remark="op not padded: padding would change the result: no padding values were found that yield the identity element of 'arith.addi'; a zero point may be outside the operand type
 func.func @poison_times_0(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %point: i32, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}

@@ -119,7 +119,7 @@ func.func @grouped(%image: tensor<16x3x8x9x9xf16>, %filter: tensor<3x12x8x3x3xf1
   return %0 : tensor<16x3x12x7x7xf32>
 }
 
-// REMARK: [Analysis] {{.*}} Function=fits | Remark="op not padded: sizes are already multiples of v_mfma_f32_16x16x16_f16"
+// REMARK: [Analysis] {{.*}} Function=fits | Remark="op not padded: all sizes are already multiples of v_mfma_f32_16x16x16_f16"
 // CHECK-LABEL: func.func @fits(
 // CHECK-NOT:     tensor.pad
 // CHECK:         return
@@ -129,13 +129,13 @@ func.func @fits(%a: tensor<32x48xf16>, %b: tensor<48x16xf16>, %c: tensor<32x16xf
 }
 
 // The MMA with the fewest iterations is chosen.
-// REMARK: [Analysis] {{.*}} Function=shallow | Remark="op not padded: sizes are already multiples of v_mfma_f32_32x32x8_f16"
+// REMARK: [Analysis] {{.*}} Function=shallow | Remark="op not padded: all sizes are already multiples of v_mfma_f32_32x32x8_f16"
 func.func @shallow(%a: tensor<32x8xf16>, %b: tensor<8x32xf16>, %c: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<32x8xf16>, tensor<8x32xf16>) outs(%c : tensor<32x32xf32>) -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }
 
-// REMARK: [Analysis] {{.*}} Function=empty | Remark="op not padded: it does not have iterations"
+// REMARK: [Analysis] {{.*}} Function=empty | Remark="op not padded: the op has 0 iterations"
 func.func @empty(%a: tensor<13x5xf16>, %b: tensor<5x0xf16>, %c: tensor<13x0xf32>) -> tensor<13x0xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<13x5xf16>, tensor<5x0xf16>) outs(%c : tensor<13x0xf32>) -> tensor<13x0xf32>
   return %0 : tensor<13x0xf32>

@@ -8,9 +8,9 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{max-elements=0}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ELEMENTS
 // ELEMENTS: error: smalti-lower-pad: max-elements must be positive, but is 0
-// STRICT: error: smalti-lower-pad: tensor.pad not lowered: dimension 0 of the result tensor<?xf32> does not have a constant upper bound
+// STRICT: error: smalti-lower-pad: tensor.pad not lowered: dimension 0 of the result tensor<?xf32> is dynamic and does not have a constant upper bound
 
-// CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="tensor.pad not lowered: dimension 0 of the result tensor<?xf32> does not have a constant upper bound"
+// CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="tensor.pad not lowered: dimension 0 of the result tensor<?xf32> is dynamic and does not have a constant upper bound"
 func.func @dynamic_result(%source: tensor<?xf32>, %value: f32) -> tensor<?xf32> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -60,7 +60,7 @@ func.func @scalable(%dest: memref<?xf32>, %i: index, %vector: vector<[4]xf32>) {
   return
 }
 
-// CHECK: Function=permuted | Remark="padded read not lowered: a permuted vector is not supported if 'vector.mask' has a passthru value"
+// CHECK: Function=permuted | Remark="padded read not lowered: a permutation map together with the passthru value of 'vector.mask' is not supported"
 func.func @permuted(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1>, %others: vector<2x4xf32>) -> vector<2x4xf32> {
   %value = arith.constant 0.0 : f32
   %read = vector.mask %mask, %others {
@@ -93,7 +93,7 @@ func.func @inside(%source: memref<100xf32>, %i: index) -> vector<64xf32> {
   return %read : vector<64xf32>
 }
 
-// CHECK: Function=poison | Remark="tensor.pad not lowered: the padding value #ub.poison is not a number"
+// CHECK: Function=poison | Remark="tensor.pad not lowered: the padding value #ub.poison is not an integer or float constant"
 func.func @poison(%source: tensor<2xf32>) -> tensor<8xf32> {
   %padded = tensor.pad %source low[1] high[5] {
   ^bb0(%i: index):

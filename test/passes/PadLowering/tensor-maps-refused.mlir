@@ -92,11 +92,11 @@ gpu.module @kernels {
   }
 
   // Limits of tensor maps.
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the sizes of the tensor are dynamic"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the sizes of the global memref are dynamic; static sizes are required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: a stride of the tensor map is 26 bytes; it must be a multiple of 16 bytes below 2^40"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the offset of the tensor in the kernel argument is dynamic"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the tensor begins at element 4 of the kernel argument; its offset must be a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the offset of the global memref in the kernel argument is dynamic; a static offset is required"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the global memref begins at element 4 of the kernel argument; its offset must be a multiple of 16 bytes"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the kernel argument is aligned to 8 B; TMA requires 16 B"
   // CHECK: Function=maps | Remark="padded read lowered to a masked read; cp.async not used: the global memref is in memory space #gpu.address_space<global>; only the default memory space is supported"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,
@@ -151,7 +151,7 @@ gpu.module @kernels {
   // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 16 B; TMA requires 128 B"
   // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 64 B; TMA requires 128 B"
   // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
-  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: 512 copies exceed the limit of 32; TMA not used: the read cannot be moved past 'gpu.barrier' to its write"
+  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: 512 copies per thread exceed the limit of 32; TMA not used: the read cannot be moved after 'gpu.barrier', which precedes the write to shared memory"
   gpu.func @memory(%source: !source) workgroup(%a: !shared {llvm.align = 16 : i64}, %b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c32 = arith.constant 32 : index
@@ -173,7 +173,7 @@ gpu.module @kernels {
   // The same for stores.
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in global memory is not proven to be block-uniform"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in shared memory is not proven to be block-uniform"
-  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read cannot be moved past 'memref.store' to its write"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read cannot be moved after 'memref.store', which precedes the write to shared memory"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read of shared memory may be out of bounds"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read or the write has a mask"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read and the write are in different MLIR blocks"
@@ -203,7 +203,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=no_kernel | Remark="{{.*}}; TMA not used: the function is not a gpu.func kernel, whose launch creates tensor maps"
+  // CHECK: Function=no_kernel | Remark="{{.*}}; TMA not used: the function is not a gpu.func kernel; TMA requires tensor maps, which the launch of a kernel creates"
   gpu.func @no_kernel(%source: !source) workgroup(%b: !shared {llvm.align = 128 : i64}) {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -219,7 +219,7 @@ gpu.module @kernels {
 // A launch in the IR does not pass tensor maps.
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    // CHECK: Function=launched | Remark="{{.*}}; TMA not used: launches in the module (gpu.container_module) do not pass tensor maps"
+    // CHECK: Function=launched | Remark="{{.*}}; TMA not used: the module (gpu.container_module) contains launches, which do not pass tensor maps"
     gpu.func @launched(%source: memref<100x80xf16>) workgroup(%b: memref<64x64xf16, #gpu.address_space<workgroup>> {llvm.align = 128 : i64}) kernel {
       %c0 = arith.constant 0 : index
       %c64 = arith.constant 64 : index

@@ -61,15 +61,15 @@
 // CPU: llvm.func @matmul(
 
 // LEVEL: --stop-after option: Cannot find option named 'nowhere'
-// NOTCPU: error: smalti-compile: this level of stop-after requires a GPU target; cpu supports tile and llvm
+// NOTCPU: error: smalti-compile: this level of 'stop-after' requires a GPU target; cpu supports only stop-after=tile and stop-after=llvm
 // UNKNOWN: error: unknown target 'sm_12'; known targets: {{.*}}sm_90a
-// NEGATIVE: --depth option: '-1' is not auto or a positive number
-// MANY: error: smalti-compile: depth must be auto or between 1 and 16, not 100000000000
-// DEPTH: error: smalti-compile: depth must be auto or between 1 and 16, not 99
-// STAGES: error: smalti-compile: stages must be auto or between 1 and 16, not 17
-// BLOCKS: error: smalti-compile: blocks must be between 0 and 2147483647, not -1
-// WARPS: error: smalti-compile: num-warps must be auto or between 1 and 16, not 17
-// FAMILY: smalti-compile-cpu: depth must be auto or between 1 and 16, not 99
+// NEGATIVE: --depth option: '-1' is not a valid value; it must be 'auto' or a positive number
+// MANY: error: smalti-compile: 'depth' must be 'auto' or between 1 and 16, but is 100000000000
+// DEPTH: error: smalti-compile: 'depth' must be 'auto' or between 1 and 16, but is 99
+// STAGES: error: smalti-compile: 'stages' must be 'auto' or between 1 and 16, but is 17
+// BLOCKS: error: smalti-compile: 'blocks' must be between 0 and 2147483647, but is -1
+// WARPS: error: smalti-compile: 'num-warps' must be 'auto' or between 1 and 16, but is 17
+// FAMILY: smalti-compile-cpu: 'depth' must be 'auto' or between 1 and 16, but is 99
 triton_xla.entry_func @matmul(
     %a: memref<500x300xf16>, %b: memref<300x260xf16>, %c: memref<500x260xf32>, %tile: index) tiles 12 {
   %c0 = arith.constant 0 : index

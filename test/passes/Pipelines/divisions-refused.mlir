@@ -6,11 +6,11 @@
 triton_xla.entry_func @scalar(%x: memref<64xi32>, %n: i32, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0 : i32
-  // expected-error@+1 {{'arith.divsi' op has a divisor of 0; it must not be 0}}
+  // expected-error@+1 {{'arith.divsi' op divides by 0; the divisor must not be 0}}
   %q = arith.divsi %n, %zero : i32
-  // expected-error@+1 {{'arith.remui' op has a divisor of 0; it must not be 0}}
+  // expected-error@+1 {{'arith.remui' op divides by 0; the divisor must not be 0}}
   %r = arith.remui %q, %zero : i32
-  // expected-error@+1 {{'index.ceildivs' op has a divisor of 0; it must not be 0}}
+  // expected-error@+1 {{'index.ceildivs' op divides by 0; the divisor must not be 0}}
   %i = index.ceildivs %tile, %c0
   %at = arith.index_cast %r : i32 to index
   %to = arith.addi %at, %i : index
@@ -25,7 +25,7 @@ triton_xla.entry_func @tiles(%x: memref<64xi32>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0> : tensor<64xi32>
   %a = triton_xla.extract %x[%c0] [64] [1] : memref<64xi32> to tensor<64xi32>
-  // expected-error@+1 {{'arith.remsi' op has a divisor of 0; it must not be 0}}
+  // expected-error@+1 {{'arith.remsi' op divides by 0; the divisor must not be 0}}
   %r = arith.remsi %a, %zero : tensor<64xi32>
   triton_xla.insert %r into %x[%c0] [64] [1] : tensor<64xi32> into memref<64xi32>
   triton_xla.return
@@ -40,7 +40,7 @@ triton_xla.entry_func @computed(%x: memref<64xindex>, %tile: index) tiles 1 {
   %least = arith.constant -9223372036854775808 : index
   %minus = arith.constant -1 : index
   scf.for %i = %c0 to %c1 step %c1 {
-    // expected-error@+1 {{'arith.floordivsi' op has a divisor of 0; it must not be 0}}
+    // expected-error@+1 {{'arith.floordivsi' op divides by 0; the divisor must not be 0}}
     %0 = arith.floordivsi %tile, %i : index
     // expected-error@+1 {{'arith.divsi' op divides -9223372036854775808 by -1; the quotient exceeds the range of 'index'}}
     %1 = arith.divsi %least, %minus : index

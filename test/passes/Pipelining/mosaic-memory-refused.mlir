@@ -71,7 +71,7 @@ func.func @tensor(%a: memref<64xf32, #mosaic_gpu.tmem>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=tensor_load | Remark="loop not pipelined: 'mosaic_gpu.async_load_tmem' has a side effect on something other than a memref"
+// CHECK: Function=tensor_load | Remark="loop not pipelined: 'mosaic_gpu.async_load_tmem' has a side effect on a resource other than a memref"
 func.func @tensor_load(%a: memref<128x64xf32, #mosaic_gpu.tmem>, %g: memref<128x64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

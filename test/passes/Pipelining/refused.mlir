@@ -11,7 +11,7 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{mode=fast}))' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=MODE
 // STRICT: error: smalti-pipeline-loops: loop not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration
-// STAGES: error: smalti-pipeline-loops: stages must be auto or between 1 and 16, not 17
+// STAGES: error: smalti-pipeline-loops: 'stages' must be 'auto' or between 1 and 16, but is 17
 // MODE: --mode option: Cannot find option named 'fast'
 
 // CHECK: [Missed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=may_alias | Remark="loop not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration"
@@ -93,7 +93,7 @@ func.func @never(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=nested_barrier | Remark="loop not pipelined: 'gpu.barrier' is inside 'scf.if', which is scheduled as a whole"
+// CHECK: Function=nested_barrier | Remark="loop not pipelined: 'gpu.barrier' is inside 'scf.if', which can only be scheduled as a whole"
 func.func @nested_barrier(%a: memref<64xf32>, %init: f32, %condition: i1) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -300,7 +300,7 @@ func.func @atomic(%a: memref<64xf32> {llvm.noalias}, %sum: memref<1xf32> {llvm.n
   return
 }
 
-// CHECK: Function=inline_assembly | Remark="loop not pipelined: 'llvm.inline_asm' has a side effect on something other than a memref"
+// CHECK: Function=inline_assembly | Remark="loop not pipelined: 'llvm.inline_asm' has a side effect on a resource other than a memref"
 func.func @inline_assembly(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -328,7 +328,7 @@ func.func @fence(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=volatile_load | Remark="loop not pipelined: 'llvm.load' has a side effect on something other than a memref"
+// CHECK: Function=volatile_load | Remark="loop not pipelined: 'llvm.load' has a side effect on a resource other than a memref"
 func.func @volatile_load(%a: memref<64xf32>, %flag: !llvm.ptr<1>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -377,7 +377,7 @@ func.func @chosen_stack(%condition: i1, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=stack_or_global | Remark="loop not pipelined: 'memref.load' accesses an unknown memory space"
+// CHECK: Function=stack_or_global | Remark="loop not pipelined: 'memref.load' accesses memory in a memory space that is not recognized"
 func.func @stack_or_global(%global: memref<4xf32>, %condition: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -399,7 +399,7 @@ func.func @stack_or_global(%global: memref<4xf32>, %condition: i1, %init: f32) -
 }
 
 // 2^64 + 3 iterations
-// CHECK: Function=wide_counter | Remark="loop not pipelined: the induction variable has more than 64 bits"
+// CHECK: Function=wide_counter | Remark="loop not pipelined: the induction variable of the loop has more than 64 bits; at most 64 are supported"
 func.func @wide_counter(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : i128
   %c1 = arith.constant 1 : i128
@@ -414,7 +414,7 @@ func.func @wide_counter(%a: memref<64xf32>, %init: f32) -> f32 {
 }
 
 // This loop does not end.
-// CHECK: Function=no_step | Remark="loop not pipelined: the step is 0; it must be positive"
+// CHECK: Function=no_step | Remark="loop not pipelined: the step of the loop is 0; it must be positive"
 func.func @no_step(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

@@ -139,7 +139,7 @@ func.func @negative(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=none | Remark="loop not pipelined: its ops do not have schedule attributes"
+// CHECK: Function=none | Remark="loop not pipelined: the ops of the loop do not have the attribute 'smalti.stage', which use-schedule=true requires"
 func.func @none(%a: memref<64xf32>, %init: f32, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -150,7 +150,7 @@ func.func @none(%a: memref<64xf32>, %init: f32, %n: index) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=one_stage | Remark="loop not pipelined: its schedule has only one stage"
+// CHECK: Function=one_stage | Remark="loop not pipelined: the schedule in the attributes has only one stage; at least two are required"
 func.func @one_stage(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -177,7 +177,7 @@ func.func @too_late(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=view | Remark="loop not pipelined: the view that 'memref.subview' creates would have to be carried to another stage"
+// CHECK: Function=view | Remark="loop not pipelined: the view that 'memref.subview' creates is used in another stage, which is not supported for views"
 func.func @view(%a: memref<64x64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -191,7 +191,7 @@ func.func @view(%a: memref<64x64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=layout | Remark="loop not pipelined: the result of 'vector.transfer_read' is carried to another stage and does not have a layout"
+// CHECK: Function=layout | Remark="loop not pipelined: the result of 'vector.transfer_read' is used in another stage, but does not have a layout"
 func.func @layout(%a: memref<64x256xf32>, %init: vector<256xf32>) -> vector<256xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

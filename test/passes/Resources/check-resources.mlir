@@ -116,12 +116,12 @@ gpu.module @layouts attributes {smalti.target = "sm_90a"} {
 
 // A remark names each buffer whose size cannot be determined.
 // CHECK: [Analysis] {{.*}} Function=unknown | Remark="256 of 232448 B of shared memory (256 B in memref<64xf32, 3>) and 6 buffers of unknown size; estimated register pressure
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<?xf32, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<64xf32, strided<[?]>, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<64xf32, strided<[-1]>, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<64xf32, affine_map<(d0)[s0] -> (d0 * s0)>, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<4294967296x4294967296xf32, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<4294967296xf32, strided<[4294967296]>, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<?xf32, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, strided<[?]>, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, strided<[-1]>, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, affine_map<(d0)[s0] -> (d0 * s0)>, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<4294967296x4294967296xf32, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<4294967296xf32, strided<[4294967296]>, 3> cannot be determined statically"
 gpu.module @unknown attributes {smalti.target = "sm_90a"} {
   gpu.func @unknown(%n: index) kernel {
     %dynamic = memref.alloc(%n) : memref<?xf32, 3>

@@ -9,7 +9,7 @@
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// CHECK: Function=no_barrier | Remark="LDS DMA loads not overlapped: the function does not contain a barrier"
+// CHECK: Function=no_barrier | Remark="LDS DMA loads not overlapped: the function does not contain a block barrier"
 func.func @no_barrier(%in: !global, %slots: !slots) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -30,7 +30,7 @@ func.func @blocks(%in: !global, %slots: !slots, %c: i1) {
   return
 }
 
-// CHECK: Function=pointer | Remark="LDS DMA loads not overlapped: 'rocdl.load.to.lds' does not have a destination memref"
+// CHECK: Function=pointer | Remark="LDS DMA loads not overlapped: 'rocdl.load.to.lds' does not state the memref that it writes"
 func.func @pointer(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>) {
   rocdl.load.to.lds %from, %to, 4, 0, 0 : !llvm.ptr<1>
   amdgpu.memory_counter_wait load(0)

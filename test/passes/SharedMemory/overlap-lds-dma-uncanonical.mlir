@@ -187,7 +187,7 @@ func.func @mask(%in: !global, %four: memref<4x1x64xf32, #gpu.address_space<workg
 // CHECK-LABEL: @too_far(
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=too_far | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=too_far | Remark="LDS DMA loads not overlapped: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @too_far(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

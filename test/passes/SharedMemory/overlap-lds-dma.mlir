@@ -61,7 +61,7 @@ func.func @three_slots(%in: !global, %slots: !slots, %n: index) -> f32 {
 // CHECK-NOT: rocdl.s.barrier
 // CHECK-NOT: llvm.inline_asm
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=waits_for_too_little | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=waits_for_too_little | Remark="LDS DMA loads not overlapped: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @waits_for_too_little(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -99,7 +99,7 @@ func.func @waits_for_too_little(%in: !global, %slots: !slots, %n: index) -> f32 
 // CHECK-LABEL: @single_slot
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=single_slot | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=single_slot | Remark="LDS DMA loads not overlapped: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @single_slot(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -129,7 +129,7 @@ func.func @single_slot(%in: !global, %slots: !slots, %n: index) -> f32 {
 // CHECK-LABEL: @no_wait
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=no_wait | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=no_wait | Remark="LDS DMA loads not overlapped: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @no_wait(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -155,7 +155,7 @@ func.func @no_wait(%in: !global, %slots: !slots, %n: index) -> f32 {
 // A wait after the barrier covers only the loads of the wave itself.
 // CHECK-LABEL: @wait_after_barrier
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=wait_after_barrier | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=wait_after_barrier | Remark="LDS DMA loads not overlapped: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @wait_after_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -182,7 +182,7 @@ func.func @wait_after_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
 // A load under a condition is not counted: the wait may not cover the load before it.
 // CHECK-LABEL: @conditional
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=conditional | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=conditional | Remark="LDS DMA loads not overlapped: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @conditional(%in: !global, %slots: !slots, %n: index, %c: i1) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -444,7 +444,7 @@ func.func @after_a_loop_with_steps(%in: !global, %slots: !slots, %lower: index, 
 // CHECK: rocdl.s.barrier
 // CHECK: scf.yield
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=slot_in_flight | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=slot_in_flight | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @slot_in_flight(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -501,7 +501,7 @@ func.func @slot_in_flight(%in: !global, %slots: !slots, %lower: index, %n: index
 // CHECK: rocdl.s.barrier
 // CHECK: scf.yield
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=too_few_iterations | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=too_few_iterations | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @too_few_iterations(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -585,7 +585,7 @@ func.func @offsets(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgr
 // Views that share bytes are not different buffers.
 // CHECK-LABEL: @shared_bytes
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=shared_bytes | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=shared_bytes | Remark="LDS DMA loads not overlapped: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @shared_bytes(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgroup>>) -> f32 {
   %c0 = arith.constant 0 : index
   %c512 = arith.constant 512 : index
@@ -611,7 +611,7 @@ func.func @shared_bytes(%in: !global, %all: memref<2048xi8, #gpu.address_space<w
 // CHECK-LABEL: @narrow_counter
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=narrow_counter | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=narrow_counter | Remark="LDS DMA loads not overlapped: no wait followed by a barrier orders 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @narrow_counter(%in: !global, %slots: !slots, %n: i8) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -654,7 +654,7 @@ func.func @narrow_counter(%in: !global, %slots: !slots, %n: i8) -> f32 {
 // CHECK-LABEL: @one_of_two
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=one_of_two | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %3 after 'amdgpu.gather_to_lds'"
+// REMARK: Function=one_of_two | Remark="LDS DMA loads not overlapped: no wait followed by a barrier orders 'memref.load' of %3 after 'amdgpu.gather_to_lds'"
 func.func @one_of_two(%in: !global, %n: index, %a: !buffer {llvm.noalias}, %b: !buffer {llvm.noalias}) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

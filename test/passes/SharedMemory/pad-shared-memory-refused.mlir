@@ -12,7 +12,7 @@
 // TARGET: error: no target given
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 max-padding=0}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OPTION
-// OPTION: error: smalti-pad-shared-memory: max-padding must be between 1 and 4096 bytes; it is 0
+// OPTION: error: smalti-pad-shared-memory: option 'max-padding' must be between 1 and 4096 bytes; it is 0
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 marked=true}))' \
 // RUN:   --remarks-filter=smalti-pad-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED
 // MARKED: Function=number

@@ -66,7 +66,7 @@ func.func @unaligned(%column: index) -> vector<4xf32> {
   return %v : vector<4xf32>
 }
 
-// CHECK: Function=several_rows | Remark="buffer not swizzled: 'vector.load' does not compute an index for each chunk"
+// CHECK: Function=several_rows | Remark="buffer not swizzled: 'vector.load' is not an access whose index can be permuted chunk by chunk"
 func.func @several_rows() -> vector<2x4xf32> {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -84,7 +84,7 @@ func.func @bounds(%column: index) -> vector<4xf32> {
   return %v : vector<4xf32>
 }
 
-// CHECK: Function=gather | Remark="buffer not swizzled: 'amdgpu.gather_to_lds' requires consecutive addresses across lanes"
+// CHECK: Function=gather | Remark="buffer not swizzled: 'amdgpu.gather_to_lds' writes consecutive addresses across lanes, which a swizzle would break"
 func.func @gather(%in: memref<1024xf32>) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -93,7 +93,7 @@ func.func @gather(%in: memref<1024xf32>) {
   return
 }
 
-// CHECK: Function=fill | Remark="buffer not swizzled: 'linalg.fill' does not compute an index for each chunk"
+// CHECK: Function=fill | Remark="buffer not swizzled: 'linalg.fill' is not an access whose index can be permuted chunk by chunk"
 func.func @fill(%zero: f32) {
   %buffer = memref.alloc() : memref<64x64xf32, #shared>
   linalg.fill ins(%zero : f32) outs(%buffer : memref<64x64xf32, #shared>)
@@ -159,7 +159,7 @@ func.func @left_alone() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=single | Remark="buffer not swizzled: the buffer has a single row, or rows of a single chunk"
+// CHECK: Function=single | Remark="buffer not swizzled: the buffer has a single row, or each row has a single chunk, so a swizzle has no effect"
 func.func @single(%x: f32) {
   %t = gpu.thread_id x
   %c0 = arith.constant 0 : index

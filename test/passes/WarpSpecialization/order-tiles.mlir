@@ -92,7 +92,7 @@ triton_xla.entry_func @two(%dst: memref<512xf32>, %tile: index) tiles 8 {
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=unused | Remark="rasterization order not changed: the tile id is not used"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=unused | Remark="rasterization order not changed: the kernel does not use the tile id"
 triton_xla.entry_func @unused(%dst: memref<64xf32>, %tile: index) tiles 1 {
   %zero = arith.constant dense<0.0> : tensor<64xf32>
   triton_xla.insert %zero into %dst[0] [64] [1] : tensor<64xf32> into memref<64xf32>

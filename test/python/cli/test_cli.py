@@ -138,7 +138,7 @@ def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> 
     assert "suffixes for gfx942: .hsaco .s .ll .mlir" in message
     assert "file not found: gone.mlir" in failed(shell("run", "gone.mlir"))
     done = shell("compile", path, "--target", "cpu", "-O", "stages")
-    assert done.returncode == 2 and "'stages' is not NAME=VALUE" in done.stderr
+    assert done.returncode == 2 and "'stages' must have the form NAME=VALUE" in done.stderr
     message = failed(shell("compile", path, "--target", "cpu", "-O", "stges=3"))
     assert "smalti-compile does not have an option 'stges' (options: " in message and "num-warps" in message
     assert "stages must be 'auto' or a positive number" in failed(
@@ -146,7 +146,7 @@ def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> 
     )
     assert "kernel.asm" in failed(shell("compile", path, "--target", "cpu", "-O", "stop-after=tile"))
     done = shell("compile", path, "--target", "cpu", "-O", "target=sm_80")
-    assert done.returncode == 2 and "set the target with --target" in done.stderr
+    assert done.returncode == 2 and "the target is not one of these options; set it with --target" in done.stderr
     # An option has no location in the file.
     assert failed(shell("compile", path, "--target", "sm_80", "-O", "blocks=-1")).startswith(f"{path}: error: ")
 

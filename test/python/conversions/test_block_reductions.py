@@ -349,8 +349,8 @@ def scan(combination: Combination, inputs: Tuple, dim: int, exclusive: bool, rev
     moved = [np.moveaxis(x, dim, 0) for x in wide]
     found = [np.empty_like(x) for x in moved]
     prefix = starts(combination, moved[0].shape[1:])
-    places = range(len(moved[0]))
-    for at in reversed(places) if reverse else places:
+    indices = range(len(moved[0]))
+    for at in reversed(indices) if reverse else indices:
         with np.errstate(over="ignore", invalid="ignore"):
             following = combination.function(prefix, [x[at] for x in moved])
         for array, value in zip(found, prefix if exclusive else following, strict=True):
@@ -420,3 +420,43 @@ gpu.module @splats {{
     y = np.zeros(128, np.int32)
     smalti.compile(module, target=target).launcher(y)
     assert (y == 5 + 35 * 3).all()
+
+
+@pytest.mark.parametrize("dims", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize("target", TARGETS)
+def test_reductions_of_a_kind(target: str, dims: tuple[int, ...]) -> None:
+    """`vector.multi_reduction` has the same lowering; it adds f16 in f32 and rounds once."""
+    warps, lanes = 3, lanes_of(target)
+    text, shape = layouts(warps, lanes)["mma"]
+    result = tuple(size for dim, size in enumerate(shape) if dim not in dims)
+    threads = warps * lanes
+    stored = result or (threads,)
+    vector = shaped("vector", "f16", result) if result else "f16"
+    splat = f"#mosaic_gpu.WGSplatFragLayout<{list(stored)}>"
+    start = f"{{out_layouts = [{splat}]}} dense<1.0> : {vector}" if result else "1.0 : f16"
+    body = f"""    %v = mosaic_gpu.vector_load %x {{optimized = false, out_layouts = [{text}]}} :
+      {shaped("memref", "f16", shape)} -> {shaped("vector", "f16", shape)}
+    %z = arith.constant {start}
+    %s = vector.multi_reduction <add>, %v, %z {list(dims)} : {shaped("vector", "f16", shape)} to {vector}
+"""
+    value, attributes = "%s", ""
+    if not result:
+        body += f"    %w = vector.broadcast %s {{out_layouts = [{splat}]}} : f16 to {shaped('vector', 'f16', stored)}\n"
+        value, attributes = "%w", f" {{in_layouts = [#mosaic_gpu.WGStridedFragLayout<{list(stored)}, 1>]}}"
+    module = f"""module attributes {{gpu.container_module}} {{
+gpu.module @reductions {{
+  gpu.func @block(%x: {shaped("memref", "f16", shape)}, %y: {shaped("memref", "f16", stored)}) kernel
+      attributes {{known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+{body}    mosaic_gpu.vector_store {value}, %y{attributes} :
+      {shaped("vector", "f16", stored)}, {shaped("memref", "f16", stored)}
+    gpu.return
+  }}
+}}
+}}"""
+    # Multiples of 1/8 whose sums are exact in f32.
+    x = (np.random.default_rng(3).integers(-16, 17, shape) / 8).astype(np.float16)
+    y = np.zeros(stored, np.float16)
+    smalti.compile(module, target=target).launcher(x, y)
+    wanted = x.astype(np.float64).sum(dims) + 1
+    step = 2.0**-11 if target.startswith("emu") else 2.0**-7
+    assert (np.abs(y.astype(np.float64) - wanted) <= step * np.maximum(np.abs(wanted), 1)).all()

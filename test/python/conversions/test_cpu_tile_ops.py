@@ -417,35 +417,36 @@ triton_xla.entry_func @ragged(%a: memref<?xf32>, %o: memref<1xf32>, %n: index, %
         np.testing.assert_allclose(out[0], np.prod(a[:64].astype(np.float64)), rtol=1e-5)
 
 
-SOFTMAX = """
-triton_xla.entry_func @softmax(%a: memref<ROWSxSIZExf32>, %o: memref<ROWSxSIZExf32>, %tile: index) tiles ROWS {
+def softmax(rows: int, size: int) -> str:
+    return f"""
+triton_xla.entry_func @softmax(%a: memref<{rows}x{size}xf32>, %o: memref<{rows}x{size}xf32>, %tile: index) tiles {rows} {{
   %ninf = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0.0 : f32
-  %x = triton_xla.extract %a[%tile, 0] [1, SIZE] [1, 1] : memref<ROWSxSIZExf32> to tensor<SIZExf32>
-  %m = triton_xla.reduce %x dims [0] init %ninf : (tensor<SIZExf32>, f32) -> tensor<f32> {
+  %x = triton_xla.extract %a[%tile, 0] [1, {size}] [1, 1] : memref<{rows}x{size}xf32> to tensor<{size}xf32>
+  %m = triton_xla.reduce %x dims [0] init %ninf : (tensor<{size}xf32>, f32) -> tensor<f32> {{
   ^bb0(%l: f32, %r: f32):
     %c = arith.maximumf %l, %r : f32
     triton_xla.yield %c : f32
-  }
-  %mb = triton_xla.broadcast %m dims [] : tensor<f32> -> tensor<SIZExf32>
-  %d = arith.subf %x, %mb : tensor<SIZExf32>
-  %e = math.exp %d : tensor<SIZExf32>
-  %s = triton_xla.reduce %e dims [0] init %zero : (tensor<SIZExf32>, f32) -> tensor<f32> {
+  }}
+  %mb = triton_xla.broadcast %m dims [] : tensor<f32> -> tensor<{size}xf32>
+  %d = arith.subf %x, %mb : tensor<{size}xf32>
+  %e = math.exp %d : tensor<{size}xf32>
+  %s = triton_xla.reduce %e dims [0] init %zero : (tensor<{size}xf32>, f32) -> tensor<f32> {{
   ^bb0(%l: f32, %r: f32):
     %c = arith.addf %l, %r : f32
     triton_xla.yield %c : f32
-  }
-  %sb = triton_xla.broadcast %s dims [] : tensor<f32> -> tensor<SIZExf32>
-  %q = arith.divf %e, %sb : tensor<SIZExf32>
-  triton_xla.insert %q into %o[%tile, 0] [1, SIZE] [1, 1] : tensor<SIZExf32> into memref<ROWSxSIZExf32>
+  }}
+  %sb = triton_xla.broadcast %s dims [] : tensor<f32> -> tensor<{size}xf32>
+  %q = arith.divf %e, %sb : tensor<{size}xf32>
+  triton_xla.insert %q into %o[%tile, 0] [1, {size}] [1, 1] : tensor<{size}xf32> into memref<{rows}x{size}xf32>
   triton_xla.return
-}
+}}
 """
 
 
 @pytest.mark.parametrize("size", [1, 33, 4096])
 def test_softmax(size: int) -> None:
-    kernel = smalti.compile(SOFTMAX.replace("ROWS", "5").replace("SIZE", str(size)), target="cpu")
+    kernel = smalti.compile(softmax(5, size), target="cpu")
     x, out = random((5, size), np.float32) * 10, np.full((5, size), np.nan, np.float32)
     kernel(x, out)
     wide = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))

@@ -481,7 +481,60 @@ def test_sanitized(target: str) -> None:
             bins,
             mask.astype(np.int32),
             np.ones(128, np.float32),
-            emulation=Emulation(sanitize=sanitize),
+            emulation=Emulation(sanitize=sanitize),  # type: ignore[arg-type]
         )
         assert found.sum() == mask.sum()
         np.testing.assert_array_equal(counts, np.bincount(bins, minlength=SLOTS) * np.arange(SLOTS))
+
+
+LAST_BLOCK = """
+module attributes {gpu.container_module} {
+gpu.module @last_module {
+  gpu.func @last(%parts: memref<2x128xf32>, %count: memref<1xi32>, %sum: memref<128xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 2, 1, 1>} {
+    %b = gpu.block_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %ones = arith.constant dense<1.0> : vector<128xf32>
+    %own = memref.subview %parts[%b, 0] [1, 128] [1, 1] : memref<2x128xf32> to memref<128xf32, strided<[1], offset: ?>>
+    mosaic_gpu.vector_store %ones, %own : vector<128xf32>, memref<128xf32, strided<[1], offset: ?>>
+    BARRIER
+    %slot = arith.constant dense<0> : vector<1xindex>
+    %one = arith.constant dense<1> : vector<1xi32>
+    %old = mosaic_gpu.atomic_rmw addi %one, %count[%slot] device ORDERING : vector<1xi32>, memref<1xi32>, vector<1xindex> -> vector<1xi32>
+    gpu.barrier
+    %ticket = vector.extract %old[0] : i32 from vector<1xi32>
+    %last = arith.constant 1 : i32
+    %is_last = arith.cmpi eq, %ticket, %last : i32
+    scf.if %is_last {
+      %row0 = memref.subview %parts[%c0, 0] [1, 128] [1, 1] : memref<2x128xf32> to memref<128xf32, strided<[1], offset: ?>>
+      %row1 = memref.subview %parts[%c1, 0] [1, 128] [1, 1] : memref<2x128xf32> to memref<128xf32, strided<[1], offset: ?>>
+      %x = mosaic_gpu.vector_load %row0 : memref<128xf32, strided<[1], offset: ?>> -> vector<128xf32>
+      %y = mosaic_gpu.vector_load %row1 : memref<128xf32, strided<[1], offset: ?>> -> vector<128xf32>
+      %s = arith.addf %x, %y : vector<128xf32>
+      mosaic_gpu.vector_store %s, %sum : vector<128xf32>, memref<128xf32>
+    }
+    gpu.return
+  }
+}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ordering", "barrier", "kinds"),
+    [
+        ("acq_rel", "gpu.barrier", []),
+        # The barrier before the release covers the other threads.
+        ("acq_rel", "", ["race"]),
+        ("release", "gpu.barrier", ["race"]),
+        ("acquire", "gpu.barrier", ["race"]),
+        ("relaxed", "gpu.barrier", ["race"]),
+    ],
+)
+def test_atomics_order_other_accesses(ordering: str, barrier: str, kinds: list[str]) -> None:
+    """The last of two blocks adds the parts that both wrote."""
+    text = LAST_BLOCK.replace("ORDERING", ordering).replace("BARRIER", barrier)
+    kernel = sim.simulate(text, "sim:sm_90a")
+    arguments = np.zeros((2, 128), np.float32), np.zeros(1, np.int32), np.zeros(128, np.float32)
+    assert sorted({finding.kind for finding in kernel.find(*arguments)}) == kinds

@@ -76,7 +76,7 @@ def test_six_bit_type(kind: Any, element: Callable[[], ir.Type], text: str) -> N
         assert made == parsed
         assert type(parsed) is kind
         assert made.element_type == element()
-        with pytest.raises(ValueError, match="elements must have 6 bits, but found 'f32'"):
+        with pytest.raises(ValueError, match="the element type must have 6 bits, but found 'f32'"):
             kind.get(ir.F32Type.get())
 
 
@@ -123,11 +123,20 @@ def test_barrier_type(orders_tensor_core: bool) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: mosaic_gpu.WGSplatFragLayoutAttr.get([-1]), r"sizes must be positive, but found \[-1\]"),
-        (lambda: mosaic_gpu.ReplicatedAttr.get(0), "the number of replicas must be positive, but found 0"),
+        (lambda: mosaic_gpu.WGSplatFragLayoutAttr.get([-1]), r"WGSplatFragLayout must be positive, but found \[-1\]"),
+        (
+            lambda: mosaic_gpu.ReplicatedAttr.get(0),
+            "the 'times' of a #mosaic_gpu.Replicated must be positive, but found 0",
+        ),
         (lambda: mosaic_gpu.TileTransformAttr.get([]), "at least one dimension"),
-        (lambda: mosaic_gpu.TileTransformAttr.get([8, 0]), r"tile sizes must be positive, but found \[8, 0\]"),
-        (lambda: mosaic_gpu.CopyPartitionedAttr.get(-1), "the axis must not be negative, but found -1"),
+        (
+            lambda: mosaic_gpu.TileTransformAttr.get([8, 0]),
+            r"the sizes of #mosaic_gpu.tile must be positive, but found \[8, 0\]",
+        ),
+        (
+            lambda: mosaic_gpu.CopyPartitionedAttr.get(-1),
+            "the axis of the partitioned copy must not be negative, but found -1",
+        ),
         (lambda: mosaic_gpu.SwizzleTransformAttr.get(48), "must be 16, 32, 64 or 128 bytes, but found 48"),
     ],
 )

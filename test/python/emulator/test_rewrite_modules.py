@@ -201,22 +201,22 @@ def assembly(text: str) -> str:
         (
             NVIDIA + "declare i32 @__nvvm_reflect(ptr)\ndefine ptx_kernel void @k(ptr %p) {\n"
             "%v = call i32 @__nvvm_reflect(ptr %p)\n store i32 %v, ptr %p\n ret void }",
-            "__nvvm_reflect requires a constant string",
+            "the argument of __nvvm_reflect is not a constant string",
         ),
-        (assembly("mov.b32 $0, $1; /* x"), "comment without its end in '/* x'"),
-        (assembly("mov.b32 $0, $1 /* x */ /* ;"), "comment without its end in 'mov.b32 $0, $1 /* x */ /*'"),
-        (assembly("mov.b64 $0, $1;"), "32-bit register for a 64-bit type in 'mov.b64 $0, $1'"),
+        (assembly("mov.b32 $0, $1; /* x"), "the comment is not closed in '/* x'"),
+        (assembly("mov.b32 $0, $1 /* x */ /* ;"), "the comment is not closed in 'mov.b32 $0, $1 /* x */ /*'"),
+        (assembly("mov.b64 $0, $1;"), "32-bit register is used as an operand of a 64-bit type in 'mov.b64 $0, $1'"),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; mov.b32 $0, a; }"),
-            "64-bit register for a 32-bit type in 'mov.b32 $0, a'",
+            "64-bit register is used as an operand of a 32-bit type in 'mov.b32 $0, a'",
         ),
         (
             assembly("{ .reg .b32 a<2>; mov.b32 {a0, a1}, $1; mov.b32 $0, a0; }"),
-            "32-bit register for a 16-bit type in 'mov.b32 {a0, a1}, $1'",
+            "32-bit register is used as an operand of a 16-bit type in 'mov.b32 {a0, a1}, $1'",
         ),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; add.u64 $0, a, a; }"),
-            "32-bit register for a 64-bit type in 'add.u64 $0, a, a'",
+            "32-bit register is used as an operand of a 64-bit type in 'add.u64 $0, a, a'",
         ),
     ],
 )
@@ -269,7 +269,7 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        ("define ptx_kernel void @0() { ret void }", "a kernel does not have a name"),
+        ("define ptx_kernel void @0() { ret void }", "a kernel of the module does not have a name; name it"),
         ('define ptx_kernel void @"a\\0Ab"() { ret void }', "a kernel name contains a line break"),
         (
             "define ptx_kernel void @k(ptr %p) { %v = load <vscale x 4 x float>, ptr %p\n ret void }",
@@ -292,7 +292,7 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
         (
             "@s = internal addrspace(3) global [4294967312 x i8] poison\n"
             "define ptx_kernel void @k() { store i8 1, ptr addrspace(3) @s\n ret void }",
-            "the shared variables up to @s take more shared memory than any GPU has",
+            "the shared variables up to and including @s exceed the shared memory of every GPU",
         ),
     ],
 )

@@ -115,26 +115,35 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["grid 1 2"], "'grid 1 2': a value is missing"),
-        (["grid 1 2 3 4"], "'grid 1 2 3 4': '4' is an extra value"),
+        (["grid 1 2"], "'grid 1 2': the line has too few values"),
+        (["grid 1 2 3 4"], "'grid 1 2 3 4': '4' follows the last value of the line"),
         (["grid 1 0 3"], "'grid 1 0 3': 0 is not in the range 1 to 2147483647"),
         (["block 1 x 3"], "'block 1 x 3': 'x' is not a number"),
         (["block 64 64 1"], "a block has at most 2048 threads"),
         (["wave 65"], "'wave 65': 65 is not in the range 1 to 64"),
-        (["vendor intel"], "'vendor intel': 'intel' is not a known keyword"),
-        (["order random:x"], "'order random:x': 'random:x' does not have a numeric seed"),
-        (["order slow"], "'order slow': 'slow' is not a known keyword"),
+        (["vendor intel"], "'vendor intel': 'intel' is not one of the known values"),
+        (["order random:x"], "'order random:x': 'random:x' requires a number after 'random:'"),
+        (["order slow"], "'order slow': 'slow' is not a keyword of the launch description"),
         (["timeout never"], "'timeout never': 'never' is not a number of seconds"),
-        (["blocks 0 2"], "'blocks' is not a range of blocks of the grid"),
-        (["hole 0 1"], "a range is outside 'memory'"),
-        (["address memory 0 0"], "an 'address' is outside its argument or 'memory'"),
-        (["value 0 00", "address value 0 0 0"], "an 'address' is outside its argument or 'memory'"),
-        (["value 0 00", "address value 1 0 0"], "an 'address' names an argument that does not exist"),
-        (["address stack 0 0"], "'address stack 0 0': 'stack' is not a known keyword"),
+        (["blocks 0 2"], "the range in 'blocks' is not inside the grid"),
+        (
+            ["hole 0 1"],
+            "the range of a 'hole' or 'guard' is outside of the argument memory, whose size 'memory' states",
+        ),
+        (
+            ["address memory 0 0"],
+            "the offset or the target in 'address' is outside of its argument or of the argument memory",
+        ),
+        (
+            ["value 0 00", "address value 0 0 0"],
+            "the offset or the target in 'address' is outside of its argument or of the argument memory",
+        ),
+        (["value 0 00", "address value 1 0 0"], "the argument number in 'address' exceeds the number of arguments"),
+        (["address stack 0 0"], "'address stack 0 0': 'stack' is not one of the known values"),
         (["value 1 00"], "argument 0 is missing"),
         (["value 0 0g"], "'value 0 0g': '0g' is not a list of bytes in hexadecimal"),
-        (["value 0 00", "value 0 01"], "'value 0 01': the argument is given twice"),
-        (["speed 3"], "'speed 3': 'speed' is not a known keyword"),
+        (["value 0 00", "value 0 01"], "'value 0 01': two lines describe the same argument number"),
+        (["speed 3"], "'speed 3': 'speed' is not a keyword of the launch description"),
         (["kernel other"], "the kernel library does not have a kernel 'other'"),
         (["library /nowhere.so"], "the kernel library cannot be loaded: "),
         (["shared 1048576"], "the kernel has 1048832 bytes of shared memory, more than any GPU"),
@@ -167,7 +176,10 @@ ret void
     result = run(build(tmp_path, body, "ptr %out"), ints(1))
     assert result.code == 1
     assert result.finding["kind"] == "missing-instruction"
-    assert result.finding["message"] == "not emulated: llvm.nvvm.nothing.x, asm:nothing $0;"
+    assert (
+        result.finding["message"]
+        == "the kernel executes instructions that are not emulated: llvm.nvvm.nothing.x, asm:nothing $0;"
+    )
     np.testing.assert_array_equal(result.arrays[0], ints(1))
 
 

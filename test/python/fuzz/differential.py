@@ -51,20 +51,20 @@ class Tally:
     failed: Counter[str] = field(default_factory=Counter)
 
 
-def _reason(error: CompileError) -> str:
+def reason(refusal: str) -> str:
     """A refusal without the names and numbers of the program at hand."""
-    said = error.diagnostics[0].message if error.diagnostics else error.message
-    return re.sub(r"(?:memref|tensor|vector)<[^>]*>+|\d+(?:x\d+)*", "N", said.splitlines()[0])[:160]
+    return re.sub(r"(?:memref|tensor|vector)<[^>]*>+|\d+(?:x\d+)*", "N", refusal)[:160]
 
 
-def _run(program: Program, target: str, wanted: list[reference.Value]) -> str | None:
-    """Compiles, runs, compares. Returns the reason of a refusal, or None if the target agrees."""
+def run(program: Program, target: str, wanted: list[reference.Value]) -> str | None:
+    """Compiles, runs, compares. Returns the first line of a refusal, or None if the target agrees."""
     try:
         kernel = smalti.compile(program.text, target=target, **program.options)
     except CompileError as error:
         if not error.diagnostics or _BROKEN.search(str(error)):
             raise Disagreement(target, str(error)) from error
-        return _reason(error)
+        said = error.diagnostics[0].message if error.diagnostics else error.message
+        return said.splitlines()[0]
     if kernel.target.is_emulated:
         kernel.emulation = _EMULATIONS[program.seed % len(_EMULATIONS)]
     values = program.arguments()
@@ -89,7 +89,7 @@ def compare(program: Program, targets: Iterable[str], tally: Tally | None = None
         wanted = reference.run(entry.find_entry(module), program.arguments())
         for target in targets:
             try:
-                refusal = _run(program, target, wanted)
+                refusal = run(program, target, wanted)
             except Disagreement:
                 tally.failed[target] += 1
                 raise
@@ -99,4 +99,4 @@ def compare(program: Program, targets: Iterable[str], tally: Tally | None = None
             if refusal is None:
                 tally.agreed[target] += 1
             else:
-                tally.refused[target, refusal] += 1
+                tally.refused[target, reason(refusal)] += 1

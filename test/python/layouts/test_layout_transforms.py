@@ -267,7 +267,7 @@ def test_transpose_refuses() -> None:
     for permutation in ([0, 0], [1, 2], [0]):
         with pytest.raises(ValueError):
             named_layout("WGMMA").transpose(permutation)
-    with pytest.raises(ValueError, match="a strided layout is in row-major order"):
+    with pytest.raises(ValueError, match="a strided layout has row-major order"):
         layouts.transpose(StridedLayout([64, 4], 2), [64, 4], [1, 0])
     moved = layouts.transpose(StridedLayout([64, 1, 4], 2), [64, 1, 4], [1, 0, 2])
     assert isinstance(moved, StridedLayout) and moved.shape == [1, 64, 4]

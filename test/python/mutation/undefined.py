@@ -33,11 +33,6 @@ class _Observer(reference.Interpreter):
     steps = 0
     multiplications = 0
 
-    def tile(self, arguments: Sequence[Value], tile: int) -> None:
-        """Runs one tile."""
-        self._values = {}
-        self.run_block(self.entry.regions[0].blocks[0], [*arguments, Value(np.asarray(tile, np.int64))])
-
     def run_block(self, block: Any, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
         self.steps += 1
         if self.steps > MOST_STEPS:
@@ -81,7 +76,7 @@ def behavior(entry: Any, values: Sequence[Any]) -> str:
     memory = [reference.load(np.asarray(value)) for value in values]
     try:
         for tile in _tiles(entry):
-            observer.tile(memory, tile)
+            observer.run_tile(memory, tile)
     except Endless:
         return f"more than {MOST_STEPS} runs of blocks, or {MOST_MULTIPLICATIONS} multiplications"
     return observer.reason
@@ -96,7 +91,7 @@ def order(entry: Any, values: Sequence[Any]) -> str:
         counts = [np.zeros(value.data.shape, np.int64) for value in memory]
         for tile in tiles:
             before = [np.copy(value.data) for value in memory]
-            observer.tile(memory, tile)
+            observer.run_tile(memory, tile)
             for value, old, count in zip(memory, before, counts, strict=True):
                 count += (value.data != old) & ~((value.data != value.data) & (old != old))
         if any(np.any(count > 1) for count in counts):

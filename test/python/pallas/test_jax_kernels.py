@@ -52,7 +52,10 @@ def test_arguments_are_checked() -> None:
     with pytest.raises(smalti.LaunchError, match="the shape is 128x64; the kernel requires 64x128"):
         kernel(np.ascontiguousarray(source.T), result)
     result.flags.writeable = False
-    with pytest.raises(smalti.LaunchError, match=r"argument 1 .* the array is read-only, but the kernel writes it"):
+    with pytest.raises(
+        smalti.LaunchError,
+        match=r"argument 1 .* the array is read-only, but the kernel writes it; pass a writable array",
+    ):
         kernel(source, result)
 
 

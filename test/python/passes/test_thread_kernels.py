@@ -189,7 +189,7 @@ def test_a_weaker_wait_is_noticed(copies: Copies, stages: int) -> None:
 def test_a_weaker_wait_leaves_llvm_s(stages: int) -> None:
     """On gfx9 barriers then wait for all loads, as they do without the pass."""
     for code in weakened(WORDS, "gfx950", stages):
-        assert any("no wait and barrier order 'vector.load'" in mark.message for mark in code.remarks)
+        assert any("no wait followed by a barrier orders 'vector.load'" in mark.message for mark in code.remarks)
         run(code, WORDS, 9, how=Emulation(copies="late"))
 
 

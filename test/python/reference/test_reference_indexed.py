@@ -252,7 +252,8 @@ triton_xla.entry_func @f(%n: index, %tile: index) tiles 2 {
   triton_xla.assert %ok, "not one" : tensor<2xi1>
   triton_xla.return
 }"""
-    function = entry.find_entry(smalti.parse(text))
+    module = smalti.parse(text)
+    function = entry.find_entry(module)
     lines: list[str] = []
     reference.run(function, [4], printed=lines.append)
     assert lines == [

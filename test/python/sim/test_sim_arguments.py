@@ -138,7 +138,10 @@ def test_a_cast_to_a_size_is_a_promise():
         )
         assert not kernel.find(np.zeros(64, np.float32))
         (finding,) = kernel.find(np.zeros(65, np.float32))
-        assert finding.kind == "assertion" and "the cast gives dimension 0 size 64; its size is 65" in finding.message
+        assert (
+            finding.kind == "assertion"
+            and "the result type of the cast states size 64 for dimension 0; the actual size is 65" in finding.message
+        )
 
 
 def test_random_arguments_need_the_sizes():
@@ -279,7 +282,10 @@ BAD = {
     "type": ((X.astype(np.float64), Y), "argument 0 .* the element type is float64; the kernel requires float32"),
     "bytes": ((X.astype(">f4"), Y), "argument 0 .* non-native byte order"),
     "objects": ((X.astype(object), Y), "argument 0 .* the element type is object; the kernel requires float32"),
-    "read-only": ((X, READ_ONLY), "argument 1 .* the array is read-only, but the kernel writes it"),
+    "read-only": (
+        (X, READ_ONLY),
+        "argument 1 .* the array is read-only, but the kernel writes it; pass a writable array",
+    ),
     "a list": ((X, Y.tolist()), "argument 1 .* the kernel writes this argument; pass a numpy array instead of list"),
     "nothing": ((None, Y), "argument 0 "),
     "ragged": (([[1], [2, 3]], Y), "argument 0 .*: list is not an array"),

@@ -568,7 +568,7 @@ def test_arrays_of_any_layout() -> None:
     fixed = np.zeros(256, np.float32)
     fixed.flags.writeable = False
     made(fixed, x)
-    with pytest.raises(LaunchError, match="the array is read-only, but the kernel writes it"):
+    with pytest.raises(LaunchError, match="the array is read-only, but the kernel writes it; pass a writable array"):
         made(x, fixed)
 
 

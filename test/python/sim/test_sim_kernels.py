@@ -195,7 +195,7 @@ def test_every_mutant_of_hopper_matmul_is_noticed() -> None:
     outcomes = mutants.score(kernel, kernel.random_arguments(), blocks=range(1))
     assert [str(o) for o in outcomes if not o.caught] == []
     kinds = {o.mutant.kind for o in outcomes}
-    assert {"wait removed", "wait weakened by one", "phase flipped", "slot shared"} <= kinds
+    assert {"wait removed", "wait weakened by one", "phase flipped", "slots merged"} <= kinds
     assert {"fence dropped", "expect_tx too small", "expect_tx too large", "arrival removed"} <= kinds
     assert len(outcomes) >= 70
 

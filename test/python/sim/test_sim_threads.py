@@ -459,7 +459,7 @@ def test_every_mutant_of_overlapped_copies_is_noticed() -> None:
     made = sim.simulate(kernel(GROUPS, trips=8), "sim:sm_80", level="thread", depth=3, stages=3)
     outcomes = mutants.score(made, made.random_arguments())
     assert [str(o) for o in outcomes if not o.caught] == []
-    kinds = {"barrier removed", "wait removed", "wait weakened by one", "slot shared"}
+    kinds = {"barrier removed", "wait removed", "wait weakened by one", "slots merged"}
     assert {o.mutant.kind for o in outcomes} == kinds
 
 

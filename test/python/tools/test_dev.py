@@ -52,7 +52,7 @@ def test_help_lists_every_verb() -> None:
 def test_unknown_verb() -> None:
     result = dev("polish")
     assert result.returncode == 2
-    assert result.stderr.startswith("error: tools/dev has no verb 'polish'; it has run, test, build, gcc")
+    assert result.stderr.startswith("error: 'polish' is not a verb of tools/dev; the verbs are run, test, build, gcc")
 
 
 def test_a_failing_command_is_named(devlib: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:

@@ -213,9 +213,11 @@ LogicalResult BlockBarriers::planKernel(Planner &planner) const {
     interface.getEffects(effects);
     for (const MemoryEffects::EffectInstance &effect : effects) {
       Value value = effect.getValue();
-      // Ops of the dialect access only shared memory besides their operands.
+      // Ops of the dialect access only shared memory besides their operands. An
+      // atomic acquire or release orders accesses of all memory.
       if (!value &&
-          isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()))
+          isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) &&
+          !isa<mosaic_gpu::AtomicRMWOp, mosaic_gpu::AtomicCASOp>(op))
         continue;
       auto type = value ? dyn_cast<MemRefType>(value.getType()) : MemRefType();
       if ((type && isWorkgroupMemory(type)) ||

@@ -59,7 +59,8 @@ LogicalResult Mbarriers::plan(Operation *op, Planner &planner) const {
         ordersTensorCore |= barrier.getOrdersTensorCore();
   if (ordersTensorCore)
     return op->emitOpError()
-           << "uses a barrier that orders tcgen05 operations, which "
+           << "uses a barrier with 'orders_tensor_core', that is, one that "
+              "orders tcgen05 operations, which "
            << vendor.getTarget().name
            << (vendor.getTarget().tensorMemoryColumns == 0
                    ? " does not have"

@@ -122,10 +122,13 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
     planner.setOpPlan(op, std::make_unique<CopyPlan>(elements));
     return success();
   }
-  return op.emitOpError() << "has rows that cannot be proven to be aligned to "
-                          << target.asyncCopyBytes.front()
-                          << " bytes, the smallest asynchronous copy on "
-                          << target.name << "; copy through registers";
+  return op.emitOpError()
+         << "has a source or destination whose rows cannot be proven to be "
+            "contiguous and aligned to "
+         << target.asyncCopyBytes.front()
+         << " bytes, the size of the smallest asynchronous copy on "
+         << target.name
+         << "; copy through registers with 'vector_load' and 'vector_store'";
 }
 
 LogicalResult AsyncGroups::plan(Operation *op, Planner &planner) const {

@@ -96,20 +96,23 @@ static std::optional<std::string> refuse(const SliceOp &slice,
   if (llvm::any_of(slice.indices, [](Value index) {
         return isa<VectorType>(index.getType());
       }))
-    return "a vector of indices is not supported in a TMA copy";
+    return "an index of the slice is a vector (a gather), which is not "
+           "supported; use scalar indices";
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op)) {
     if (load.getGmemPeerId())
-      return "memory of other devices is not supported";
+      return "the copy accesses memory of another device (a peer or a multimem "
+             "address), which is not supported";
     // Leader-tracked copies require pairs of blocks that share a tensor core.
     if (load.getLeaderTrackedAttr() && target.tensorMemoryColumns == 0)
-      return "'leader_tracked' requires pairs of blocks that share tcgen05 "
-             "operations, which the target does not have";
+      return "'leader_tracked' requires pairs of blocks that execute tcgen05 "
+             "operations together, which the target does not have";
     if (load.getLeaderTrackedAttr())
       return "'leader_tracked' copies are not supported";
   }
   if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op))
     if (store.getGmemPeerId() || store.getIsGlobalBroadcast())
-      return "memory of other devices is not supported";
+      return "the copy accesses memory of another device (a peer or a multimem "
+             "address), which is not supported";
   return std::nullopt;
 }
 

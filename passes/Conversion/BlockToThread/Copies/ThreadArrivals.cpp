@@ -110,7 +110,7 @@ LogicalResult ThreadArrivals::plan(mosaic_gpu::ArriveExpectTxOp op,
   auto refuseBytes = [&](const Twine &expected) -> LogicalResult {
     return op->emitOpError()
            << "cannot be lowered for " << target.name
-           << ": its mbarriers do not count bytes; copies of " << expected
+           << ": its mbarriers do not count bytes, so copies of " << expected
            << " bytes must follow in the same MLIR block before any "
               "synchronization; copies of "
            << arrivalPlan.bytes << " bytes follow";

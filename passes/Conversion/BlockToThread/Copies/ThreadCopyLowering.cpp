@@ -107,7 +107,7 @@ class Elections : public LoweringOf<NVVM::ElectSyncOp> {
 public:
   LogicalResult plan(NVVM::ElectSyncOp op, Planner &planner) const override {
     if (op.getMembermask())
-      return op.emitOpError() << "with a member mask is not supported on "
+      return op.emitOpError() << "has a member mask, which is not supported on "
                               << planner.getVendor().getTarget().name;
     return success();
   }
@@ -129,23 +129,26 @@ static std::optional<std::string> refuse(const SliceOp &slice,
   if (llvm::any_of(slice.indices, [](Value index) {
         return isa<VectorType>(index.getType());
       }))
-    return "a vector of indices is not supported";
+    return "an index of the slice is a vector (a gather), which is not "
+           "supported; use scalar indices";
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op)) {
     if (load.getGmemPeerId())
-      return "memory of other devices is not supported";
+      return "the copy accesses memory of another device (a peer or a multimem "
+             "address), which is not supported";
     if (load.getLeaderTrackedAttr())
-      return "'leader_tracked' requires pairs of blocks that share tcgen05 "
-             "operations, which the target does not have";
+      return "'leader_tracked' requires pairs of blocks that execute tcgen05 "
+             "operations together, which the target does not have";
     std::optional<ArrayRef<int32_t>> cluster =
         gpu::GPUFuncOp(kernel.func).getKnownClusterSize();
     if (slice.collective && !slice.collective.empty() && cluster &&
         llvm::any_of(*cluster, [](int32_t size) { return size != 1; }))
-      return "a collective copy requires clusters, which the target does not "
-             "have";
+      return "'collective' requires clusters, which the target does not have; "
+             "remove 'collective'";
   }
   if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op)) {
     if (store.getGmemPeerId() || store.getIsGlobalBroadcast())
-      return "memory of other devices is not supported";
+      return "the copy accesses memory of another device (a peer or a multimem "
+             "address), which is not supported";
     if (store.getReductionOp())
       return "a copy with a reduction requires TMA, which the target does not "
              "have";
@@ -156,7 +159,8 @@ static std::optional<std::string> refuse(const SliceOp &slice,
     return "the threads of a thread group perform the copy, and the last "
            "thread group of the block has " +
            std::to_string(grid.blockThreads % grid.numThreads) + " of " +
-           std::to_string(grid.numThreads) + " threads";
+           std::to_string(grid.numThreads) +
+           " threads; all thread groups must be complete";
   return std::nullopt;
 }
 
@@ -283,7 +287,7 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
     if (!announced)
       return op->emitOpError()
              << "cannot be lowered for " << target.name
-             << ": its mbarriers do not count bytes; an 'arrive_expect_tx' "
+             << ": its mbarriers do not count bytes, so an 'arrive_expect_tx' "
                 "on the same barrier must precede the load in the same MLIR "
                 "block without synchronization in between";
     plan->arrival = announced->arrival;
@@ -311,12 +315,21 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
   static constexpr int64_t storeBytes[] = {1, 2, 4, 8, 16};
   ArrayRef<int64_t> widths = isLoad ? target.asyncCopyBytes : storeBytes;
   plan->width = findWidth(*plan, *ref, widths);
-  if (plan->width == 0)
+  if (plan->width == 0) {
+    const int64_t *narrowest = llvm::find_if(
+        widths, [&](int64_t bytes) { return bytes % plan->elementBytes == 0; });
+    bool isShared = narrowest == widths.end() ||
+                    !isContiguous(*ref, plan->steps,
+                                  *narrowest / plan->elementBytes, *narrowest);
     return op->emitOpError()
-           << "cannot be lowered for " << target.name
-           << ": its rows cannot be proven to consist of aligned, contiguous "
-              "pieces of at least "
-           << widths.front() << " bytes in global and in shared memory";
+           << "cannot be lowered for " << target.name << ": its rows in "
+           << (isShared ? "shared" : "global")
+           << " memory cannot be proven to be contiguous and aligned to "
+           << widths.front() << " bytes, the smallest "
+           << (isLoad ? "asynchronous copy" : "store")
+           << "; use static strides and aligned indices, or copy through "
+              "registers with 'vector_load' and 'vector_store'";
+  }
   int64_t threads = op->getParentOfType<mosaic_gpu::WarpMapOp>()
                         ? planner.getGrid().waveSize
                         : planner.getGrid().numThreads;

@@ -297,29 +297,42 @@ void Asserts::emit(mosaic_gpu::AssertOp op, Emitter &emitter,
   const Distribution &distribution =
       emitter.plan.getDistribution(op.getCondition());
   Registers held = emitter.getRegisters(op.getCondition());
+  auto fail = [&](OpBuilder &nested, int64_t reg, int64_t element) {
+    SmallVector<Value> values;
+    std::string text = "assertion failed in " + addBlock(nested, loc, values);
+    if (!distribution.isSplat())
+      text += " at " + addElement(distribution, reg, element, emitter.indices,
+                                  nested, loc, values);
+    text += ": " + escape(op.getMessage()) + "\n";
+    gpu::PrintfOp::create(nested, loc, text, values);
+    emitter.vendor.emitFailure(nested, loc, op.getMessage());
+  };
   emitter.emitOnce(distribution, builder, loc, [&](OpBuilder &nested) {
-    Value one = arith::ConstantIntOp::create(nested, loc, 1, 1);
-    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
-      for (int64_t element = 0; element < distribution.getVectorLength();
-           ++element) {
-        Value condition = vector::ExtractOp::create(nested, loc, held[reg],
+    Value one = arith::ConstantIntOp::create(nested, loc, 1, 1), isAnyFalse;
+    SmallVector<Value> areFalse;
+    int64_t length = distribution.getVectorLength();
+    for (Value reg : held)
+      for (int64_t element = 0; element < length; ++element) {
+        Value condition = vector::ExtractOp::create(nested, loc, reg,
                                                     ArrayRef<int64_t>{element});
         Value isFalse = arith::XOrIOp::create(nested, loc, condition, one);
-        scf::IfOp::create(
-            nested, loc, isFalse, [&](OpBuilder &inner, Location) {
-              SmallVector<Value> values;
-              std::string text =
-                  "assertion failed in " + addBlock(inner, loc, values);
-              if (!distribution.isSplat())
-                text +=
-                    " at " + addElement(distribution, reg, element,
-                                        emitter.indices, inner, loc, values);
-              text += ": " + escape(op.getMessage()) + "\n";
-              gpu::PrintfOp::create(inner, loc, text, values);
-              emitter.vendor.emitFailure(inner, loc, op.getMessage());
-              scf::YieldOp::create(inner, loc);
-            });
+        areFalse.push_back(isFalse);
+        isAnyFalse =
+            isAnyFalse ? arith::OrIOp::create(nested, loc, isAnyFalse, isFalse)
+                             .getResult()
+                       : isFalse;
       }
+    // One branch while all elements are true.
+    scf::IfOp::create(nested, loc, isAnyFalse, [&](OpBuilder &rare, Location) {
+      for (auto [index, isFalse] : llvm::enumerate(areFalse)) {
+        auto number = static_cast<int64_t>(index);
+        scf::IfOp::create(rare, loc, isFalse, [&](OpBuilder &inner, Location) {
+          fail(inner, number / length, number % length);
+          scf::YieldOp::create(inner, loc);
+        });
+      }
+      scf::YieldOp::create(rare, loc);
+    });
   });
 }
 
@@ -327,7 +340,8 @@ LogicalResult LayoutPrints::plan(mosaic_gpu::PrintLayoutOp op,
                                  Planner &planner) const {
   if (!isVector(op.getValue()) && !planner.getSharedRef(op.getValue()))
     return op.emitOpError()
-           << "requires a block-level vector or shared memory; a value of type "
+           << "prints the layout of a block-level vector or of shared memory; "
+              "a value of type "
            << op.getValue().getType() << " does not have a layout";
   return success();
 }

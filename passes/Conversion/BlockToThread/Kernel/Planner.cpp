@@ -109,9 +109,10 @@ LogicalResult Planner::setLayout(Operation *op, Value value, Attribute layout) {
 LogicalResult Planner::setResultLayout(Operation *op) {
   Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0);
   if (!layout)
-    return op->emitOpError() << "does not have a layout for its result; "
-                                "block-level vectors require the attribute '"
-                             << mosaic_gpu::kOutLayouts << "'";
+    return op->emitOpError()
+           << "does not have a layout for its result; run "
+              "mosaic-gpu-infer-layouts, or set the attribute '"
+           << mosaic_gpu::kOutLayouts << "'";
   return setLayout(op, op->getResult(0), layout);
 }
 
@@ -124,7 +125,10 @@ LogicalResult Planner::checkOperands(Operation *op) {
       continue;
     const Distribution *distribution = find(operand);
     if (!distribution)
-      return op->emitOpError() << "uses a vector that does not have a layout";
+      return op->emitOpError()
+             << "uses a block-level vector whose layout is not known; its "
+                "producer requires the attribute 'out_layouts' (run "
+                "mosaic-gpu-infer-layouts)";
     if (layouts && index < layouts.size()) {
       std::string why;
       std::optional<Distribution> wanted =
@@ -160,7 +164,8 @@ LogicalResult Planner::planGrid() {
   const targets::Target &target = vendor.getTarget();
   ArrayRef<int32_t> threads = *size;
   if (threads.size() != 3 || threads[1] != 1 || threads[2] != 1)
-    return func.emitOpError() << "must have a one-dimensional block";
+    return func.emitOpError() << "requires a one-dimensional block, that is, "
+                                 "'known_block_size' = [N, 1, 1]";
   plan.grid = {threads[0], target.waveSize, threads[0]};
   if (threads[0] <= 0 || threads[0] % target.waveSize != 0)
     return func.emitOpError()
@@ -320,8 +325,8 @@ LogicalResult Planner::planOp(Operation *op) {
     return lowering->plan(op, *this);
   }
   if (isBlockOp)
-    return op->emitOpError()
-           << "cannot be lowered to thread level: the op is not supported";
+    return op->emitOpError() << "cannot be lowered to thread level: "
+                                "block-level kernels do not support this op";
   if (isa<memref::AllocOp>(op))
     return op->emitOpError()
            << "allocates memory; run smalti-allocate-shared-memory before this "
@@ -330,8 +335,8 @@ LogicalResult Planner::planOp(Operation *op) {
     if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
       return getElementwiseLowering().plan(op, *this);
     return op->emitOpError()
-           << "cannot be lowered to thread level: the op is not "
-              "supported on block-level vectors";
+           << "cannot be lowered to thread level: block-level kernels do not "
+              "support this op on vectors";
   }
   for (Region &region : op->getRegions()) {
     if (region.empty())

@@ -86,7 +86,8 @@ LogicalResult CustomPrimitives::plan(mosaic_gpu::CustomPrimitiveOp op,
   }
   for (Value result : op.getResults())
     if (isa<MemRefType>(result.getType()))
-      return op.emitOpError() << "returns memory, which is not supported";
+      return op.emitOpError() << "returns a memref, which is not supported; "
+                                 "pass it as an operand instead";
   Block &body = op.getBody().front();
   // A splat keeps the distribution of its operand unless the op declares
   // another.
@@ -158,8 +159,9 @@ LogicalResult WarpMaps::plan(mosaic_gpu::WarpMapOp op, Planner &planner) const {
     return op.emitOpError() << "requires a barrier per thread group: " << *why;
   for (Value operand : op.getOperands())
     if (isVector(operand))
-      return op.emitOpError() << "has a vector operand; vectors cannot be "
-                                 "passed to single warps";
+      return op.emitOpError()
+             << "has a vector operand, but a block-level vector is distributed "
+                "across all warps; pass it through shared memory";
   Block &body = op.getRegion().front();
   shareArguments(op.getOperands(), body, planner);
   return planner.planBlock(body);

@@ -119,7 +119,7 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
   if (!type.hasStaticShape() ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       llvm::any_of(strides, ShapedType::isDynamic))
-    return Result::none("its shape or strides are dynamic");
+    return Result::none("the shape or the strides of the view are dynamic");
   ref.layout.shape.assign(type.getShape().begin(), type.getShape().end());
   ref.layout.strides.assign(strides.begin(), strides.end());
   // Mbarriers are 64-bit words.
@@ -130,7 +130,8 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
     inference::LayoutTable table(type.getContext(), 1, 1);
     inference::LayoutId id = table.fromAttribute(transforms, type);
     if (id == inference::kNoLayout)
-      return Result::none("its transforms are not a tiling and a swizzle");
+      return Result::none(
+          "the transforms of the shared memory are not a tile and a swizzle");
     ref.layout.tile.assign(table[id].tile.begin(), table[id].tile.end());
     ref.layout.swizzleBytes = table[id].swizzle;
   }
@@ -176,17 +177,17 @@ Result block_to_thread::getWindow(const SharedRef &source,
     std::string name = "dimension " + std::to_string(dim);
     if (tile > 0) {
       if (stride != 1)
-        return Result::none("its stride in " + name + " is " +
+        return Result::none("the stride of the view in " + name + " is " +
                             std::to_string(stride) +
                             "; a tiled dimension requires stride 1");
       if (size % tile != 0)
-        return Result::none("its size in " + name + " is " +
+        return Result::none("the size of the view in " + name + " is " +
                             std::to_string(size) +
                             ", which is not a multiple of the tile size " +
                             std::to_string(tile));
       if (inference::divisorOf(tile, offset) != tile)
         return Result::none(
-            "its offset in " + name +
+            "the offset of the view in " + name +
             " cannot be proven to be a multiple of the tile size " +
             std::to_string(tile));
     }
@@ -197,7 +198,7 @@ Result block_to_thread::getWindow(const SharedRef &source,
           log2Index - std::min(log2Index, log2Run) + log2Divisor(step.stride),
           source.elementBits);
       if (!log2Step)
-        return Result::none("its offset in " + name +
+        return Result::none("the offset of the view in " + name +
                             " cannot be proven to be a multiple of " +
                             std::to_string(8 / source.elementBits) +
                             " elements, which is one byte");
@@ -205,13 +206,14 @@ Result block_to_thread::getWindow(const SharedRef &source,
     }
     if (window.isDropped[dim]) {
       if (tile > 1)
-        return Result::none("it drops " + name + ", whose tile size is " +
+        return Result::none("the view drops " + name + ", whose tile size is " +
                             std::to_string(tile));
       continue;
     }
     if (tile == 0 && !ref.layout.tile.empty())
       return Result::none(name +
-                          ", which is not tiled, follows a tiled dimension");
+                          " of the view is not tiled, but follows a tiled "
+                          "dimension; tiled dimensions must be last");
     ref.layout.shape.push_back(size);
     ref.layout.strides.push_back(source.layout.strides[dim] * stride);
     if (tile > 0)
@@ -236,7 +238,8 @@ Result block_to_thread::transpose(const SharedRef &source,
     else if (!ref.layout.tile.empty())
       return Result::none(
           "dimension " + std::to_string(from) +
-          ", which is not tiled, would follow a tiled dimension");
+          " is not tiled, but the transpose would move it after a tiled "
+          "dimension; tiled dimensions must be last");
   }
   return checked(std::move(ref));
 }
@@ -266,7 +269,7 @@ Result block_to_thread::expand(const SharedRef &source,
   for (auto [dim, sizes] : llvm::enumerate(groupSizes)) {
     int64_t tile = tileOf(source.layout, dim);
     if (sizes.size() > 1 && !ref.layout.tile.empty())
-      return Result::none("it splits dimension " + std::to_string(dim) +
+      return Result::none("the op splits dimension " + std::to_string(dim) +
                           ", which is tiled or follows a tiled dimension");
     int64_t stride = source.layout.strides[dim];
     SmallVector<int64_t> strides(sizes.size());
@@ -288,7 +291,7 @@ Result block_to_thread::expand(const SharedRef &source,
   for (auto [dim, sizes] : llvm::enumerate(groupSizes)) {
     if (!isSplit(whole[dim], source.layout.shape[dim],
                  rest.take_front(sizes.size()), sizes))
-      return Result::none("it splits dimension " + std::to_string(dim) +
+      return Result::none("the op splits dimension " + std::to_string(dim) +
                           " inside a tile");
     rest = rest.drop_front(sizes.size());
   }
@@ -313,7 +316,8 @@ Result block_to_thread::collapse(const SharedRef &source,
     int64_t tile = group > 0 ? tileOf(source.layout, dim + group - 1) : 0;
     if (tile == 0 && !ref.layout.tile.empty())
       return Result::none("dimension " + std::to_string(dim) +
-                          ", which is not tiled, follows a tiled dimension");
+                          ", which is not tiled, follows a tiled dimension; "
+                          "tiled dimensions must be last");
     ref.layout.shape.push_back(size);
     ref.layout.strides.push_back(stride);
     if (tile > 0)
@@ -322,7 +326,7 @@ Result block_to_thread::collapse(const SharedRef &source,
   }
   // A collapse to a scalar does not have groups; it requires one element.
   if (groups.empty() && source.getNumElements() != 1)
-    return Result::none("it collapses " +
+    return Result::none("the op collapses " +
                         std::to_string(source.getNumElements()) +
                         " elements to a scalar");
   if (groups.empty())
@@ -337,7 +341,7 @@ Result block_to_thread::collapse(const SharedRef &source,
   for (auto [index, group] : llvm::enumerate(groups)) {
     if (!isSplit(whole[index], result->layout.shape[index],
                  rest.take_front(group), sizes.take_front(group)))
-      return Result::none("it collapses dimensions of sizes " +
+      return Result::none("the op collapses dimensions of sizes " +
                           listText(sizes.take_front(group)) +
                           ", which are not contiguous");
     rest = rest.drop_front(group);
@@ -366,16 +370,19 @@ Result block_to_thread::reinterpret(const SharedRef &source,
                                     ArrayRef<int64_t> shape,
                                     ArrayRef<int64_t> strides) {
   if (!source.layout.tile.empty())
-    return Result::none("its source is tiled; an untiled source is required");
+    return Result::none(
+        "the source is tiled shared memory; untiled memory is required");
   SharedRef ref = source;
   ref.layout.shape.assign(shape.begin(), shape.end());
   ref.layout.strides.assign(strides.begin(), strides.end());
   if (ref.getNumElements() != source.getNumElements())
-    return Result::none(
-        "the memory has " + std::to_string(source.getNumElements()) +
-        " elements, not " + std::to_string(ref.getNumElements()));
+    return Result::none("the memory has " +
+                        std::to_string(source.getNumElements()) +
+                        " elements, but the result has " +
+                        std::to_string(ref.getNumElements()));
   Result result = checked(std::move(ref));
   if (result && (!hasNoGaps(source.layout) || !hasNoGaps(result->layout)))
-    return Result::none("the elements are not contiguous");
+    return Result::none(
+        "the elements of the source are not contiguous in memory");
   return result;
 }

@@ -84,7 +84,8 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
   GlobalTensor tensor;
   auto type = cast<MemRefType>(memref.getType());
   if (!type.hasStaticShape())
-    return Result::none("the sizes of the tensor are dynamic");
+    return Result::none("the sizes of the global memref are dynamic; static "
+                        "sizes are required");
   tensor.extents.assign(type.getShape().begin(), type.getShape().end());
   bool hasStrides = false, hasOffset = false;
   int64_t bits = type.getElementTypeBitWidth(), offset = 0;
@@ -93,7 +94,7 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
     SmallVector<int64_t> strides;
     int64_t start;
     if (failed(viewed.getStridesAndOffset(strides, start)))
-      return Result::none("the tensor is not strided");
+      return Result::none("the global memref does not have a strided layout");
     // reinterpret_cast offsets are relative to the allocation, and casts may
     // drop static values.
     if (!hasOffset && !ShapedType::isDynamic(start)) {
@@ -115,30 +116,34 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
       }
       if (argument.getOwner() != &func.getBody().front() ||
           argument.getArgNumber() >= func.getNumArguments())
-        return Result::none("the tensor is selected at run time");
+        return Result::none("the global memref is not one kernel argument, but "
+                            "selected at run time");
       tensor.argument = argument.getArgNumber();
       break;
     }
     Operation *op = memref.getDefiningOp();
     bool isCast = isa<memref::CastOp, memref::MemorySpaceCastOp>(op);
     if (!hasStrides && !isCast)
-      return Result::none("the strides of the tensor are dynamic");
+      return Result::none("the strides of the global memref are dynamic; "
+                          "static strides are required");
     if (!isCast && !hasOffset)
-      return Result::none(
-          "the offset of the tensor in the kernel argument is dynamic");
+      return Result::none("the offset of the global memref in the kernel "
+                          "argument is dynamic; a static offset is required");
     if (!isa<memref::CastOp, memref::MemorySpaceCastOp, memref::SubViewOp,
              memref::ReinterpretCastOp, memref::CollapseShapeOp,
              memref::ExpandShapeOp, memref::TransposeOp,
              mosaic_gpu::ReinterpretCastOp>(op))
-      return Result::none("the tensor is not a view of a kernel argument");
+      return Result::none(
+          "the global memref is not a view of a kernel argument");
     memref = op->getOperand(0);
   }
   if (!hasStrides || !hasOffset)
-    return Result::none("the strides of the tensor, or its offset in the "
-                        "kernel argument, are dynamic");
+    return Result::none(
+        "the strides of the global memref, or its offset in the kernel "
+        "argument, are dynamic; both must be static");
   if (offset * bits % (transfers::kTensorMapStrideBytes * 8) != 0)
     return Result::none(
-        "the tensor begins at element " + std::to_string(offset) +
+        "the global memref begins at element " + std::to_string(offset) +
         " of the kernel argument; its offset must be a multiple of " +
         std::to_string(transfers::kTensorMapStrideBytes) + " bytes");
   tensor.offset = offset * bits / 8;

@@ -57,7 +57,7 @@ struct LaneMove {
   int64_t same = 0;
 
   /// Whether an instruction in which each lane reads `getSource(lane)`, or
-  /// nothing if it is negative, is such a move.
+  /// nothing if it is negative, moves the words as required.
   bool matches(llvm::function_ref<int64_t(int64_t lane)> getSource) const;
   /// The number that is xored with, added to, or equal to every lane to get its
   /// source.

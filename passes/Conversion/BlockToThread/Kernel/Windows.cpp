@@ -93,7 +93,7 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
   if (auto transfer = dyn_cast<VectorTransferOpInterface>(op)) {
     auto type = dyn_cast<MemRefType>(transfer.getBase().getType());
     if (!type) {
-      why = "it does not access a memref";
+      why = "the op accesses a tensor; a memref is required";
       return std::nullopt;
     }
     // vector.transfer_read permits any element type of the same width.
@@ -118,7 +118,8 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
     for (unsigned vectorDim = 0; vectorDim < map.getNumResults(); ++vectorDim) {
       auto dim = dyn_cast<AffineDimExpr>(map.getResult(vectorDim));
       if (!dim) {
-        why = "broadcasting transfers are not supported";
+        why = "the permutation map broadcasts a dimension, which is not "
+              "supported; broadcast the vector instead";
         return std::nullopt;
       }
       window.vectorDims[dim.getPosition()] = vectorDim;
@@ -134,13 +135,13 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
       isa<mosaic_gpu::VectorLoadOp, mosaic_gpu::VectorStoreOp>(op);
   auto type = cast<MemRefType>(window.memref.getType());
   if (!type.isStrided()) {
-    why = "the memref's layout is not strided";
+    why = "the memref does not have a strided layout";
     return std::nullopt;
   }
   bool isByteBit = hasByteBits && type.getElementType().isInteger(1);
   if (!mayShareBytes && !isByteBit &&
       elementBytes(type.getElementType()) == 0) {
-    why = "elements smaller than a byte are not supported";
+    why = "the elements are smaller than a byte, which is not supported here";
     return std::nullopt;
   }
   if (window.vectorDims.empty()) {
@@ -148,6 +149,15 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
     window.isChecked.assign(type.getRank(), false);
   }
   return window;
+}
+
+/// The exponent of the power of two that divides a dynamic size or stride.
+static unsigned log2DynamicDivisor(Value memref, int64_t dim, bool isStride) {
+  auto view = memref.getDefiningOp<memref::ReinterpretCastOp>();
+  if (!view)
+    return 0;
+  return log2Divisor(isStride ? view.getMixedStrides()[dim]
+                              : view.getMixedSizes()[dim]);
 }
 
 int64_t block_to_thread::getAccessWidth(const Window &window,
@@ -182,8 +192,10 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
     }
     if (dim == rank - 1)
       log2Minor = log2Index;
-    unsigned log2Stride =
-        ShapedType::isDynamic(strides[dim]) ? 0 : log2Divisor(strides[dim]);
+    unsigned log2Stride = ShapedType::isDynamic(strides[dim])
+                              ? log2DynamicDivisor(window.memref, dim,
+                                                   /*isStride=*/true)
+                              : log2Divisor(strides[dim]);
     log2Address = std::min(log2Address, log2Index + log2Stride);
   }
   int64_t width = std::min<int64_t>(int64_t(1) << std::min(log2Address, 6u),
@@ -194,8 +206,10 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
     width /= 2;
   if (window.isChecked.back()) {
     int64_t extent = type.getDimSize(rank - 1);
-    unsigned log2Extent =
-        ShapedType::isDynamic(extent) ? 0 : log2Divisor(extent);
+    unsigned log2Extent = ShapedType::isDynamic(extent)
+                              ? log2DynamicDivisor(window.memref, rank - 1,
+                                                   /*isStride=*/false)
+                              : log2Divisor(extent);
     width =
         std::min(width, int64_t(1) << std::min({log2Extent, log2Minor, 6u}));
   }

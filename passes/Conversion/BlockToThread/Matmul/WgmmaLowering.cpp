@@ -200,8 +200,9 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   if (auto aType = dyn_cast<VectorType>(op.getA().getType())) {
     if (aType.getElementTypeBitWidth() > 16)
       return op.emitOpError()
-             << "has operand 'a' in registers with elements of type "
-             << aElement << "; elements of 8 or 16 bits are required";
+             << "has operand 'a' in registers, which requires elements of 8 or "
+                "16 bits, but the element type is "
+             << aElement;
     const Distribution *held = planner.find(op.getA());
     layout::TiledLayout wanted =
         bits == 8 ? layout::wgmma8Bit(warps) : layout::wgmma(warps);

@@ -311,9 +311,9 @@ LogicalResult Conversions::plan(Operation *op, Planner &planner) const {
   }
   // Integers that f32 rounds exceed the largest 8-bit float.
   if (isFloat8(to) && from.isF64())
-    return op->emitOpError()
-           << "converts " << from << " to " << to
-           << ", which would round twice; convert to f32 first";
+    return op->emitOpError() << "converts " << from << " to " << to
+                             << ", but the target converts through f32 and "
+                                "would round twice; convert to f32 first";
   if (!isVector(op->getResult(0)))
     return success();
   return getElementwiseLowering().plan(op, planner);

@@ -21,7 +21,7 @@ class Planner;
 /// One vector per input, all of the same length.
 using Tuple = llvm::SmallVector<mlir::Value, 2>;
 
-/// Combines tuples, element by element.
+/// Combines the elements of tuples that have the same index.
 class Combiner {
 public:
   Combiner(mlir::OpBuilder &builder, mlir::Location loc, mlir::TypeRange types)

@@ -68,9 +68,10 @@ LogicalResult Elementwise::plan(Operation *op, Planner &planner) const {
     if (layout && failed(planner.setLayout(op, result, layout)))
       return failure();
     if (!layout && !operands)
-      return op->emitOpError() << "does not have a layout for its result; "
-                                  "block-level vectors require the attribute '"
-                               << mosaic_gpu::kOutLayouts << "'";
+      return op->emitOpError()
+             << "does not have a layout for its result; run "
+                "mosaic-gpu-infer-layouts, or set the attribute '"
+             << mosaic_gpu::kOutLayouts << "'";
     if (!layout)
       planner.setDistribution(result, *operands);
     const Distribution &distribution = *planner.find(result);
@@ -111,7 +112,8 @@ LogicalResult Masks::plan(vector::CreateMaskOp op, Planner &planner) const {
   if (failed(planner.setResultLayout(op)))
     return failure();
   if (planner.find(op.getResult())->isSplat())
-    return op->emitOpError() << "cannot have a splat layout";
+    return op->emitOpError() << "has a result in a splat layout, but its "
+                                "elements may differ; use another layout";
   return success();
 }
 

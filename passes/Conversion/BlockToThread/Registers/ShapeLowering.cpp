@@ -160,9 +160,10 @@ static LogicalResult planMove(Operation *op, Planner &planner) {
       return !isVector(operand) || planner.find(operand)->isSplat();
     });
     if (!areSplats || op->getNumOperands() != 1 || !isVector(first))
-      return op->emitOpError() << "does not have a layout for its result; "
-                                  "block-level vectors require the attribute '"
-                               << mosaic_gpu::kOutLayouts << "'";
+      return op->emitOpError()
+             << "does not have a layout for its result; run "
+                "mosaic-gpu-infer-layouts, or set the attribute '"
+             << mosaic_gpu::kOutLayouts << "'";
     if (failed(planner.setLayout(
             op, result,
             mosaic_gpu::WGSplatFragLayoutAttr::get(
@@ -244,7 +245,8 @@ LogicalResult Iotas::plan(mosaic_gpu::BroadcastedIotaOp op,
   if (failed(planner.setResultLayout(op)))
     return failure();
   if (planner.find(op.getResult())->isSplat())
-    return op.emitOpError() << "cannot have a splat layout";
+    return op.emitOpError() << "has a result in a splat layout, but its "
+                               "elements differ; use another layout";
   Type element = cast<VectorType>(op.getType()).getElementType();
   if (!element.isIntOrIndexOrFloat())
     return op.emitOpError() << "does not support elements of type " << element;

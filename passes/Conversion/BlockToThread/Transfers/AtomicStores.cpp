@@ -98,8 +98,8 @@ LogicalResult block_to_thread::planAtomic(mosaic_gpu::VectorStoreOp op,
     return op->emitOpError() << "cannot be lowered to thread level: " << why;
   if (isWorkgroupMemory(op.getDestination().getType()))
     return op->emitOpError()
-           << "cannot be lowered to thread level: its shared-memory buffer "
-              "cannot be determined statically";
+           << "cannot be lowered to thread level: the destination may be "
+              "several shared-memory buffers; use views of one buffer";
   std::optional<Distribution> distribution =
       *planner.find(op.getValueToStore());
   if (distribution->isSplat())

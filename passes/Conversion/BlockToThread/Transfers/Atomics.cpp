@@ -242,7 +242,7 @@ static Value emitOperation(AtomicRMWOp op, Value address,
   };
   Type element = operands[0].getType();
   unsigned bits = element.getIntOrFloatBitWidth();
-  // Elements are exchanged as integers.
+  // Floats are replaced as integers, so that their bits do not change.
   Type type = op.getKind() == arith::AtomicRMWKind::assign
                   ? builder.getIntegerType(bits)
                   : element;

@@ -34,9 +34,10 @@ mlir::Value getElement(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value getIndexElement(mlir::OpBuilder &builder, mlir::Location loc,
                             mlir::Value reg, int64_t element);
 
-/// Whether barriers of the thread group order the write of an op to this
-/// memory; an error at the op if there is no such barrier.
+/// Whether barriers of the thread group order a write to this memory.
 bool isOrderedWrite(mlir::Value memref, const KernelPlan &plan);
+/// Reports an error at the op if its write requires these barriers and the
+/// kernel cannot have them.
 mlir::LogicalResult checkOrderedWrite(mlir::Operation *op, mlir::Value memref,
                                       Planner &planner);
 

@@ -69,8 +69,8 @@ static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
       planner.getPlan().func.getKnownClusterSize();
   if (!cluster)
     return op->emitOpError()
-           << "refers to another block of the cluster; the kernel requires the "
-              "attribute 'known_cluster_size'";
+           << "refers to another block of the cluster, but the kernel does not "
+              "have the attribute 'known_cluster_size'; set it";
   APInt block;
   if (matchPattern(index, m_ConstantInt(&block)) &&
       (block.isNegative() || block.sge((*cluster)[dim])))
@@ -159,8 +159,8 @@ LogicalResult ClusterRefs::plan(mosaic_gpu::GetClusterRefOp op,
   const SharedRef *ref = planner.getSharedRef(op.getSource());
   if (!ref)
     return op.emitOpError()
-           << "cannot be lowered to thread level: its shared-memory buffer "
-              "cannot be determined statically";
+           << "cannot be lowered to thread level: the destination may be "
+              "several shared-memory buffers; use views of one buffer";
   return setResultRef(op, op.getResult(), SharedRef(*ref), planner);
 }
 
@@ -201,13 +201,14 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
                             << " supports it for 32-bit integers only";
   const Distribution &distribution = *planner.find(op.getValueToStore());
   if (distribution.isSplat())
-    return op.emitOpError() << "stores a splat, which does not assign elements "
-                               "to threads; use a different layout";
+    return op.emitOpError()
+           << "stores a vector in the splat layout, which does not assign "
+              "elements to threads; use another layout";
   const SharedRef *ref = planner.getSharedRef(op.getDestination());
   if (!ref || !planner.getSharedRef(op.getBarrier()))
     return op.emitOpError()
-           << "cannot be lowered to thread level: its shared-memory buffer "
-              "cannot be determined statically";
+           << "cannot be lowered to thread level: the destination may be "
+              "several shared-memory buffers; use views of one buffer";
   std::optional<TransferPlan> transfer =
       planSharedTransfer({op, op.getDestination(), &distribution,
                           getNeed(op.getOptimized(), /*isLoad=*/false),

@@ -130,8 +130,8 @@ void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
 LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
                            Planner &planner) const {
   if (op.getMultimem())
-    return op->emitOpError()
-           << "stores to several devices ('multimem'), which is not supported";
+    return op->emitOpError() << "has 'multimem', a store to several devices, "
+                                "which is not supported";
   std::optional<LLVM::AtomicBinOp> combine;
   bool isNVIDIA =
       planner.getVendor().getTarget().vendor == targets::Vendor::NVIDIA;

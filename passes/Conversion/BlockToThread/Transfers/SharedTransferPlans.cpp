@@ -73,7 +73,8 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
   InFlightDiagnostic error =
       op->emitOpError() << "cannot be lowered to thread level: " << plan.reason;
   if (request.need == TransferNeed::Optimized && planTransfer(problem, target))
-    error.attachNote() << "'optimized = false' permits bank conflicts";
+    error.attachNote()
+        << "help: set 'optimized = false' on the op to permit bank conflicts";
   return std::nullopt;
 }
 

@@ -54,7 +54,8 @@ LogicalResult Transfers::plan(Operation *op, Planner &planner) const {
     return op->emitOpError() << "cannot be lowered to thread level: " << why;
   if (mosaic_gpu::isClusterMemory(cast<MemRefType>(window->memref.getType())))
     return op->emitOpError()
-           << "accesses shared memory of another block, which is not supported";
+           << "accesses shared memory of another block, which is not "
+              "supported; use 'async_store_smem' for stores";
   if (isa<vector::TransferReadOp, mosaic_gpu::VectorLoadOp>(op)) {
     if (failed(planner.setResultLayout(op)))
       return failure();

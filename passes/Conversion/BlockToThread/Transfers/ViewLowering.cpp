@@ -72,7 +72,8 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
            << "; elements must be whole bytes, or 2 or 4 bits wide";
   std::optional<int64_t> bytes = getBufferBytes(type);
   if (!bytes)
-    return op.emitOpError() << "must have a static, contiguous memref type";
+    return op.emitOpError()
+           << "requires a memref type with static shape and contiguous layout";
   if (plan.level == Level::Block && !isWorkgroupMemory(type))
     return op.emitOpError()
            << "has type " << type
@@ -143,12 +144,13 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
   auto type = dyn_cast<MemRefType>(op.getSource().getType());
   if (!type || failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
     return Result::none(
-        "its source cannot be proven to be the start of a buffer");
+        "the source cannot be proven to be the start of a buffer");
   if (!source.layout.tile.empty())
-    return Result::none("its source is tiled; an untiled source is required");
+    return Result::none(
+        "the source is tiled shared memory; untiled memory is required");
   if (llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
       llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic))
-    return Result::none("its sizes or strides are dynamic");
+    return Result::none("the sizes or the strides of the view are dynamic");
   SharedRef ref = source;
   ref.layout.shape.assign(op.getStaticSizes());
   ref.layout.strides.assign(op.getStaticStrides());
@@ -157,9 +159,10 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
     std::optional<unsigned> log2Step =
         log2Bytes(log2Offset, source.elementBits);
     if (!log2Step)
-      return Result::none("its offset cannot be proven to be a multiple of " +
-                          std::to_string(8 / source.elementBits) +
-                          " elements, which is one byte");
+      return Result::none(
+          "the offset of the view cannot be proven to be a multiple of " +
+          std::to_string(8 / source.elementBits) +
+          " elements, which is one byte");
     ref.log2Alignment = std::min(ref.log2Alignment, *log2Step);
   }
   if (std::optional<std::string> why = checkRef(ref))
@@ -179,16 +182,17 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
       .Case([&](memref::SubViewOp view) -> Result {
         if (llvm::any_of(view.getStaticSizes(), ShapedType::isDynamic) ||
             llvm::any_of(view.getStaticStrides(), ShapedType::isDynamic))
-          return Result::none("its sizes or strides are dynamic");
+          return Result::none(
+              "the sizes or the strides of the view are dynamic");
         SharedWindow window;
         window.offsets = view.getMixedOffsets();
         window.sizes.assign(view.getStaticSizes());
         window.strides.assign(view.getStaticStrides());
         std::optional<llvm::SmallBitVector> dropped = findDroppedDims(view);
         if (!dropped)
-          return Result::none(
-              "its result type does not determine which unit dimensions it "
-              "drops; use a subview that drops none");
+          return Result::none("the result type does not determine which unit "
+                              "dimensions are dropped; use a subview that "
+                              "drops none, and then collapse_shape");
         for (unsigned dim = 0; dim < dropped->size(); ++dim)
           window.isDropped.push_back(dropped->test(dim));
         return getWindow(source, window);
@@ -201,7 +205,7 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
       })
       .Case([&](memref::ExpandShapeOp view) -> Result {
         if (!hasStaticShape(view))
-          return Result::none("its shape is dynamic");
+          return Result::none("the shape of the view is dynamic");
         SmallVector<SmallVector<int64_t>> groups;
         for (ReassociationIndices &group : view.getReassociationIndices()) {
           SmallVector<int64_t> &sizes = groups.emplace_back();
@@ -226,7 +230,8 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
         if (!type.hasStaticShape() ||
             failed(type.getStridesAndOffset(strides, offset)) ||
             llvm::any_of(strides, ShapedType::isDynamic))
-          return Result::none("its shape or strides are dynamic");
+          return Result::none(
+              "the shape or the strides of the view are dynamic");
         return reinterpret(source, type.getShape(), strides);
       })
       // Casts and assumptions.
@@ -240,8 +245,8 @@ LogicalResult Views::plan(Operation *op, Planner &planner) const {
   auto type = dyn_cast<MemRefType>(source.getType());
   if (!type || isWorkgroupMemory(type))
     return op->emitOpError()
-           << "cannot be lowered to thread level: the shared-memory buffer "
-              "that it views cannot be determined statically";
+           << "cannot be lowered to thread level: the source may be several "
+              "shared-memory buffers; use views of one buffer";
   return success();
 }
 
@@ -381,8 +386,9 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
         op.getNumOperands() == 1 && planner.find(op.getOperand(0));
     if (!isFromVector &&
         (op.getNumResults() != 1 || !isVector(op.getResult(0))))
-      return op.emitOpError() << "with a layout must convert between a "
-                                 "block-level vector and its registers";
+      return op.emitOpError()
+             << "has a layout attribute, so it must convert between a "
+                "block-level vector and its registers";
     return planRegisters(op, isFromVector ? op.getOperand(0) : op.getResult(0),
                          planner);
   }

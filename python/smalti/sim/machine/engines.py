@@ -195,7 +195,7 @@ class TensorWork:
                 join(group.tensor.clocks.seen, {stream.agent: upto})
 
     def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
-        raise TargetError(f"no timeline: '{self.site.name}' is not supported in timelines")
+        raise TargetError(f"no timeline: the simulator does not estimate the time of '{self.site.name}'")
 
     def complete(self) -> None:
         waiting: list[TensorWork] = [self]

@@ -67,8 +67,8 @@ class Summary:
 
     def __str__(self) -> str:
         lines = [f"{self.cycles:.0f} cycles"]
-        lines.append(f"matrix unit busy {100 * self.matrix_share:.1f} %")
-        in_flight = f"copies and loads in flight {self.copies:.0f} cycles"
+        lines.append(f"matrix unit busy for {100 * self.matrix_share:.1f} %")
+        in_flight = f"copies and loads in flight for {self.copies:.0f} cycles"
         lines.append(f"{in_flight}, {100 * self.overlap:.1f} % of them overlapped with computation")
         lines.append(f"exposed latency {self.exposed:.0f} cycles")
         return ", ".join(lines)

@@ -431,7 +431,9 @@ def _select(op: ir.Operation, translator: Translator) -> Step:
             v[result] = collapse(np.where(chosen, np.asarray(v[yes], scalar), np.asarray(v[no], scalar)))
         else:
             st.stop(
-                "divergence", "threads of the warpgroup select different operands; the condition must be uniform", site
+                "divergence",
+                "threads of the warpgroup select different operands; the condition of arith.select must be uniform",
+                site,
             )
 
     return step

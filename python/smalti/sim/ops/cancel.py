@@ -39,9 +39,12 @@ def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
         cluster = st.block.cluster
         if cluster.refused:
             # The behavior is undefined (PTX, clusterlaunchcontrol.try_cancel).
-            hint = "do not request a cluster after a response that no cluster is left; the behavior is undefined"
+            hint = "stop requesting clusters after such a response; a further request is undefined behavior"
             st.report(
-                "assertion", "the op requests a cluster after a response that no cluster is left", site, hint=hint
+                "assertion",
+                "the op requests another cluster, although an earlier response stated that no cluster is left",
+                site,
+                hint=hint,
             )
         moves, counting, places = [], [], []
         data = in_registers(_answer(st))

@@ -103,7 +103,7 @@ _LOAD_OPERANDS = ("source", "target", "barrier", "indices", "predicate", "peer")
 def _async_load(op: ir.Operation, translator: Translator) -> Translated:
     given = _segments(op, translator, _LOAD_OPERANDS[: len(attribute(op, "operandSegmentSizes"))])
     if given.get("peer"):
-        raise Unsupported("memory of another device")
+        raise Unsupported("a copy from or to the memory of another device")
     shared_along = attribute(op, "collective", [])
     if memory_space(op.operands[0].type) != "global" or memory_space(op.operands[1].type) != "shared":
         raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
@@ -144,7 +144,9 @@ def _async_load(op: ir.Operation, translator: Translator) -> Translated:
         complete = all(box.complete for box in boxes)
         size = math.prod(abs(length) for length in shape) * memory.dtype.itemsize
         if fill == 1 and not complete:
-            st.report("out-of-bounds", "the copy is out of bounds although it is marked in bounds", site)
+            st.report(
+                "out-of-bounds", "the copy is out of bounds, although its attribute declares it to be in bounds", site
+            )
         counting, destinations = [], []
         for block in blocks:
             own = not shared_along
@@ -258,7 +260,7 @@ def _prefetch(op: ir.Operation, translator: Translator) -> None:
 def _async_store(op: ir.Operation, translator: Translator) -> Translated:
     given = _segments(op, translator, ("source", "target", "indices", "predicate", "peer"))
     if given["peer"] or attribute(op, "is_global_broadcast", False):
-        raise Unsupported("memory of another device")
+        raise Unsupported("a copy from or to the memory of another device")
     if memory_space(op.operands[0].type) != "shared" or memory_space(op.operands[1].type) != "global":
         raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
     (source,), (target,) = given["source"], given["target"]

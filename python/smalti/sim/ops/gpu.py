@@ -156,7 +156,9 @@ def _registers(op: ir.Operation, translator: Translator) -> None:
         owner = owner.parent and owner.parent.operation
     if owner is not None and PROGRAM_THREADS not in owner.attributes:
         # A group cannot take several paths.
-        raise Unsupported('specialized warps in a block-level kernel; use level="thread"')
+        raise Unsupported(
+            'specialized warps in a block-level kernel; simulate at thread level (--level thread, level="thread")'
+        )
 
 
 @operation("nvvm.fence.mbarrier.init")

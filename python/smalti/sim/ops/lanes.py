@@ -124,7 +124,9 @@ def convert(op: Any, translator: Translator) -> Step:
         raise Unsupported(f"registers of layout {layout}")
     places = _places(layout.layout, list(whole.shape))
     if places.shape[1] != (len(results) if apart else len(readers)):
-        raise Unsupported(f"{len(op.operands)} operands for {len(results)} results in this layout")
+        raise Unsupported(
+            f"a cast of {len(op.operands)} operands to {len(results)} results, which this layout does not have"
+        )
     shape, dtype = tuple(whole.shape), type_of(whole)
     threads = places.shape[0]
 

@@ -138,7 +138,11 @@ def _load(op: ir.Operation, translator: Translator) -> Step:
         index, rest = divmod(pointer.offset, 8)
         known = isinstance(pointer.buffer, list) and not rest and 0 <= index < len(pointer.buffer)
         if not known or pointer.buffer[index] is None:
-            st.stop("out-of-bounds", "a pointer is loaded from memory that does not hold an argument's pointer", site)
+            st.stop(
+                "out-of-bounds",
+                "the op loads a pointer from memory that does not contain the pointer of a kernel argument",
+                site,
+            )
         st.v[result] = pointer.buffer[index]
 
     return step

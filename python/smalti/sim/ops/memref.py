@@ -238,7 +238,7 @@ def promised(op: ir.Operation) -> Callable[[Any], str | None]:
     def wrong(memory: Any) -> str | None:
         for dimension, size in stated.items():
             if np.any(np.asarray(memory.shape[dimension]) != size):
-                return f"the cast gives dimension {dimension} size {size}; its size is {memory.shape[dimension]}"
+                return f"the result type of the cast states size {size} for dimension {dimension}; the actual size is {memory.shape[dimension]}"
         return None
 
     return wrong

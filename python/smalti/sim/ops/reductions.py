@@ -21,7 +21,7 @@ Combine = Callable[[list[Array], list[Array]], list[Array]]
 
 
 def _combiner(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[Any]]) -> Callable[[Any], Combine]:
-    """A function that combines tuples of arrays, element by element."""
+    """A function that combines the elements of tuples of arrays that have the same index."""
     body, arguments, yields = translator.region(op.regions[0])
     run = body.step
     assert run is not None and not body.blocking
@@ -32,12 +32,12 @@ def _combiner(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[An
         given = [np.asarray(array).reshape(-1) for array in (*left, *right)]
         shape, count = left[0].shape, given[0].size
         found = [np.empty(count, dtype) for dtype in dtypes]
-        for places in [slice(None)] if is_straight else range(count):
+        for part in [slice(None)] if is_straight else range(count):
             for slot, array in zip(arguments, given, strict=True):
-                st.v[slot] = array if is_straight else scalar_of(array[places])
+                st.v[slot] = array if is_straight else scalar_of(array[part])
             run(st)
             for array, slot in zip(found, yields, strict=True):
-                array[places] = st.v[slot]
+                array[part] = st.v[slot]
         return [array.reshape(shape) for array in found]
 
     return lambda st: lambda left, right: combine(st, left, right)

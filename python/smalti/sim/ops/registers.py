@@ -72,7 +72,7 @@ def enumerator(op: ir.Operation, name: str, enumeration: type[IntEnum]) -> str |
 @operation("mosaic_gpu.vector_store")
 def _vector_store(op: ir.Operation, translator: Translator) -> Step:
     if attribute(op, "multimem", False):
-        raise Unsupported("multi-device memory")
+        raise Unsupported("multimem memory, which several devices share")
     value = vector_reader(op, 0, translator)
     target = translator.slot(op.operands[1])
     site, layout = translator.site(op), translator.layout(op, "in_layouts")
@@ -109,7 +109,7 @@ def _vector_store(op: ir.Operation, translator: Translator) -> Step:
 
 @operation("mosaic_gpu.multimem_load_reduce")
 def _multimem_load_reduce(op: ir.Operation, translator: Translator) -> Step:
-    raise Unsupported("multi-device memory")
+    raise Unsupported("multimem memory, which several devices share")
 
 
 @operation("mosaic_gpu.broadcast_in_dim")
@@ -233,7 +233,11 @@ def _assume_multiple(op: ir.Operation, translator: Translator) -> Step:
     def step(st: State) -> None:
         found = st.v[value]
         if np.any(np.asarray(found) % multiple):
-            st.report("assertion", f"{found} is not a multiple of {multiple}", site)
+            st.report(
+                "assertion",
+                f"the op states that its operand is a multiple of {multiple}, but the value is {found}",
+                site,
+            )
         st.v[result] = found
 
     return step

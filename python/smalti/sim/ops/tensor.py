@@ -283,7 +283,9 @@ def _of(st: Group, block: Block, memory: MemRef, site: Site) -> MemRef:
     if memory.buffer is not st.block.tensor:
         return there(block, memory)
     if block.tensor is None:
-        st.stop("out-of-bounds", f"block {block.position} has not allocated tensor memory", site)
+        st.stop(
+            "out-of-bounds", f"the op uses tensor memory of block {block.position}, which has not allocated any", site
+        )
     return dataclasses.replace(memory, buffer=block.tensor)
 
 

@@ -313,7 +313,11 @@ def _transfer_read(op: Any, translator: Translator) -> Step:
     def step(st: Group) -> None:
         box = window(st.v[source], [int(st.v[i]) for i in indices], how.lengths)
         if not box.complete and all(in_bounds):
-            st.report("out-of-bounds", "the read is out of bounds although it is marked in bounds", site)
+            st.report(
+                "out-of-bounds",
+                "the read is out of bounds in a dimension that 'in_bounds' declares to be in bounds",
+                site,
+            )
         found = np.full(window_shape, np.asarray(st.v[padding], dtype), dtype)
         if box.inside is not None and st.touch(box.inside, False, "the read", site, (how.owner, box.inside.key())):
             found[box.place] = box.inside.array()
@@ -335,7 +339,11 @@ def _transfer_write(op: Any, translator: Translator) -> Step:
     def step(st: Group) -> None:
         box = window(st.v[target], [int(st.v[i]) for i in indices], how.lengths)
         if not box.complete and all(in_bounds):
-            st.report("out-of-bounds", "the write is out of bounds although it is marked in bounds", site)
+            st.report(
+                "out-of-bounds",
+                "the write is out of bounds in a dimension that 'in_bounds' declares to be in bounds",
+                site,
+            )
         found = how.of_memory(value(st))
         if box.inside is None:
             return

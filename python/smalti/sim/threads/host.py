@@ -143,7 +143,7 @@ class Host:
 
     def _step(self, op: Any, tr: ThreadTranslator) -> Step | None:
         if op.name in LAUNCHES:
-            raise Unsupported("more than one launch")
+            raise Unsupported("a second launch in the same host function")
         if op.name in _NOTHING:
             return None
         if op.name in ("gpu.alloc", "memref.alloc"):

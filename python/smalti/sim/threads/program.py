@@ -384,7 +384,7 @@ def _sizes(function: Any, place: Any) -> tuple[Three, Three, Three]:
     grid = three(function, "known_grid_size", "gpu.known_grid_size")
     block = three(function, "known_block_size", "gpu.known_block_size")
     if grid is None or block is None:
-        message = "the kernel does not have the attributes known_block_size and known_grid_size"
+        message = "the kernel does not state its sizes; set the attributes known_block_size and known_grid_size"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     return grid, block, cluster_of(function)
 

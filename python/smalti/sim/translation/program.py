@@ -158,7 +158,9 @@ def of_launch(name: str, function: ir.Operation, launch: Any, translator: Transl
             "",
             diagnostics=[
                 Diagnostic(
-                    "error", "the launch does not have the form that JAX prints", source_location(launch.location)
+                    "error",
+                    "this gpu.launch is not supported: its function must have the form that JAX creates (two arguments); outline other launches",
+                    source_location(launch.location),
                 )
             ],
         )
@@ -234,8 +236,9 @@ def of_function(name: str, function: Any, translator: Translator) -> Program:
     grid = three(function, "known_grid_size", "gpu.known_grid_size")
     block = three(function, "known_block_size", "gpu.known_block_size")
     place = source_location(function.location)
-    if grid is None or block is None:
-        message = "the kernel does not have the attributes known_block_size and known_grid_size"
+    # The number of tiles of a tile-level kernel may depend on the arguments of a call.
+    if block is None or (grid is None and "smalti.arguments" not in function.attributes):
+        message = "the kernel does not state its sizes; set the attributes known_block_size and known_grid_size"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
     parameters = []

@@ -8,7 +8,7 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s --check-prefix=STREAM < %t.remarks
-// STREAM: Function=groups_by_hand | Remark="loop not pipelined: mode=stream does not support the asynchronous copies in this loop"
+// STREAM: Function=groups_by_hand | Remark="loop not pipelined: mode=stream does not support the asynchronous copies in this loop; use mode=async or mode=auto"
 
 #shared = #gpu.address_space<workgroup>
 !descriptor = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
@@ -313,7 +313,7 @@ func.func @no_wait_for_barrier(%a: !descriptor, %barriers: !barriers, %sink: mem
   return
 }
 
-// CHECK: Function=polls | Remark="loop not pipelined: 'nvgpu.mbarrier.test.wait' polls an mbarrier; only waits are supported"
+// CHECK: Function=polls | Remark="loop not pipelined: 'nvgpu.mbarrier.test.wait' polls an mbarrier; only waits that block are supported"
 func.func @polls(%barriers: !barriers, %token: !nvgpu.mbarrier.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -324,7 +324,7 @@ func.func @polls(%barriers: !barriers, %token: !nvgpu.mbarrier.token) {
   return
 }
 
-// CHECK: Function=nested_wait | Remark="loop not pipelined: 'mosaic_gpu.async_wait_group' is inside 'scf.if', which is scheduled as a whole"
+// CHECK: Function=nested_wait | Remark="loop not pipelined: 'mosaic_gpu.async_wait_group' is inside 'scf.if', which can only be scheduled as a whole"
 func.func @nested_wait(%condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -526,7 +526,7 @@ func.func @depends(%a: memref<64x64xf32>, %thread: index, %at: memref<64xindex>,
   return
 }
 
-// CHECK: Function=initializes | Remark="loop not pipelined: 'nvgpu.mbarrier.init' initializes an mbarrier in every iteration"
+// CHECK: Function=initializes | Remark="loop not pipelined: 'nvgpu.mbarrier.init' initializes an mbarrier in every iteration; initialize it before the loop"
 func.func @initializes(%a: !descriptor, %barriers: !barriers, %shared: memref<64xf32, #shared>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -252,7 +252,7 @@ def test_waves_wait_for_their_own() -> None:
 
 @pytest.mark.parametrize("chip", ["gfx1100", "gfx1201", "gfx1250"])
 def test_chips_without_the_copy(chip: str) -> None:
-    with pytest.raises(errors.EmulationError, match="LDS DMA load: this chip does not support the instruction"):
+    with pytest.raises(errors.EmulationError, match="LDS DMA load: this chip does not have the instruction"):
         run(kernel(f"{COPY}\n{READ}"), chip)
 
 
@@ -280,7 +280,7 @@ def test_address_sanitizer_names_both_sides(access: str) -> None:
     word = "write" if "store" in access else "read"
     assert found.kind == "race"
     assert found.message.startswith(
-        f"data race: a {word} of 4 bytes in the destination of an asynchronous copy of thread 0"
+        f"data race: a {word} of 4 bytes in the destination of an outstanding asynchronous copy of thread 0"
     )
     assert "byte 0 of shared memory" in found.message
     assert found.thread == (0, 0, 0) and len(found.others) == 1

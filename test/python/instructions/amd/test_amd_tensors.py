@@ -363,7 +363,7 @@ def test_descriptors_that_are_wrong(field: tuple[int, int, int, int], message: s
 
 def test_rows_that_cannot_be_padded() -> None:
     array = data((9, 40), np.uint8)
-    with pytest.raises(errors.EmulationError, match="padding with rows of"):
+    with pytest.raises(errors.EmulationError, match="padding is enabled and rows have"):
         run(array, descriptor(array, (4, 15), (0, 0), (2, 1)), 0)
 
 

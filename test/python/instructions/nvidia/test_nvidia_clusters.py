@@ -562,14 +562,14 @@ WRONG = {
     ),
     "two arrivals": (
         "  call void @llvm.nvvm.barrier.cluster.arrive.aligned()\n" * 2,
-        "second arrival of the thread without barrier.cluster.wait",
+        "the thread arrives a second time without barrier.cluster.wait",
     ),
     "a block that has ended": (
         _init(1)
         + "  %one = icmp eq i32 %rank, 1\n  br i1 %one, label %over, label %later\nover:\n  ret void\nlater:\n"
         + asm("nanosleep.u32 10;", "", "") * 3
         + asm(ARRIVE, "b,r,r", "i1 true, ptr addrspace(3) @bar, i32 %peer"),
-        "block 1 of the cluster, which owns the mbarrier, has exited",
+        "block 1 of the cluster, which owns the mbarrier, has already exited",
     ),
     "a copy to a block that there is not": (
         _init(1) + TO + BULK.format(mask=5).replace("%map", "%out"),
@@ -616,7 +616,7 @@ def test_registers_of_warpgroups(way: str, text: bool) -> None:
     # LLVM checks the intrinsics itself.
     for count in (16, 44, 264) if text else ():
         with pytest.raises(
-            smalti.EmulationError, match=f"{count} registers; the count must be a multiple of 8 from 24 to 256"
+            smalti.EmulationError, match=f"the register count is {count}; it must be a multiple of 8 from 24 to 256"
         ):
             nvidia.run_kernel(kernel(body(count), declarations=declarations), 128, out, grid=2)
     part = (

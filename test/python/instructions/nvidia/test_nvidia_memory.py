@@ -565,7 +565,7 @@ def test_mbarrier_too_many_arrivals() -> None:
     script = Script()
     script.call("mbarrier.init.shared", "i32 1")
     script.call("mbarrier.arrive.scope.cta.space.cta", "i32 2")
-    with pytest.raises(smalti.EmulationError, match="2 arrivals, but the phase has a pending count of 1"):
+    with pytest.raises(smalti.EmulationError, match="2 arrivals exceed the pending count of the phase, which is 1"):
         script.run()
 
 

@@ -96,7 +96,7 @@ def test_mutants_of_matmuls_are_caught(chip: str) -> None:
     text = matmul((32, 32, 136), (32, 32, 32), "f16")
     compiled = smalti.compile(smalti.parse(text), target=f"emu:{chip}", stages=3, copies="async")
     kinds = {outcome.mutant.kind for outcome in caught(compiled.asm["thread"], chip)}
-    wanted = {"barrier removed", "slot shared"} | (
+    wanted = {"barrier removed", "slots merged"} | (
         {"wait removed", "wait weakened by one"} if chip != "gfx1201" else set()
     )
     assert kinds == wanted

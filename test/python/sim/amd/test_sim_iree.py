@@ -65,7 +65,7 @@ def test_mutants_of_copies_by_lanes_are_caught(chip: str, slots: int) -> None:
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
     assert {outcome.mutant.kind for outcome in outcomes} == {
         "barrier removed",
-        "slot shared",
+        "slots merged",
         "wait removed",
         "wait weakened by one",
     }

@@ -34,7 +34,7 @@ def test_mutants_of_matmuls_are_caught(chip: str, copies: str, stages: int) -> N
     made = sim.simulate(compiled.asm["thread"], f"sim:{chip}")
     outcomes = mutants.score(made, made.random_arguments(), schedules=OWN)
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
-    wanted = {"barrier removed"} | ({"slot shared"} if stages > 1 else set())
+    wanted = {"barrier removed"} | ({"slots merged"} if stages > 1 else set())
     wanted |= {"wait removed", "wait weakened by one"} if copies == "async" else set()
     assert {outcome.mutant.kind for outcome in outcomes} == wanted
 

@@ -182,7 +182,10 @@ def test_other_arrivals() -> None:
     one = "    %one = arith.constant 1 : i32\n    "
     assert find(stored(plain, 128, one + half)) == ()
     messages = {finding.message for finding in find(stored(plain, 32, one + half))}
-    assert "the noComplete arrival completes phase 0 of the mbarrier at byte 2048" in messages
+    assert (
+        "an arrival with noComplete must not complete a phase, but completes phase 0 of the mbarrier at byte 2048"
+        in messages
+    )
 
 
 def test_threads_that_drop_out_are_not_waited_for() -> None:

@@ -115,11 +115,11 @@ def test_a_request_after_a_response_without_a_cluster() -> None:
         "sim:sm_100a",
     )
     found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(blocks=range(1), max_findings=1))
-    assert found[0].kind == "assertion" and "after a response that no cluster is left" in found[0].message
+    assert found[0].kind == "assertion" and "an earlier response stated that no cluster is left" in found[0].message
 
 
 def test_mutants_are_noticed() -> None:
-    kinds = ("expect_tx too small", "fence dropped", "arrival removed", "slot shared")
+    kinds = ("expect_tx too small", "fence dropped", "arrival removed", "slots merged")
     kernel = sim.simulate(matmul(), "sim:sm_100a")
     outcomes = mutants.score(kernel, kernel.random_arguments(), kinds=kinds)
     assert [str(o) for o in outcomes if not o.caught] == []

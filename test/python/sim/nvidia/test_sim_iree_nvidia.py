@@ -39,7 +39,7 @@ def test_every_mutant_of_a_matmul_is_caught(slots: int, stages: int) -> None:
     kernel = pipelined(4, slots, stages)
     outcomes = mutants.score(kernel, kernel.random_arguments())
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
-    assert {"barrier removed", "wait removed", "wait weakened by one", "slot shared"} <= {
+    assert {"barrier removed", "wait removed", "wait weakened by one", "slots merged"} <= {
         outcome.mutant.kind for outcome in outcomes
     }
 

@@ -186,7 +186,7 @@ def with_time(op: Any, step: Step, operands: list[int], results: list[int], site
                 st.machine.recorder.compute(warp, special, count * st.block.warp_size, site)
         step(st)
         if st.owes and not st.told:
-            raise TargetError(f"no timeline: '{site.name}' is not supported in timelines")
+            raise TargetError(f"no timeline: the simulator does not estimate the time of '{site.name}'")
         _hand_on(st, operands, results)
         st.inputs = ()
 

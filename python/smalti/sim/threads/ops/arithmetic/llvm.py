@@ -31,7 +31,7 @@ def constant_of(value: Any) -> int:
     """The value of a constant operand."""
     op = value.owner if isinstance(value, ir.OpResult) else None
     if op is None or op.name not in ("arith.constant", "llvm.mlir.constant"):
-        raise Unsupported("a dynamic operand that must be constant")
+        raise Unsupported("a dynamic value for an operand that must be constant")
     return ir.IntegerAttr(op.attributes["value"]).value
 
 

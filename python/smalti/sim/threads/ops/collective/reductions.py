@@ -150,7 +150,7 @@ def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
     tr.control(begin)
     yields = tr.body(block)
     if tr.waits != before:
-        raise Unsupported("an op in the region that may wait")
+        raise Unsupported("an op in the region that may wait for other threads")
     kinds = [view.operation for view in block.operations][-1].operands
     scattered = [_Parts(value.type, result.type, size) for value, result in zip(kinds, op.results, strict=True)]
 

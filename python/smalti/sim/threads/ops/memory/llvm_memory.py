@@ -24,7 +24,7 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
     (result,), kept = tr.results(op), tr.temporary()
     size = layout_of(op.attributes["elem_type"].value).size * constant_of(op.operands[0])
     if size > MOST_PRIVATE:
-        raise Unsupported(f"{size} B of private memory per thread; the limit is {MOST_PRIVATE} B")
+        raise Unsupported(f"{size} B of private memory per thread; the limit of the simulator is {MOST_PRIVATE} B")
     tr.privates.append(kept)
     pointer = PRIVATE_BEGIN + (len(tr.privates) - 1) * SPACING
 
@@ -42,10 +42,16 @@ _BYTE = np.dtype(np.uint8)
 def _length(st: Any, slot: int, site: Any) -> int:
     found = st.uniform(st.v[slot])
     if found is None:
-        st.stop("divergence", "the size differs between threads; the simulator supports only a uniform size", site)
+        st.stop(
+            "divergence",
+            "the number of bytes differs between threads; the simulator supports only a uniform number",
+            site,
+        )
         raise AssertionError
     if found > MOST_COPIED:
-        st.stop("assertion", f"the size is {found} B per thread; the limit is {MOST_COPIED} B", site)
+        st.stop(
+            "assertion", f"each thread copies or sets {found} B; the limit of the simulator is {MOST_COPIED} B", site
+        )
     return found
 
 

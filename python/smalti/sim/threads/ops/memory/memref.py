@@ -83,7 +83,7 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
         return _alloc(op, tr)
     size, view = allocation(ty)
     if size > MOST_PRIVATE:
-        raise Unsupported(f"{size} B of private memory per thread; the limit is {MOST_PRIVATE} B")
+        raise Unsupported(f"{size} B of private memory per thread; the limit of the simulator is {MOST_PRIVATE} B")
 
     def step(st: Any) -> None:
         st.v[result] = View(PrivateBuffer("private memory", st.lanes, size), 0, *view)

@@ -64,7 +64,7 @@ def _rows(st: Any, slot: int, given: np.dtype[Any], dtype: np.dtype[Any]) -> Arr
 def _result(op: Any, dtype: np.dtype[Any]) -> Any:
     """The type of the result."""
     if len(op.results) != 1 or (found := dtype_of(op.results[0].type)) is None or found.itemsize != dtype.itemsize:
-        raise Unsupported("inline assembly with this result type")
+        raise Unsupported(f"inline assembly with result types {', '.join(str(v.type) for v in op.results) or 'none'}")
     return found
 
 

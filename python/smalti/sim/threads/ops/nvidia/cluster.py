@@ -193,7 +193,7 @@ def _remote(op: Any, tr: ThreadTranslator, count: int, word: np.dtype[Any], comb
     target, *registers, address = tr.operands(op)
     pointers = (op.operands[0].type, op.operands[count + 1].type) if len(registers) == count else ()
     if not pointers or any(address_space(ty) != IN_CLUSTER for ty in pointers):
-        raise Unsupported("inline assembly with these operand types")
+        raise Unsupported(f"inline assembly with operand types {', '.join(str(v.type) for v in op.operands)}")
     if any(dtype_of(op.operands[1 + i].type) != np.dtype(np.int32) for i in range(count)):
         raise Unsupported("inline assembly with registers that are not i32")
     site = tr.site(op)

@@ -185,7 +185,7 @@ def _nvvm_mma(op: Any, tr: ThreadTranslator) -> Step:
         found = re.search(r"<(\w+)>", str(op.attributes["b1Op"]))
         of_bits = found[1] if found else ""
         if saturate or kinds[0] != kinds[1] or of_bits not in ("xor_popc", "and_popc"):
-            raise Unsupported("this form of the single-bit MMA")
+            raise Unsupported("this combination of shape and operation of the single-bit MMA")
     elif "b1Op" in op.attributes:
         raise Unsupported(f"a single-bit operation for an MMA of {kinds[0]}")
     return multiply_registers(op, tr, shape, kinds, counts, saturate, of_bits)

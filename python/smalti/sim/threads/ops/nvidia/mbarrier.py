@@ -216,7 +216,7 @@ def _arrival(
                 barrier.expect(int(np.maximum(announced, 0).sum()))
             arrivals = len(lanes) if count is None else int(spread(st.v[count], WIDE, st.lanes)[lanes].sum())
             if partial and barrier.pending <= arrivals:
-                message = f"the noComplete arrival completes phase {barrier.phase} of {barrier.name}"
+                message = f"an arrival with noComplete must not complete a phase, but completes phase {barrier.phase} of {barrier.name}"
                 warp.report(
                     "barrier",
                     message,

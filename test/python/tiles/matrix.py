@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Outcomes of the kernels on a target: right, refused with a sentence, or wrong."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import smalti
+from fuzz import differential
+from smalti import reference
+from smalti.compiler import entry
+
+from .kernels import Case
+
+TARGETS = ("cpu", "emu:sm_80", "emu:gfx942", "emu:gfx1201", "sim:sm_80")
+
+MOST_UNKNOWN = 0.5
+"""The largest part of a result that may have an infinite bound: more of them, and the kernel does not test anything."""
+
+
+class ReferenceRefuses(AssertionError):
+    """The reference interpreter does not execute a kernel of the matrix, or it does not determine the result."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a target did with a kernel."""
+
+    case: Case
+    target: str
+    kind: str
+    """`right`, `refused` or `wrong`."""
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.target}: {self.case}: {self.kind}{': ' + self.detail if self.detail else ''}"
+
+
+def expected(case: Case) -> list[reference.Value]:
+    """The result of the reference interpreter. A kernel of the matrix must have one."""
+    with np.errstate(all="ignore"):
+        try:
+            module = smalti.parse(case.program.text)
+            values = reference.run(entry.find_entry(module), case.program.arguments())
+        except smalti.SmaltiError as error:
+            raise ReferenceRefuses(f"{case}: {error}") from error
+    for value in values:
+        if value.error is not None and np.mean(np.isinf(value.error)) > MOST_UNKNOWN:
+            raise ReferenceRefuses(f"{case}: the reference does not determine most elements of a result")
+    return values
+
+
+def run(case: Case, targets: Iterable[str]) -> list[Outcome]:
+    """The outcomes of a kernel on targets."""
+    wanted = expected(case)
+    outcomes: list[Outcome] = []
+    for target in targets:
+        try:
+            with np.errstate(all="ignore"):
+                refusal = differential.run(case.program, target, wanted)
+        except Exception as error:
+            message = str(error) if isinstance(error, differential.Disagreement) else f"{type(error).__name__}: {error}"
+            outcomes.append(Outcome(case, target, "wrong", message.splitlines()[0].removeprefix(f"{target}: ")))
+            continue
+        if refusal is None:
+            outcomes.append(Outcome(case, target, "right"))
+        else:
+            outcomes.append(Outcome(case, target, "refused", refusal))
+    return outcomes
+
+
+def _operation(case: Case) -> str:
+    """The operation of a kernel, without its variant."""
+    return case.operation.split()[0] if "." in case.operation else case.operation
+
+
+@dataclass
+class Report:
+    """The outcomes of many kernels."""
+
+    counts: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """By operation and target."""
+    refusals: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """By target: the number of kernels with each sentence. Numbers and types are replaced by N."""
+    wrong: list[Outcome] = field(default_factory=list)
+
+    def add(self, outcomes: Iterable[Outcome]) -> None:
+        for outcome in outcomes:
+            self.counts[_operation(outcome.case), outcome.target][outcome.kind] += 1
+            if outcome.kind == "refused":
+                self.refusals[outcome.target][differential.reason(outcome.detail)] += 1
+            elif outcome.kind == "wrong":
+                self.wrong.append(outcome)
+
+    def table(self, targets: Sequence[str]) -> list[str]:
+        """One line per operation: right and refused kernels on each target, and wrong ones."""
+        lines = [f"{'right / refused / wrong':40}" + "".join(f"{target:>16}" for target in targets)]
+        for operation in dict.fromkeys(name for name, _ in self.counts):
+            cells = [self.counts.get((operation, target), Counter()) for target in targets]
+            texts = [f"{c['right']}/{c['refused']}/{c['wrong']}" if c else "-" for c in cells]
+            lines.append(f"{operation:40}" + "".join(f"{text:>16}" for text in texts))
+        return lines
+
+    def reasons(self) -> list[str]:
+        """The sentences of the refusals, most frequent first."""
+        lines: list[str] = []
+        for target, reasons in self.refusals.items():
+            lines += [f"{target}: {count} refused: {reason}" for reason, count in reasons.most_common()]
+        return lines
+
+
+def selected(cases: Iterable[Case], pattern: str) -> list[Case]:
+    """The kernels whose name contains a match of the pattern."""
+    return [case for case in cases if re.search(pattern, str(case))]
