@@ -110,7 +110,7 @@ def compile_ours(case: Case, chip: str) -> dict[str, Any]:
         "spills": resources.spills,
         "shared": resources.shared_bytes or 0,
         "warps": resources.warps,
-        "tiles_per_block": resources.tiles / resources.grid[0] if resources.grid else 1,
+        "tiles_per_block": resources.tiles / resources.grid[0] if resources.tiles and resources.grid else 1,
         "seconds": time.perf_counter() - start,
     }
 
