@@ -104,8 +104,8 @@ struct Relation {
 
 struct ClassInfo {
   Attribute layout;
-  /// The widest element in bits.
-  int64_t maxBits = 0;
+  /// The widest element in bits, and the narrowest one that memory has.
+  int64_t maxBits = 0, minMemoryBits = 0;
   /// The widest vector that every access to global memory allows.
   std::optional<unsigned> log2Run;
   /// Whether the class is reduced, scanned or the result of a broadcast.
@@ -222,7 +222,11 @@ void Assignment::collectAccesses(Operation *op) {
       isa<triton_xla::ExtractOp>(op) ? op->getResult(0) : op->getOperand(0);
   if (isSplat(tile) || !isTile(tile))
     return;
-  std::optional<unsigned> &run = infoOf(tile).log2Run;
+  ClassInfo &info = infoOf(tile);
+  int64_t bits = bitWidth(window->tile.getElementType());
+  info.minMemoryBits =
+      info.minMemoryBits == 0 ? bits : std::min(info.minMemoryBits, bits);
+  std::optional<unsigned> &run = info.log2Run;
   unsigned here = log2Run(*window);
   run = run ? std::min(*run, here) : here;
 }
@@ -351,8 +355,11 @@ void Assignment::setAccumulators() {
 }
 
 void Assignment::setDefault(ClassInfo &info, ArrayRef<int64_t> shape) {
-  int64_t maxVector = std::max<int64_t>(
-      1, kMaxAccessBytes * 8 / std::max<int64_t>(8, info.maxBits));
+  // The narrowest elements in memory have the widest accesses; wider elements
+  // have several accesses per vector.
+  int64_t bits = info.log2Run ? info.minMemoryBits : info.maxBits;
+  int64_t maxVector =
+      std::max<int64_t>(1, kMaxAccessBytes * 8 / std::max<int64_t>(8, bits));
   if (info.log2Run)
     maxVector =
         std::min(maxVector, int64_t(1) << std::min<unsigned>(*info.log2Run, 8));

@@ -96,6 +96,11 @@ static bool isElementwiseOnTiles(Operation *op) {
 /// Reports what cannot be lowered to CPU loops. If this check succeeds, a later
 /// failure is a defect in the pass.
 static LogicalResult checkKernel(EntryFuncOp entry) {
+  if (entry.getDynamicGrid() && entry.getTileIds().size() != 1)
+    return entry.emitError("the number of tiles depends on arguments, and the "
+                           "grid has ")
+           << entry.getTileIds().size()
+           << " dimensions; smalti-expand-tile-ops reduces it to one";
   for (BlockArgument argument : entry.getKernelArguments()) {
     auto memref = dyn_cast<MemRefType>(argument.getType());
     if (memref && memref.getMemorySpace())
