@@ -114,6 +114,13 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
              << " has elements of i0; elements of at least one bit are "
                 "required";
   }
+  if (entry.getDynamicGrid()) {
+    NumTilesOp number;
+    entry.getBody().walk([&](NumTilesOp op) { number = op; });
+    if (number)
+      return number.emitOpError("depends on arguments; smalti-expand-tile-ops "
+                                "replaces it by the number of tiles");
+  }
   WalkResult result = entry.getBody().walk([](Operation *op) -> WalkResult {
     bool onTiles = false;
     auto types = llvm::to_vector(

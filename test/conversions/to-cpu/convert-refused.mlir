@@ -67,7 +67,7 @@ triton_xla.entry_func @dynamic(%a: memref<4xf32>, %n: index, %tile: index) tiles
 triton_xla.entry_func @unsupported(%a: memref<4xf32>, %tile: index) tiles 1 {
   %f = arith.constant 0.0 : f32
   %t = triton_xla.extract %a[0] [4] [1] : memref<4xf32> to tensor<4xf32>
-  // expected-error@+1 {{cannot be lowered to CPU loops}}
+  // expected-error@+1 {{is not supported on the target cpu}}
   %v = vector.transfer_read %t[%tile], %f : tensor<4xf32>, vector<4xf32>
   triton_xla.return
 }
