@@ -258,9 +258,9 @@ LogicalResult Planner::checkSignature() {
            << " dimensions is not supported on a GPU; smalti-expand-tile-ops "
               "reduces it to one";
   if (func.getNumTiles() > std::numeric_limits<int32_t>::max())
-    return func.emitError()
-           << "the kernel has " << func.getNumTiles() << " tiles; a grid has at most "
-           << std::numeric_limits<int32_t>::max() << " blocks";
+    return func.emitError() << "the kernel has " << func.getNumTiles()
+                            << " tiles; a grid has at most "
+                            << std::numeric_limits<int32_t>::max() << " blocks";
   if (!isAssemblerName(func.getSymName()))
     return func.emitError()
            << "the name of the kernel is not a valid assembler symbol; use "
@@ -503,14 +503,20 @@ bool Planner::chooseWarpgroups() {
   if (!groups) {
     plan.rejectedWgmmaDot = dots.front();
     plan.wgmmaRejectionReason =
-        requestedWarps != 0
+        requestedWarps % 4 != 0
+            ? llvm::formatv("num-warps={0} is not a multiple of 4, the warps "
+                            "of a warpgroup",
+                            requestedWarps)
+                  .str()
+        : requestedWarps != 0
             ? llvm::formatv("num-warps={0} does not split M into 64 rows per "
                             "warpgroup with at most 128 accumulator registers "
-                            "per thread",
+                            "per thread; use num-warps=auto",
                             requestedWarps)
                   .str()
             : "no number of warpgroups splits M into 64 rows each with at most "
-              "128 accumulator registers per thread";
+              "128 accumulator registers per thread; use a smaller tile, and "
+              "a multiple of 64 for M";
     return false;
   }
   plan.block.numWarps = *groups * 4;
