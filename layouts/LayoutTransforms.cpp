@@ -348,7 +348,9 @@ ValueOr<TiledLayout> TiledLayout::reshape(ArrayRef<int64_t> sourceShape,
   if (numElements(sourceShape) != numElements(targetShape))
     return Result::none("shapes " + listText(sourceShape) + " and " +
                         listText(targetShape) +
-                        " have different numbers of elements");
+                        " have different numbers of elements: " +
+                        std::to_string(numElements(sourceShape)) + " and " +
+                        std::to_string(numElements(targetShape)));
   ArrayRef<int64_t> base = tiling.front();
   if (targetShape.size() >= base.size() &&
       sourceShape.take_back(base.size() - 1) ==

@@ -144,14 +144,14 @@ std::optional<Constant> ConstantParser::parseUnary() {
     bool isCast = rest.ltrim().starts_with(".");
     bool isSigned = isCast && consume(".s64");
     if (isCast && !isSigned && !consume(".u64"))
-      return complain("cast that is neither (.s64) nor (.u64)");
+      return complain("a cast must be (.s64) or (.u64)");
     if (isCast) {
       if (!consume(")"))
         return complain("unmatched '('");
       result = parseUnary();
       if (result && result->type == Constant::F64)
-        return complain("casts is not supported on floating-point constants "
-                        "are not supported");
+        return complain("a cast of a floating-point constant is not supported; "
+                        "write the computed constant instead");
       if (result)
         result->type = isSigned ? Constant::S64 : Constant::U64;
     } else {
@@ -166,8 +166,10 @@ std::optional<Constant> ConstantParser::parseUnary() {
     result = parseUnary();
     bool isFloat = result && result->type == Constant::F64;
     if (isFloat && (name == '!' || name == '~'))
-      return complain(Twine("operator ") + Twine(name) +
-                      " is not supported on a floating-point constant");
+      return complain(
+          Twine("operator ") + Twine(name) +
+          " is not supported on a floating-point constant; write the "
+          "computed constant instead");
     if (result && name == '-')
       result = isFloat ? makeFloat(-asFloat(*result))
                        : Constant{result->type, 0 - result->bits};
@@ -215,7 +217,9 @@ ConstantParser::combine(StringRef name, const Constant &a, const Constant &b) {
       return makeSigned(x > y);
     if (name == ">=")
       return makeSigned(x >= y);
-    return complain("operator " + name + " of floating-point constants");
+    return complain("operator " + name +
+                    " is not supported on floating-point constants; write the "
+                    "computed constant instead");
   }
   uint64_t x = a.bits, y = b.bits;
   if (name == "||")

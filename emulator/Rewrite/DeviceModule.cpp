@@ -343,7 +343,8 @@ Error completeDeviceModule(Module &module, Vendor vendor,
   for (const GlobalVariable &global : module.globals())
     if (global.isDeclaration() && global.getAddressSpace() != sharedSpace)
       return refuse("the variable @" + global.getName() +
-                    " is not defined in the module");
+                    " is not defined in the module; link the module that "
+                    "defines it");
   return Error::success();
 }
 

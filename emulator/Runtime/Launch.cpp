@@ -297,7 +297,8 @@ private:
       launch.arguments.resize(index + 1);
     Argument &result = launch.arguments[index];
     if (result.isArray || !result.value.empty())
-      line.setError("two lines describe the same argument number");
+      line.setError("argument " + std::to_string(index) +
+                    " is described twice; describe each argument once");
     return result;
   }
 

@@ -128,7 +128,12 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     | `extract` used only by a `dot` with MMAs | `mosaic_gpu.async_copy`, commit and wait, if `copies` allows it and rows are aligned |
     | `mask` | `vector.create_mask` and `arith.select` |
     | splat constants, `tensor.splat` | `arith.constant`, `vector.broadcast` with a splat layout |
-    | `arith`, `math`, `scf.for`, `scf.if` | the same ops on vectors |
+    | `arith`, `math`, `scf.for`, `scf.while`, `scf.if` | the same ops on vectors |
+
+    Supported are also `reduce`, `scan`, `broadcast`, `transpose`, `reshape`, `iota`, `concat`, `slice`, `gather_tile`,
+    `gather`, `scatter`, `atomic_rmw`, `atomic_cas`, `print`, `assert`, `assume`, `assume_multiple`, `memref.load`,
+    `memref.store`, `memref.dim`, and scalar ops without side effects. Sizes and strides of memref arguments may be
+    dynamic, also in the number of tiles (`tiles size(%a, 0) ceildiv 64`).
 
     **Layouts.** Ops with vectors have `in_layouts` and `out_layouts`, one entry per vector operand and result. Tiles
     that are connected by element-wise ops, loops and branches have the same layout. It is that of the MMA accumulator
@@ -144,8 +149,7 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     kernel arguments that the kernel does not write. A 16-bit operand A may also be computed; it stays in registers.
 
     All kernels are planned before the module changes. An op that cannot be converted is an error. Not supported are
-    arguments with dynamic shapes, strides or offsets, memrefs that are not arguments, dynamic tiles and non-splat
-    constants. Dots must match an MMA, and a tile must not need more than half of a thread's registers. A missed remark states
+    arguments with an offset or negative strides, memrefs that are not arguments, and dynamic tiles. Dots must match an MMA, and a tile must not need more than half of a thread's registers. A missed remark states
     why wgmma, an MMA, an asynchronous copy or a TMA store is not used.
 
     Cost: compile time is linear in the number of ops, with a fixpoint per loop for barriers.

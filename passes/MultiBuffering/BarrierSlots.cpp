@@ -351,8 +351,9 @@ Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
     return std::string("the loop does not wait for the mbarrier");
   if (!last || isBefore(last, firstWait))
     return std::nullopt;
-  return quote(last) +
-         " uses the mbarrier after the wait of the same iteration";
+  return quote(last) + " uses the mbarrier after the wait of the same "
+                       "iteration; all arrivals "
+                       "must precede the wait";
 }
 
 /// The op that initializes the arrival count of a phase, before the loop.
@@ -450,7 +451,7 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
   memory.scope = plan.loop->getBlock();
   if (Reason escape = collectBufferUses(plan.barriers, memory.uses,
                                         /*withAddresses=*/true))
-    return "it " + *escape;
+    return "the mbarrier " + *escape;
   for (Operation *user : memory.uses.users) {
     if (!memory.scope->findAncestorOpInBlock(*user))
       return quote(user) +

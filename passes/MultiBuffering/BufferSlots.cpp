@@ -355,7 +355,7 @@ std::optional<std::string> smalti::planBuffer(
   }
   isCandidate |= other != nullptr;
   if (escape)
-    return "it " + *escape;
+    return "the buffer " + *escape;
   if (other)
     return "the uses of the buffer are in " + quote(other) +
            "; only scf.for loops are supported";

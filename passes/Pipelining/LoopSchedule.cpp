@@ -146,7 +146,7 @@ Scheduler::Reason Scheduler::clampStages() {
 }
 
 int64_t Scheduler::getUsefulStages(std::string &limit) {
-  limit = "they would extend live ranges without hiding more latency";
+  limit = "further stages would extend live ranges without hiding more latency";
   if (checkLoop() || classify() || chooseMode())
     return 2;
   Prefetch prefetch = Prefetch::AsyncCopies;

@@ -48,7 +48,7 @@ def MatmulOption
              clEnumValN(::smalti::MatmulKind::Auto, "auto",
                         "wgmma if all matmuls of a kernel support it, else mma"),
              clEnumValN(::smalti::MatmulKind::Warpgroups, "wgmma", "`wgmma` of warpgroups if possible"),
-             clEnumValN(::smalti::MatmulKind::Warps, "mma", "MMAs of warps"))}]>;
+             clEnumValN(::smalti::MatmulKind::Warps, "mma", "MMAs of one warp (`mma.sync`, MFMA, WMMA)"))}]>;
 
 def SpecializeOption
     : Option<"specialize", "specialize", "::smalti::Specialize",

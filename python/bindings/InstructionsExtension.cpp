@@ -207,8 +207,11 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
   matmul.c = accumulator.data();
   if (positions) {
     require(k % 4 == 0 && int64_t(positions->size()) == stored,
-            "a sparse operand requires two positions for every four elements "
-            "of the dense operand");
+            "the sparse operand has ", positions->size(), " metadata indices; ",
+            stored,
+            " are required, two for every four elements of the dense operand "
+            "(K must be a multiple of 4, but K is ",
+            k, ")");
     matmul.positions = positions->data();
     for (int64_t i = 0; i < stored; ++i)
       require(matmul.positions[i] < 4,

@@ -51,9 +51,12 @@ static LogicalResult verifyShapes(Operation *op, const Shapes &shapes) {
   return success();
 }
 
-static LogicalResult emitUnsupportedTypes(Operation *op, Type a, Type b) {
+static LogicalResult emitUnsupportedTypes(
+    Operation *op, Type a, Type b,
+    StringRef supported = "two operands of the same type, or two of f8E4M3FN "
+                          "and f8E5M2") {
   return op->emitOpError() << "cannot multiply elements of " << a << " and "
-                           << b;
+                           << b << "; supported are " << supported;
 }
 
 /// NVIDIA's 8-bit floats, which may be mixed.
@@ -151,7 +154,10 @@ LogicalResult MMAOp::verify() {
     return failure();
   Type element = a.getElementType();
   if (!areMmaTypes(element, b.getElementType()))
-    return emitUnsupportedTypes(*this, element, b.getElementType());
+    return emitUnsupportedTypes(
+        *this, element, b.getElementType(),
+        "two operands of f16, bf16, f32, i8 or i4, two of f8E4M3FN and f8E5M2, "
+        "and two of f8E4M3FNUZ and f8E5M2FNUZ");
   bool isInteger = isa<IntegerType>(element);
   Type sum = accumulator.getElementType();
   if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
@@ -242,9 +248,10 @@ LogicalResult TcGen05MMAOp::verify() {
   if (failed(verifyInTMEM(*this, "the accumulator", accumulator)))
     return failure();
   if (!isTensorMemory(a) && !isSharedMemory(a))
-    return emitOpError() << "a must be in tensor memory (#mosaic_gpu.tmem) or "
-                            "in the address space workgroup, but found "
-                         << a;
+    return emitOpError()
+           << "operand a must be in tensor memory (#mosaic_gpu.tmem) or "
+              "in the address space workgroup, but found "
+           << a;
   if (failed(verifyInShared(*this, "b", b)))
     return failure();
   if (!isOneKind(a.getElementType(), b.getElementType()))

@@ -91,16 +91,17 @@ std::optional<std::string> smalti::readMark(Value buffer, StringRef name,
 std::optional<RowShape> smalti::getRowShape(MemRefType type,
                                             std::string &reason) {
   if (!type.hasStaticShape())
-    reason = "has a dynamic size";
+    reason = "has a dynamic size: its type is " + describe(type) +
+             "; a static shape is required";
   else if (!type.getLayout().isIdentity())
     reason =
         "has type " + describe(type) + ", whose layout is not the identity";
   else if (type.getRank() < 2)
-    reason = "has fewer than two dimensions";
+    reason = "has fewer than two dimensions: its type is " + describe(type);
   else if (!getBufferBytes(type))
     reason = "has an unknown size in bytes";
   else if (type.getNumElements() == 0)
-    reason = "is empty";
+    reason = "is empty: its type is " + describe(type);
   if (!reason.empty())
     return std::nullopt;
   ArrayRef<int64_t> shape = type.getShape();

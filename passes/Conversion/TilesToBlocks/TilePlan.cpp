@@ -508,14 +508,20 @@ bool Planner::chooseWarpgroups() {
   if (!groups) {
     plan.rejectedWgmmaDot = dots.front();
     plan.wgmmaRejectionReason =
-        requestedWarps != 0
+        requestedWarps % 4 != 0
+            ? llvm::formatv("num-warps={0} is not a multiple of 4, the warps "
+                            "of a warpgroup",
+                            requestedWarps)
+                  .str()
+        : requestedWarps != 0
             ? llvm::formatv("num-warps={0} does not split M into 64 rows per "
                             "warpgroup with at most 128 accumulator registers "
-                            "per thread",
+                            "per thread; use num-warps=auto",
                             requestedWarps)
                   .str()
             : "no number of warpgroups splits M into 64 rows each with at most "
-              "128 accumulator registers per thread";
+              "128 accumulator registers per thread; use a smaller tile, and "
+              "a multiple of 64 for M";
     return false;
   }
   plan.block.numWarps = *groups * 4;

@@ -509,9 +509,9 @@ private:
       return isSuggested;
     for (Operation *op : ops)
       diagnostic.attachNote(op->getLoc())
-          << "help: remove this '" << op->getName()
-          << "' and the other ops in the notes that state a layout ("
-          << ops.size() << " in all)";
+          << "help: to resolve the conflict, remove all " << ops.size()
+          << " ops that fix a layout: this '" << op->getName()
+          << "' and the others with this note";
     return true;
   }
 

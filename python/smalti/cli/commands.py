@@ -318,7 +318,11 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         emulated.refuse(options, (*compiled, *emulated.DEVICE_MODULE_NAMES), "a compiled kernel")
         _run_compiled(file, target, given, seed, options)
         return
-    emulated.refuse(options, emulated.DEVICE_MODULE_NAMES, "a tile-level kernel")
+    emulated.refuse(
+        options,
+        emulated.DEVICE_MODULE_NAMES,
+        "a tile-level kernel; use the option with a device module (.ll, .bc)",
+    )
     with interrupts.end_the_process():
         from .. import front_end, inputs
         from ..compiler import driver

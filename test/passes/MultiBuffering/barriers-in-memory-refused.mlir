@@ -7,7 +7,7 @@
 
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: Function=slices | Remark="mbarrier not multi-buffered: the buffer is the result of 'mosaic_gpu.slice_smem', whose size this function cannot change"
+// CHECK: Function=slices | Remark="mbarrier not multi-buffered: the mbarrier is the result of 'mosaic_gpu.slice_smem', whose size this function cannot change"
 // CHECK: Function=slices | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index

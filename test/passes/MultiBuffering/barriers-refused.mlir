@@ -6,7 +6,7 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-multi-buffer: mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the buffer outside the loop
+// STRICT: error: smalti-multi-buffer: mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the mbarrier outside the loop
 
 #shared = #gpu.address_space<workgroup>
 !map = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
@@ -14,7 +14,7 @@
 !three = !nvgpu.mbarrier.group<memorySpace = #shared, num_barriers = 3>
 !tile = memref<64xf32, #shared>
 
-// CHECK: Function=used_outside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the buffer outside the loop"
+// CHECK: Function=used_outside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the mbarrier outside the loop"
 // CHECK: Function=used_outside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @used_outside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -272,7 +272,7 @@ func.func @phase_before(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=arrives_after | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive' uses the mbarrier after the wait of the same iteration"
+// CHECK: Function=arrives_after | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive' uses the mbarrier after the wait of the same iteration; all arrivals must precede the wait"
 // CHECK: Function=arrives_after | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @arrives_after(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -458,7 +458,7 @@ func.func @initialized_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.k
   return
 }
 
-// CHECK: Function=initialized_inside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes the mbarrier in every iteration; initialize it before the loop"
+// CHECK: Function=initialized_inside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes the mbarrier in every iteration; initialize the mbarrier before the loop"
 // CHECK: Function=initialized_inside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @initialized_inside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -24,7 +24,7 @@ func.func @freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=view_freed | Remark="buffer not multi-buffered: it is freed through one of its views by 'memref.dealloc'"
+// CHECK: Function=view_freed | Remark="buffer not multi-buffered: the buffer is freed through one of its views by 'memref.dealloc'"
 func.func @view_freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -40,7 +40,7 @@ func.func @view_freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=number | Remark="buffer not multi-buffered: smalti.slots is {{.*}}; it must be an integer from 1 to 64"
+// CHECK: Function=number | Remark="buffer not multi-buffered: {{.*}} has 'smalti.slots' = {{.*}}; an integer from 1 to 64 is required"
 func.func @number(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -54,7 +54,7 @@ func.func @number(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=truth | Remark="buffer not multi-buffered: smalti.slots is {{.*}}; it must be an integer from 1 to 64"
+// CHECK: Function=truth | Remark="buffer not multi-buffered: {{.*}} has 'smalti.slots' = {{.*}}; an integer from 1 to 64 is required"
 func.func @truth(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -69,7 +69,7 @@ func.func @truth(%row: vector<8xf32>, %out: memref<8xf32>) {
 }
 
 // The loops' own attribute wins over the option.
-// CHECK: Function=left_alone | Remark="buffer not multi-buffered: the loop has smalti.slots = 1"
+// CHECK: Function=left_alone | Remark="buffer not multi-buffered: the loop has smalti.slots = 1, which disables multi-buffering"
 func.func @left_alone(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -128,7 +128,7 @@ func.func @unstructured(%row: vector<8xf32>, %condition: i1, %out: memref<8xf32>
 }
 
 // A thread's stack is not in shared memory, independent of the type.
-// CHECK: Function=on_the_stack | Remark="buffer not multi-buffered: it cannot be allocated as a slot of a larger buffer"
+// CHECK: Function=on_the_stack | Remark="buffer not multi-buffered: the buffer cannot be allocated as a slot of a larger buffer"
 func.func @on_the_stack(%a: memref<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -141,7 +141,7 @@ func.func @on_the_stack(%a: memref<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=calls_inside | Remark="buffer not multi-buffered: it is used by an op whose accesses cannot be determined: 'func.call' has unknown side effects"
+// CHECK: Function=calls_inside | Remark="buffer not multi-buffered: the buffer is used by an op whose accesses cannot be determined: 'func.call' has unknown side effects"
 func.func private @compute(f32) -> f32
 func.func @calls_inside() {
   %c0 = arith.constant 0 : index

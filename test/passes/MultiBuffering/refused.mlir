@@ -6,7 +6,7 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-multi-buffer: buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration
+// STRICT: error: smalti-multi-buffer: buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration
 #shared = #gpu.address_space<workgroup>
 
 // CHECK: [Missed] smalti-multi-buffer | Category:smalti-multi-buffer | Function=partial_write | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 8 elements are proven to be); 'memref.store' is not counted: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"

@@ -8,10 +8,10 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout{filter-layout=chwf}))' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=LAYOUT
 //
-// STRICT: error: smalti-conv-filter-layout: filter layout not changed: the operands of the op are not tensors
+// STRICT: error: smalti-conv-filter-layout: filter layout not changed: the operands of the convolution are not tensors
 // LAYOUT: --filter-layout option: Cannot find option named 'chwf'
 
-// CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="filter layout not changed: the operands of the op are not tensors"
+// CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="filter layout not changed: the operands of the convolution are not tensors"
 func.func @buffers(%image: memref<1x18x18x8xf16>, %filter: memref<3x3x8x32xf16>, %init: memref<1x16x16x32xf32>) {
   linalg.conv_2d_nhwc_hwcf ins(%image, %filter : memref<1x18x18x8xf16>, memref<3x3x8x32xf16>)
     outs(%init : memref<1x16x16x32xf32>)

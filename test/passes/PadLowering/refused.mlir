@@ -54,7 +54,7 @@ func.func @vector_elements(%source: memref<?xvector<4xf32>>, %i: index, %value: 
   return %read : vector<2x4xf32>
 }
 
-// CHECK: Function=scalable | Remark="padded write not lowered: scalable vectors are not supported"
+// CHECK: Function=scalable | Remark="padded write not lowered: scalable vectors are not supported; use a vector of fixed length"
 func.func @scalable(%dest: memref<?xf32>, %i: index, %vector: vector<[4]xf32>) {
   vector.transfer_write %vector, %dest[%i] : vector<[4]xf32>, memref<?xf32>
   return

@@ -11,7 +11,7 @@ func.func @stages() attributes {smalti.stages = 17 : i64} {
 
 // -----
 
-// SLOTS: error: smalti-multi-buffer: smalti.slots is {{.*}}; it must be an integer from 1 to 64
+// SLOTS: error: smalti-multi-buffer: the function has 'smalti.slots' = {{.*}}; an integer from 1 to 64 is required
 func.func @slots() attributes {smalti.slots = "two"} {
   return
 }
@@ -28,7 +28,7 @@ gpu.module @m {
 
 // -----
 
-// SLOTS: error: smalti-multi-buffer: smalti.slots is {{.*}}; it must be an integer from 1 to 64
+// SLOTS: error: smalti-multi-buffer: the function has 'smalti.slots' = {{.*}}; an integer from 1 to 64 is required
 // STAGES: error: smalti-pipeline-loops: smalti.stages is {{.*}}; it must be "auto" or an integer from 1 to 16
 func.func @truth() attributes {smalti.slots = true, smalti.stages = true} {
   return

@@ -9,7 +9,7 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=EMIT
 
 // To shared memory: three, where the registers do.
-// AUTO: Function=through_shared | Remark="loop pipelined: 3 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: they would extend live ranges without hiding more latency"
+// AUTO: Function=through_shared | Remark="loop pipelined: 3 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: further stages would extend live ranges without hiding more latency"
 // ANY: Function=through_shared | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: the register limit is unknown without a target"
 // EMIT: Function=through_shared | Remark="schedule written: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
 // FIVE: Function=through_shared | Remark="loop pipelined: 5 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
@@ -106,7 +106,7 @@ func.func @two_later(%a: memref<66x8xf32>) {
 }
 
 // Fewer iterations than stages.
-// AUTO: Function=three_times | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 3; no more stages: they would extend live ranges without hiding more latency"
+// AUTO: Function=three_times | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 3; no more stages: further stages would extend live ranges without hiding more latency"
 // FIVE: Function=three_times | Remark="loop pipelined: 3 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 3; fewer than the 5 requested stages"
 func.func @three_times(%a: memref<64xf32>, %init: f32) -> f32 {
   %c1 = arith.constant 1 : index

@@ -21,7 +21,7 @@
 // RUN: diff %t.before %t.cpu
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=one_dimension | Remark="rows not padded: the buffer has fewer than two dimensions"
+// CHECK: [Missed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=one_dimension | Remark="rows not padded: the buffer has fewer than two dimensions: its type is memref<{{.*}}"
 func.func @one_dimension() -> f32 {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<1024xf32, #shared>
@@ -29,7 +29,7 @@ func.func @one_dimension() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=dynamic | Remark="rows not padded: the buffer has a dynamic size"
+// CHECK: Function=dynamic | Remark="rows not padded: the buffer has a dynamic size: its type is memref<?x{{.*}}; a static shape is required"
 func.func @dynamic(%n: index) {
   %buffer = memref.alloc(%n) : memref<?x32xf32, #shared>
   return
@@ -41,7 +41,7 @@ func.func @layout() {
   return
 }
 
-// CHECK: Function=empty | Remark="rows not padded: the buffer is empty"
+// CHECK: Function=empty | Remark="rows not padded: the buffer is empty: its type is memref<{{.*}}"
 func.func @empty() {
   %buffer = memref.alloc() : memref<0x32xf32, #shared>
   return

@@ -13,7 +13,7 @@
 // MARKED-NOT: Function=
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=one_dimension | Remark="buffer not swizzled: the buffer has fewer than two dimensions"
+// CHECK: [Missed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=one_dimension | Remark="buffer not swizzled: the buffer has fewer than two dimensions: its type is memref<{{.*}}"
 func.func @one_dimension() -> f32 {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<1024xf32, #shared>

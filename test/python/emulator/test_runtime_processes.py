@@ -142,7 +142,7 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["address stack 0 0"], "'address stack 0 0': 'stack' is not one of the known values"),
         (["value 1 00"], "argument 0 is missing"),
         (["value 0 0g"], "'value 0 0g': '0g' is not a list of bytes in hexadecimal"),
-        (["value 0 00", "value 0 01"], "'value 0 01': two lines describe the same argument number"),
+        (["value 0 00", "value 0 01"], "'value 0 01': argument 0 is described twice; describe each argument once"),
         (["speed 3"], "'speed 3': 'speed' is not a keyword of the launch description"),
         (["kernel other"], "the kernel library does not have a kernel 'other'"),
         (["library /nowhere.so"], "the kernel library cannot be loaded: "),

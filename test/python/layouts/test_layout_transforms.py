@@ -206,7 +206,7 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
     [
         ([64, 8], [64, 4, 2, 1, 1], None),
         ([64, 8], [512, 1], None),
-        ([64, 8], [64, 8, 2], "shapes [64, 8] and [64, 8, 2] have different numbers of elements"),
+        ([64, 8], [64, 8, 2], "shapes [64, 8] and [64, 8, 2] have different numbers of elements: 512 and 1024"),
         ([64, 8], [256, 2, 1], None),
         (
             [64, 24],

@@ -82,7 +82,9 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
       bits = 0;
     if (bits == 0 || bits > 64 || (bits < 64 && 32 % bits != 0))
       return op.emitOpError()
-             << "does not support operands of type " << operand.getType();
+             << "does not support operands of type " << operand.getType()
+             << "; supported are scalars and vectors of elements with 1, 2, 4, "
+                "8, 16, 32 or 64 bits";
     if (!isVector(operand))
       continue;
     if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, index++)) {

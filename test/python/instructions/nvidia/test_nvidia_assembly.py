@@ -174,7 +174,7 @@ WRONG = {
     "add.u32 $0, $1, 5 / (2 - 2);": "division by zero",
     "add.u32 $0, $1, 5 % 0;": "division by zero",
     "add.u32 $0, $1, 1 ? 2;": r"'\?' without ':'",
-    "add.u32 $0, $1, (.s32)1;": r"cast that is neither \(.s64\) nor \(.u64\)",
+    "add.u32 $0, $1, (.s32)1;": r"a cast must be \(.s64\) or \(.u64\)",
     "add.f32 $0, $1, 1 + 1.0;": r"operator \+ is not supported on a floating-point and an integer constant",
     "add.f32 $0, $1, 3.0 % 2.0;": "operator % is not supported on floating-point constants",
     "add.f32 $0, $1, ~1.0;": "operator ~ is not supported on a floating-point constant",
