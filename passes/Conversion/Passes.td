@@ -289,11 +289,14 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
       LLVM cannot select their intrinsics. So do `expm1` and `log1p`, which the conversion to ROCDL computes
       inaccurately as `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of `f16` are computed in `f32`: version 5.2
       of ROCm's device library returns NaN for every finite `f16`.
-    - Both: `ctlz`, `cttz` and `absi` on a vector of several dimensions are computed row by row.
+    - Both: `ctlz`, `cttz` and `absi` on a vector of several dimensions are computed row by row. Conversions from and to
+      floats of at most 8 bits (`arith.extf` and `arith.truncf`) become integer ops. A truncation rounds to nearest once
+      and saturates, also from infinity. NaN stays NaN; in a type without NaN, it becomes the largest value.
 
-    Other ops are not changed. Refused, with an error that leaves the module unchanged: element types other than f16,
-    bf16, f32, f64 and integers, and vectors of more than 16384 elements. Cost: vector ops that become library calls are
-    expanded per element. `target` defaults to the attribute `smalti.target`.
+    Other ops are not changed. Refused, with an error that leaves the module unchanged: math ops on element types other
+    than f16, bf16, f32, f64 and integers, and on vectors of more than 16384 elements; conversions between two small
+    floats, and truncations to them with another rounding mode. Cost: vector ops that become library calls are expanded
+    per element. `target` defaults to the attribute `smalti.target`.
 
     Example: on an NVIDIA target, the result does not need a device library.
 
@@ -309,7 +312,8 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
   let options = [
     TargetOption<>,
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"> {

@@ -1,6 +1,7 @@
 //===- LowerMath.cpp - smalti-lower-math ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
 
@@ -150,6 +151,22 @@ LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
   return result;
 }
 
+/// Reports an error on each conversion of small floats that is not supported.
+LogicalResult checkConversions(Operation *root) {
+  LogicalResult result = success();
+  root->walk([&](Operation *op) {
+    if (failed(checkSmallFloatConversion(op))) {
+      result = failure();
+    } else if (convertsSmallFloats(op) &&
+               isa<TensorType>(op->getResult(0).getType())) {
+      op->emitOpError() << "has type " << op->getResult(0).getType()
+                        << "; a scalar or a vector is required";
+      result = failure();
+    }
+  });
+  return result;
+}
+
 /// Reports an error on each function of the C library on a vector of too many
 /// elements.
 LogicalResult checkCalls(Operation *root, RewritePatternSet &toCalls) {
@@ -206,8 +223,10 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
       populateMathToROCDLConversionPatterns(types, patterns,
                                             /*chipset=*/std::nullopt);
     }
-    if (failed(checkTypes(kernels, legal)) ||
-        failed(applyPartialConversion(kernels, legal, std::move(patterns))))
+    if (failed(checkTypes(kernels, legal)) || failed(checkConversions(kernels)))
+      return signalPassFailure();
+    expandSmallFloats(kernels);
+    if (failed(applyPartialConversion(kernels, legal, std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -3,7 +3,7 @@
 
 #include "smalti/passes/Conversion/ToCPU/CPUHalfFloats.h"
 
-#include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
+#include "smalti/passes/Support/SmallFloats.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -15,33 +15,6 @@
 
 using namespace mlir;
 using namespace smalti;
-
-Value smalti::truncateToOdd(OpBuilder &builder, Location loc, Value wide) {
-  Type f32 = withElement(wide.getType(), builder.getF32Type());
-  Type i32 = withElement(wide.getType(), builder.getI32Type());
-  auto constant = [&](int64_t value) -> Value {
-    TypedAttr attribute = builder.getI32IntegerAttr(value);
-    if (auto shaped = dyn_cast<ShapedType>(i32))
-      attribute = DenseElementsAttr::get(shaped, attribute);
-    return arith::ConstantOp::create(builder, loc, attribute);
-  };
-  Value nearest = arith::TruncFOp::create(builder, loc, f32, wide);
-  Value back = arith::ExtFOp::create(builder, loc, wide.getType(), nearest);
-  // Ordered comparison: NaN is not changed.
-  Value inexact = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ONE,
-                                        back, wide);
-  Value away = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT,
-                                     math::AbsFOp::create(builder, loc, back),
-                                     math::AbsFOp::create(builder, loc, wide));
-  Value bits = arith::BitcastOp::create(builder, loc, i32, nearest);
-  Value towardsZero = arith::SelectOp::create(
-      builder, loc, away,
-      arith::SubIOp::create(builder, loc, bits, constant(1)), bits);
-  Value odd = arith::OrIOp::create(builder, loc, towardsZero, constant(1));
-  return arith::BitcastOp::create(
-      builder, loc, f32,
-      arith::SelectOp::create(builder, loc, inexact, odd, bits));
-}
 
 LogicalResult smalti::computeInF32(ModuleOp scratch) {
   MLIRContext *context = scratch.getContext();

@@ -7,19 +7,10 @@
 #include "mlir/Support/LLVM.h"
 
 namespace mlir {
-class Location;
 class ModuleOp;
-class OpBuilder;
-class Value;
 } // namespace mlir
 
 namespace smalti {
-
-/// Truncates f64 to f32 and rounds to odd. A second truncation to a narrower
-/// type then gives the result of a single truncation, because odd results
-/// preserve ties.
-mlir::Value truncateToOdd(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value wide);
 
 /// Computes f16 and bf16 arithmetic in f32 and rounds after each op. For +, -,
 /// *, / and sqrt the result is correctly rounded; fma uses f64 for the same

@@ -15,11 +15,6 @@
 using namespace mlir;
 using namespace smalti;
 
-Type smalti::withElement(Type type, Type element) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  return shaped ? shaped.clone(element) : element;
-}
-
 int64_t smalti::bitWidth(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();

@@ -4,6 +4,8 @@
 #ifndef SMALTI_PASSES_CONVERSION_TOCPU_CPUVECTORS_H
 #define SMALTI_PASSES_CONVERSION_TOCPU_CPUVECTORS_H
 
+#include "smalti/passes/Support/SmallFloats.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -13,9 +15,6 @@ class IRMapping;
 } // namespace mlir
 
 namespace smalti {
-
-/// `type` with another element type.
-mlir::Type withElement(mlir::Type type, mlir::Type element);
 
 /// The bits of an element; 64 for index.
 int64_t bitWidth(mlir::Type type);

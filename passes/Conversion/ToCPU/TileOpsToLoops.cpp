@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/ToCPU/CPUAtomics.h"
-#include "smalti/passes/Conversion/ToCPU/CPUSmallFloats.h"
 #include "smalti/passes/Conversion/ToCPU/TileOpLoops.h"
+#include "smalti/passes/Support/SmallFloats.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

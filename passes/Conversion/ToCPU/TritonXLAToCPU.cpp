@@ -24,11 +24,11 @@
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
 #include "smalti/passes/Conversion/ToCPU/CPUMath.h"
 #include "smalti/passes/Conversion/ToCPU/CPUPackedMemory.h"
-#include "smalti/passes/Conversion/ToCPU/CPUSmallFloats.h"
 #include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
 #include "smalti/passes/Conversion/ToCPU/TileOps.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
+#include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/targets/Target.h"
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"

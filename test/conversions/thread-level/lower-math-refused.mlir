@@ -31,6 +31,23 @@ gpu.module @module attributes {smalti.target = "sm_90a"} {
 
 // -----
 
+gpu.module @module attributes {smalti.target = "sm_80"} {
+  gpu.func @small_floats(%a: f8E5M2, %b: vector<2xf128>, %c: tensor<?xf16>) {
+    %0 = arith.extf %a : f8E5M2 to f32
+    // expected-error@below {{converts 'f8E5M2' to 'f4E2M1FN'; conversions of floats of at most 8 bits are supported from and to f16}}
+    %1 = arith.truncf %a : f8E5M2 to f4E2M1FN
+    // expected-error@below {{converts 'f128' to 'f8E5M2'; conversions of floats of at most 8 bits}}
+    %2 = arith.truncf %b : vector<2xf128> to vector<2xf8E5M2>
+    // expected-error@below {{converts 'f32' to 'f8E4M3FN'; conversions of floats of at most 8 bits are supported from and to f16, bf16, f32 and f64, with rounding to nearest even}}
+    %3 = arith.truncf %0 toward_zero : f32 to f8E4M3FN
+    // expected-error@below {{has type 'tensor<?xf8E5M2>'; a scalar or a vector is required}}
+    %4 = arith.truncf %c : tensor<?xf16> to tensor<?xf8E5M2>
+    gpu.return
+  }
+}
+
+// -----
+
 func.func @cpu(%a: f128) -> f128 {
   // expected-error@below {{has type 'f128'; f16, bf16, f32, f64}}
   %0 = math.log1p %a : f128

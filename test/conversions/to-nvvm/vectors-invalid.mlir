@@ -105,10 +105,11 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @small_floats(%x: memref<256xf8E4M3FN>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E4M3FN> -> vector<256xf8E4M3FN>
-    // CHECK: 'arith.extf' op converts elements of type 'f8E4M3FN'; sm_80 does not have conversion instructions for this type
+    // CHECK: 'arith.fptosi' op converts 'f8E4M3FN' to 'i32'; sm_80 does not have conversion instructions for 'f8E4M3FN', so convert through f32
+    %i = arith.fptosi %v : vector<256xf8E4M3FN> to vector<256xi32>
     %w = arith.extf %v : vector<256xf8E4M3FN> to vector<256xf64>
-    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN', but the target converts through f32 and would round twice; convert to f32 first}}
-    %n = arith.truncf %w : vector<256xf64> to vector<256xf8E4M3FN>
+    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN'; conversions of floats of at most 8 bits are supported from and to f16, bf16, f32 and f64, with rounding to nearest even}}
+    %n = arith.truncf %w upward : vector<256xf64> to vector<256xf8E4M3FN>
     gpu.return
   }
 }
@@ -119,8 +120,8 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @unknown_floats(%x: memref<256xf8E5M2FNUZ>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E5M2FNUZ> -> vector<256xf8E5M2FNUZ>
-    // expected-error @below {{'arith.extf' op converts elements of type 'f8E5M2FNUZ', which is not supported on sm_90a}}
-    %w = arith.extf %v : vector<256xf8E5M2FNUZ> to vector<256xf32>
+    // expected-error @below {{'arith.fptoui' op converts 'f8E5M2FNUZ' to 'i8'; sm_90a does not have conversion instructions for 'f8E5M2FNUZ', so convert through f32}}
+    %w = arith.fptoui %v : vector<256xf8E5M2FNUZ> to vector<256xi8>
     gpu.return
   }
 }

@@ -456,19 +456,19 @@ def test_int4_conversions(is_signed: bool, layout: str) -> None:
     assert np.array_equal(y.astype(np.int32), wanted) and np.array_equal(z, wanted)
 
 
-def test_float8_needs_instructions() -> None:
+def test_float8_to_integers_needs_instructions() -> None:
     with pytest.raises(
-        smalti.CompileError, match="converts elements of type 'f8E4M3FN'; sm_80 does not have conversion instructions"
+        smalti.CompileError, match="converts 'f8E4M3FN' to 'i32'; sm_80 does not have conversion instructions"
     ):
         smalti.compile(
             f"""
 gpu.module @m {{
-  gpu.func @k(%x: memref<128x64xf8E4M3FN>, %y: memref<128x64xf32>) kernel
+  gpu.func @k(%x: memref<128x64xf8E4M3FN>, %y: memref<128x64xi32>) kernel
       attributes {{known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
     %v = mosaic_gpu.vector_load %x {{optimized = false, out_layouts = [{LAYOUTS["strided"]}]}}
         : memref<128x64xf8E4M3FN> -> vector<128x64xf8E4M3FN>
-    %w = arith.extf %v : vector<128x64xf8E4M3FN> to vector<128x64xf32>
-    mosaic_gpu.vector_store %w, %y {{in_layouts = [{LAYOUTS["strided"]}]}} : vector<128x64xf32>, memref<128x64xf32>
+    %w = arith.fptosi %v : vector<128x64xf8E4M3FN> to vector<128x64xi32>
+    mosaic_gpu.vector_store %w, %y {{in_layouts = [{LAYOUTS["strided"]}]}} : vector<128x64xi32>, memref<128x64xi32>
     gpu.return
   }}
 }}

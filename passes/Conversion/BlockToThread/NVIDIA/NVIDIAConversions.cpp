@@ -13,6 +13,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+#include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,12 +24,8 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
+/// 8-bit floats that have conversion instructions on some chips.
 static bool isFloat8(Type type) {
-  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
-}
-
-/// 8-bit floats that the chips convert.
-static bool isKnownFloat8(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
@@ -295,25 +292,29 @@ static bool supportsFloat8(const targets::Target &target) {
   });
 }
 
+/// Whether smalti-lower-math expands the conversion: the chip does not have an
+/// instruction for it, or would round twice.
+static bool isExpanded(Operation *op, const targets::Target &target) {
+  if (!convertsSmallFloats(op))
+    return false;
+  Type from = getElement(op->getOperand(0)), to = getElement(op->getResult(0));
+  return !supportsFloat8(target) || !(isFloat8(from) || isFloat8(to)) ||
+         (from.isF64() && isFloat8(to));
+}
+
 LogicalResult Conversions::plan(Operation *op, Planner &planner) const {
+  if (failed(checkSmallFloatConversion(op)))
+    return failure();
   Type from = getElement(op->getOperand(0)), to = getElement(op->getResult(0));
   const targets::Target &target = planner.getVendor().getTarget();
-  for (Type type : {from, to}) {
-    if (!isa<FloatType>(type) || type.getIntOrFloatBitWidth() > 8)
-      continue;
-    if (!isKnownFloat8(type))
-      return op->emitOpError() << "converts elements of type " << type
-                               << ", which is not supported on " << target.name;
-    if (!supportsFloat8(target))
+  // Integers that f32 rounds exceed the largest 8-bit float with instructions.
+  for (auto [type, other] : {std::pair(from, to), std::pair(to, from)})
+    if (isSmallFloat(type) && !isa<FloatType>(other) &&
+        !(isFloat8(type) && supportsFloat8(target)))
       return op->emitOpError()
-             << "converts elements of type " << type << "; " << target.name
-             << " does not have conversion instructions for this type";
-  }
-  // Integers that f32 rounds exceed the largest 8-bit float.
-  if (isFloat8(to) && from.isF64())
-    return op->emitOpError() << "converts " << from << " to " << to
-                             << ", but the target converts through f32 and "
-                                "would round twice; convert to f32 first";
+             << "converts " << from << " to " << to << "; " << target.name
+             << " does not have conversion instructions for " << type
+             << ", so convert through f32";
   if (!isVector(op->getResult(0)))
     return success();
   return getElementwiseLowering().plan(op, planner);
@@ -323,12 +324,14 @@ void Conversions::emit(Operation *op, Emitter &emitter,
                        OpBuilder &builder) const {
   Value source = op->getOperand(0), result = op->getResult(0);
   Type elementType = getElement(result);
+  bool isConverted =
+      needsConverter(op) && !isExpanded(op, emitter.vendor.getTarget());
   RegisterConverter converter(
       builder, op->getLoc(),
       isa<arith::UIToFPOp, arith::FPToUIOp, arith::ExtUIOp>(op) ? Sign::Unsigned
                                                                 : Sign::Signed);
   if (!isVector(result)) {
-    if (!needsConverter(op))
+    if (!isConverted)
       return emitter.emitScalar(op, builder);
     Value reg = vector::BroadcastOp::create(
         builder, op->getLoc(), VectorType::get({1}, source.getType()),
@@ -338,7 +341,7 @@ void Conversions::emit(Operation *op, Emitter &emitter,
                                           converter.convert(reg, elementType),
                                           ArrayRef<int64_t>{0}));
   }
-  if (!needsConverter(op))
+  if (!isConverted)
     return getElementwiseLowering().emit(op, emitter, builder);
   Registers registers;
   Value last;

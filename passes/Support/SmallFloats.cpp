@@ -1,33 +1,80 @@
-//===- CPUSmallFloats.cpp - Floats of at most 8 bits on the CPU -----------===//
+//===- SmallFloats.cpp - Conversions of floats of at most 8 bits ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "smalti/passes/Conversion/ToCPU/CPUSmallFloats.h"
-
-#include "smalti/passes/Conversion/ToCPU/CPUHalfFloats.h"
-#include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
+#include "smalti/passes/Support/SmallFloats.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace smalti;
 
+Type smalti::withElement(Type type, Type element) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? shaped.clone(element) : element;
+}
+
+Value smalti::truncateToOdd(OpBuilder &builder, Location loc, Value wide) {
+  Type f32 = withElement(wide.getType(), builder.getF32Type());
+  Type i32 = withElement(wide.getType(), builder.getI32Type());
+  auto constant = [&](int64_t value) -> Value {
+    TypedAttr attribute = builder.getI32IntegerAttr(value);
+    if (auto shaped = dyn_cast<ShapedType>(i32))
+      attribute = DenseElementsAttr::get(shaped, attribute);
+    return arith::ConstantOp::create(builder, loc, attribute);
+  };
+  Value nearest = arith::TruncFOp::create(builder, loc, f32, wide);
+  Value back = arith::ExtFOp::create(builder, loc, wide.getType(), nearest);
+  // Ordered comparison: NaN is not changed.
+  Value inexact = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ONE,
+                                        back, wide);
+  Value away = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT,
+                                     math::AbsFOp::create(builder, loc, back),
+                                     math::AbsFOp::create(builder, loc, wide));
+  Value bits = arith::BitcastOp::create(builder, loc, i32, nearest);
+  Value towardsZero = arith::SelectOp::create(
+      builder, loc, away,
+      arith::SubIOp::create(builder, loc, bits, constant(1)), bits);
+  Value odd = arith::OrIOp::create(builder, loc, towardsZero, constant(1));
+  return arith::BitcastOp::create(
+      builder, loc, f32,
+      arith::SelectOp::create(builder, loc, inexact, odd, bits));
+}
+
 bool smalti::isSmallFloat(Type type) {
   return isa<FloatType>(type) && type.getIntOrFloatBitWidth() <= 8;
 }
 
+bool smalti::convertsSmallFloats(Operation *op) {
+  return isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+         (isSmallFloat(getElementTypeOrSelf(op->getOperand(0).getType())) ||
+          isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType())));
+}
+
 bool smalti::isSmallFloatConversion(Operation *op) {
-  auto truncation = dyn_cast<arith::TruncFOp>(op);
-  if (!truncation && !isa<arith::ExtFOp>(op))
+  if (!convertsSmallFloats(op))
     return false;
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
   // Conversions between two small floats would need a rule for each pair.
-  if (isSmallFloat(getElementTypeOrSelf(op->getOperand(0).getType())) &&
-      isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType())))
+  Type wide = getElementTypeOrSelf(truncation ? op->getOperand(0).getType()
+                                              : op->getResult(0).getType());
+  if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(wide))
     return false;
   return !truncation || truncation.getRoundingmode().value_or(
                             arith::RoundingMode::to_nearest_even) ==
                             arith::RoundingMode::to_nearest_even;
+}
+
+LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
+  if (!convertsSmallFloats(op) || isSmallFloatConversion(op))
+    return success();
+  return op->emitOpError()
+         << "converts " << getElementTypeOrSelf(op->getOperand(0).getType())
+         << " to " << getElementTypeOrSelf(op->getResult(0).getType())
+         << "; conversions of floats of at most 8 bits are supported from and "
+            "to f16, bf16, f32 and f64, with rounding to nearest even";
 }
 
 namespace {
@@ -253,9 +300,7 @@ void Expansion::run() {
 void smalti::expandSmallFloats(Operation *root) {
   SmallVector<Operation *> conversions;
   root->walk([&](Operation *op) {
-    if (isa<arith::ExtFOp, arith::TruncFOp>(op) &&
-        (isSmallFloat(getElementTypeOrSelf(op->getOperand(0).getType())) ||
-         isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType()))))
+    if (convertsSmallFloats(op))
       conversions.push_back(op);
   });
   for (Operation *op : conversions)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Floats of at most 8 bits and elements of less than a byte on the CPU, compared with ml_dtypes for every code."""
+"""Conversions of floats of at most 8 bits, compared with ml_dtypes for every code, and elements of less than a byte."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ BYTES = {
 }
 NIBBLE = {"f4E2M1FN": "float4_e2m1fn"}
 SMALL = {**BYTES, **NIBBLE}
+# sm_90a and gfx1201 have instructions for some of the types.
+TARGETS = ["cpu", "emu:sm_80", "emu:sm_90a", "emu:gfx942", "emu:gfx1201"]
 WIDE: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 
 
@@ -52,6 +54,11 @@ def unpack(packed: np.ndarray, width: int) -> np.ndarray:
     return parts.reshape(*packed.shape[:-1], -1)
 
 
+def memory_element(small: str, target: str) -> str:
+    """GPUs do not load elements of 6 bits: the kernel converts bytes."""
+    return "i8" if bits(small) == 6 and target != "cpu" else small
+
+
 def same(got: np.ndarray, expected: np.ndarray) -> None:
     """Equal to the bit, except for the payloads of NaNs."""
     got64, expected64 = got.astype(np.float64), expected.astype(np.float64)
@@ -60,26 +67,40 @@ def same(got: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(np.signbit(got64)[numbers], np.signbit(expected64)[numbers])
 
 
-@pytest.mark.parametrize("wide", WIDE)
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("small", SMALL)
-def test_every_code_is_extended(small: str, wide: str) -> None:
-    count = 1 << bits(small)
+def test_every_code_is_extended(small: str, target: str) -> None:
+    count = 512
+    memory = memory_element(small, target)
+    tile = f"tensor<{count}x{small}>"
+    code = f"  %t = triton_xla.extract %a[0] [{count}] [1] : memref<{count}x{memory}> to tensor<{count}x{memory}>\n"
+    if memory != small:
+        code += f"""
+  %n = arith.trunci %t : tensor<{count}xi8> to tensor<{count}xi{bits(small)}>
+  %s = arith.bitcast %n : tensor<{count}xi{bits(small)}> to {tile}
+"""
+    value = "%t" if memory == small else "%s"
+    for wide in WIDE:
+        code += f"""
+  %{wide} = arith.extf {value} : {tile} to tensor<{count}x{wide}>
+  triton_xla.insert %{wide} into %o_{wide}[0] [{count}] [1] : tensor<{count}x{wide}> into memref<{count}x{wide}>
+"""
+    results = ", ".join(f"%o_{wide}: memref<{count}x{wide}>" for wide in WIDE)
     kernel = smalti.compile(
         f"""
-triton_xla.entry_func @extend(%a: memref<{count}x{small}>, %o: memref<{count}x{wide}>, %tile: index) tiles 1 {{
-  %t = triton_xla.extract %a[0] [{count}] [1] : memref<{count}x{small}> to tensor<{count}x{small}>
-  %w = arith.extf %t : tensor<{count}x{small}> to tensor<{count}x{wide}>
-  triton_xla.insert %w into %o[0] [{count}] [1] : tensor<{count}x{wide}> into memref<{count}x{wide}>
+triton_xla.entry_func @extend(%a: memref<{count}x{memory}>, {results}, %tile: index) tiles 1 {{
+{code}
   triton_xla.return
 }}
 """,
-        target="cpu",
+        target=target,
     )
-    values = np.arange(count, dtype=np.uint8).view(numpy_type(small))
-    out = np.full(count, 77, WIDE[wide])
-    kernel(stored(values, small), out)
-    with np.errstate(all="ignore"):
-        same(out, values.astype(np.float64).astype(WIDE[wide]))
+    values = (np.arange(count) % (1 << bits(small))).astype(np.uint8).view(numpy_type(small))
+    outs = [np.full(count, 77, dtype) for dtype in WIDE.values()]
+    kernel(values.view(np.int8) if memory == "i8" else stored(values, small), *outs)
+    for out in outs:
+        with np.errstate(all="ignore"):
+            same(out, values.astype(np.float64).astype(out.dtype))
 
 
 def numbers(small: str) -> np.ndarray:
@@ -113,33 +134,50 @@ def truncated(values: np.ndarray, small: str) -> np.ndarray:
     return np.where(np.isnan(wide), nan, result)
 
 
-@pytest.mark.parametrize("wide", WIDE)
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("small", SMALL)
-def test_truncation_rounds_once_and_saturates(small: str, wide: str) -> None:
+def test_truncation_rounds_once_and_saturates(small: str, target: str) -> None:
+    rng = np.random.default_rng(5)
+    exact = np.concatenate([numbers(small), rng.integers(0, 1 << 32, 200, np.uint32).view(np.float32)])
+    exact = np.append(exact, np.zeros(-len(exact) % 512))
     with np.errstate(all="ignore"):
-        values = numbers(small).astype(WIDE[wide])
-    values = np.append(values, np.zeros(-len(values) % 2, values.dtype))
-    count = len(values)
+        inputs = [exact.astype(dtype) for dtype in WIDE.values()]
+    count = len(exact)
+    memory = memory_element(small, target)
+    code = ""
+    for wide in WIDE:
+        code += f"""
+  %t_{wide} = triton_xla.extract %a_{wide}[0] [{count}] [1] : memref<{count}x{wide}> to tensor<{count}x{wide}>
+  %n_{wide} = arith.truncf %t_{wide} : tensor<{count}x{wide}> to tensor<{count}x{small}>
+"""
+        value = f"%n_{wide}"
+        if memory != small:
+            value = f"%e_{wide}"
+            code += f"""
+  %b_{wide} = arith.bitcast %n_{wide} : tensor<{count}x{small}> to tensor<{count}xi{bits(small)}>
+  %e_{wide} = arith.extui %b_{wide} : tensor<{count}xi{bits(small)}> to tensor<{count}xi8>
+"""
+        code += f"""
+  triton_xla.insert {value} into %o_{wide}[0] [{count}] [1] : tensor<{count}x{memory}> into memref<{count}x{memory}>
+"""
+    arguments = [f"%a_{wide}: memref<{count}x{wide}>" for wide in WIDE]
+    arguments += [f"%o_{wide}: memref<{count}x{memory}>" for wide in WIDE]
     kernel = smalti.compile(
         f"""
-triton_xla.entry_func @truncate(%a: memref<{count}x{wide}>, %o: memref<{count}x{small}>, %tile: index) tiles 1 {{
-  %t = triton_xla.extract %a[0] [{count}] [1] : memref<{count}x{wide}> to tensor<{count}x{wide}>
-  %n = arith.truncf %t : tensor<{count}x{wide}> to tensor<{count}x{small}>
-  triton_xla.insert %n into %o[0] [{count}] [1] : tensor<{count}x{small}> into memref<{count}x{small}>
+triton_xla.entry_func @truncate({", ".join(arguments)}, %tile: index) tiles 1 {{
+{code}
   triton_xla.return
 }}
 """,
-        target="cpu",
+        target=target,
     )
-    if small in NIBBLE:
-        packed = np.full(count // 2, 0x5A, np.uint8)
-        kernel(values, packed)
-        out = unpack(packed, 4).view(numpy_type(small))
-    else:
-        out = np.full(count, 1, numpy_type(small))
-        kernel(values, out)
-    with np.errstate(all="ignore"):
-        same(out, truncated(values, small))
+    outs = [np.full(count // 2 if small in NIBBLE else count, 0x5A, np.int8) for _ in WIDE]
+    typed = memory == small and small not in NIBBLE
+    kernel(*inputs, *(out.view(numpy_type(small)) if typed else out for out in outs))
+    for values, out in zip(inputs, outs, strict=True):
+        codes = unpack(out.view(np.uint8), 4) if small in NIBBLE else out.view(np.uint8)
+        with np.errstate(all="ignore"):
+            same(codes.view(numpy_type(small)), truncated(values, small))
 
 
 @pytest.mark.parametrize("element", ["i4", "i2", "f4E2M1FN"])

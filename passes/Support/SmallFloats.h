@@ -1,0 +1,52 @@
+//===- SmallFloats.h - Conversions of floats of at most 8 bits --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef SMALTI_PASSES_SUPPORT_SMALLFLOATS_H
+#define SMALTI_PASSES_SUPPORT_SMALLFLOATS_H
+
+#include "mlir/Support/LLVM.h"
+
+namespace mlir {
+class Location;
+class OpBuilder;
+class Operation;
+class Type;
+class Value;
+} // namespace mlir
+
+namespace smalti {
+
+/// `type` with another element type.
+mlir::Type withElement(mlir::Type type, mlir::Type element);
+
+/// Truncates f64 to f32 and rounds to odd. A second truncation to a narrower
+/// type then gives the result of a single truncation, because odd results
+/// preserve ties.
+mlir::Value truncateToOdd(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value wide);
+
+/// Whether the type is a float of at most 8 bits.
+bool isSmallFloat(mlir::Type type);
+
+/// Whether the op, an arith.extf or arith.truncf, has an operand or a result of
+/// small floats.
+bool convertsSmallFloats(mlir::Operation *op);
+
+/// Whether expandSmallFloats() supports the conversion, an arith.extf or
+/// arith.truncf.
+bool isSmallFloatConversion(mlir::Operation *op);
+
+/// Reports an error if the op converts small floats and expandSmallFloats()
+/// does not support it.
+llvm::LogicalResult checkSmallFloatConversion(mlir::Operation *op);
+
+/// Expands conversions from and to small floats to integer ops, for targets
+/// that do not have an instruction for them. A truncation rounds to nearest
+/// even and saturates, also from infinity. NaN stays NaN; in a type without
+/// NaN, it becomes the largest value. f8E8M0FNU represents powers of two: a
+/// negative value becomes NaN, and zero becomes the smallest value.
+void expandSmallFloats(mlir::Operation *root);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_SUPPORT_SMALLFLOATS_H
