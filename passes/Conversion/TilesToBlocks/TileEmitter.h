@@ -253,6 +253,9 @@ private:
   llvm::DenseMap<mlir::Type, mlir::Value> scratches;
   /// Constant arrays of the module.
   int64_t numConstants = 0;
+  /// Buffers of computed operands, and the block of the last dot that used
+  /// each.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Block *>> computed;
   /// Buffers of operands that are stored before the loop of their dots.
   llvm::DenseMap<mlir::Value, mlir::Value> staged;
   /// Whether copies are not yet committed to a group.

@@ -729,13 +729,31 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
     return buffer;
   Operation *producer = operand.getDefiningOp();
   auto type = cast<RankedTensorType>(operand.getType());
-  Value buffer = allocateBuffer(producer ? producer->getLoc() : loc,
-                                type.getShape(), type.getElementType());
+  auto loop = dot->getParentOfType<LoopLikeOpInterface>();
+  bool isInvariant = loop && loop.isDefinedOutsideOfLoop(operand);
+  // Computed operands of dots in different loops are stored one after the
+  // other: each dot in a loop ends with a barrier.
+  bool isComputed = !isa_and_nonnull<triton_xla::ExtractOp>(producer) &&
+                    plan.dots.find(dot)->second.inLoop && !isInvariant;
+  Value buffer;
+  if (isComputed)
+    for (auto &[other, block] : computed)
+      if (!buffer && block != dot->getBlock() &&
+          cast<MemRefType>(other.getType()).getShape() == type.getShape() &&
+          getElementTypeOrSelf(other.getType()) == type.getElementType()) {
+        buffer = other;
+        block = dot->getBlock();
+      }
+  if (!buffer) {
+    buffer = allocateBuffer(producer ? producer->getLoc() : loc,
+                            type.getShape(), type.getElementType());
+    if (isComputed)
+      computed.emplace_back(buffer, dot->getBlock());
+  }
   Value vector = mapping.lookup(operand);
   OpBuilder::InsertionGuard guard(builder);
   // An operand from outside of the dot's loop is stored once, before the loop.
-  auto loop = dot->getParentOfType<LoopLikeOpInterface>();
-  if (loop && loop.isDefinedOutsideOfLoop(operand)) {
+  if (isInvariant) {
     builder.setInsertionPointAfterValue(vector);
     if (plan.persistentBlocks != 0 ||
         loop->getParentOfType<LoopLikeOpInterface>())
