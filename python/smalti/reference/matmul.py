@@ -50,7 +50,7 @@ def integer_matmul(a: Value, b: Value, c: Value, ty: dtypes.ElementType) -> Valu
     """`a b + c`, which wraps."""
     data = wrap(c.data + matmul(a.data, b.data), width_of(ty))
     uncertain = None
-    if is_uncertain(a, b, c) is not None:
+    if any(is_uncertain(value) is not None for value in (a, b, c)):
         uncertain = (error_of(c) != 0) | _reaches(error_of(a) != 0, error_of(b) != 0)
     return Value(data, unknown_where(uncertain, data.shape))
 
@@ -74,7 +74,7 @@ def float_matmul(
     ex, ey, ez = (np.where(np.isfinite(error_of(v)), error_of(v), 0.0) for v in (a, b, c))
     magnitude = matmul(x, y)
     error = (terms * a.data.shape[-1] + 1) * rounding * (magnitude + z) + operands * magnitude + ez
-    if is_uncertain(a, b) is not None:
+    if any(is_uncertain(value) is not None for value in (a, b)):
         error = error + matmul(ex, y + ey) + matmul(x, ey)
     unknown = np.isinf(error_of(c)) | _reaches(np.isinf(error_of(a)), np.isinf(error_of(b)))
     stored = data.astype(ty.numpy).astype(np.float64)
@@ -172,29 +172,30 @@ def dense(stored: np.ndarray, metadata: np.ndarray, bits: int, form: str) -> tup
     return values, mask
 
 
-def _operand(op: Any, side: str, tile: Value, ty: dtypes.ElementType) -> tuple[np.ndarray, str]:
+def _operand(op: Any, side: str, tile: Value, ty: dtypes.ElementType) -> tuple[Value, str]:
     """The elements of an operand, which may be packed, and the name of their type."""
-    data = certain(tile, "a scaled or sparse operand")
     if f"{side}_format" not in op.attributes:
-        return data, ty.mlir
+        return tile, ty.mlir
     form = str(ir.TypeAttr(op.attributes[f"{side}_format"]).value)
-    return unpack(data, form, integer(op, f"{side}_packed")), form
+    return Value(unpack(certain(tile, "a packed operand"), form, integer(op, f"{side}_packed"))), form
 
 
-def _scaled(op: Any, side: str, data: np.ndarray, scales: list[Value], whole: list[Value], block: int) -> np.ndarray:
+def _scaled(op: Any, side: str, tile: Value, scales: list[Value], whole: list[Value], block: int) -> Value:
     """The elements of an operand times their scales. The blocks are along K, the last dimension of lhs."""
-    lines = data.T if side == "rhs" else data
+    rows, depth = tile.data.shape[::-1] if side == "rhs" else tile.data.shape
+    factors = np.ones((rows, depth))
     if scales:
         layout = 0
         if f"{side}_layout" in op.attributes:
             layout = _LAYOUTS.index(str(op.attributes[f"{side}_layout"]).partition("<")[2].rstrip(">"))
-        rows, depth = lines.shape
         size = min(block, depth)
         matrix = scale_matrix(certain(scales[0], "a scale"), rows, depth // size, layout, side == "rhs")
-        lines = lines * np.repeat(matrix, size, axis=1)
+        factors = np.repeat(matrix, size, axis=1)
     if whole:
-        lines = lines * float(certain(whole[0], "a scale"))
-    return lines.T if side == "rhs" else lines
+        factors = factors * float(certain(whole[0], "a scale"))
+    factors = factors.T if side == "rhs" else factors
+    error = error_of(tile)
+    return Value(tile.data * factors, np.where(np.isinf(error), np.inf, error * np.abs(factors)))
 
 
 _LAYOUTS = ("linear", "padded", "swizzled_128x4")
@@ -207,15 +208,18 @@ def _block_dot(op: Any, groups: list[list[Value]], types: dict[str, dtypes.Eleme
     b, right_form = _operand(op, "rhs", rhs, types["rhs"])
     stored = None
     if metadata:
-        a, stored = dense(a, certain(metadata[0], "the metadata"), types["metadata"].bits, left_form)
+        data, stored = dense(
+            certain(a, "a sparse operand"), certain(metadata[0], "the metadata"), types["metadata"].bits, left_form
+        )
+        a = Value(data)
     if types["result"].kind != "f":
         for name in ("lhs", "rhs"):
             if f"unsigned_{name}" in op.attributes:
                 raise ValueError(f"an unsigned {name} of a sparse dot is not supported")
-        return integer_matmul(Value(a.astype(np.int64)), Value(b), c, types["result"])
-    block = integer(op, "block_size") if "block_size" in op.attributes else a.shape[1]
-    left = Value(_scaled(op, "lhs", a, left_scales, left_whole, block))
-    right = Value(_scaled(op, "rhs", b, right_scales, right_whole, block))
+        return integer_matmul(Value(a.data.astype(np.int64)), b, c, types["result"])
+    block = integer(op, "block_size") if "block_size" in op.attributes else a.data.shape[1]
+    left = _scaled(op, "lhs", a, left_scales, left_whole, block)
+    right = _scaled(op, "rhs", b, right_scales, right_whole, block)
     bits = min(_PACKED.get(form, (types[side].bits,))[0] for form, side in ((left_form, "lhs"), (right_form, "rhs")))
     rounding = addition_rounding(bits, types["result"])
     error = _SCALE_ROUNDINGS * types["result"].rounding if left_scales or right_scales else 0.0
@@ -224,7 +228,7 @@ def _block_dot(op: Any, groups: list[list[Value]], types: dict[str, dtypes.Eleme
     value = float_matmul(left, right, c, types["result"], rounding, operands=error)
     if stored is not None:
         # A target may skip the rows of rhs for which lhs is not stored.
-        skipped = matmul((~stored).astype(np.float64), (~np.isfinite(b)).astype(np.float64)) > 0
+        skipped = matmul((~stored).astype(np.float64), (~np.isfinite(b.data)).astype(np.float64)) > 0
         value.error = np.where(skipped, np.inf, error_of(value))
     return value
 

@@ -180,6 +180,36 @@ triton_xla.entry_func @truncate({", ".join(arguments)}, %tile: index) tiles 1 {{
             same(codes.view(numpy_type(small)), truncated(values, small))
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("small", [small for small in BYTES if bits(small) == 8])
+def test_moves(small: str, target: str) -> None:
+    """Constants, selections, transposes, loads and stores of tiles keep the bits of the elements."""
+    tile, turned = f"tensor<64x32x{small}>", f"tensor<32x64x{small}>"
+    kernel = smalti.compile(
+        f"""
+triton_xla.entry_func @move(%a: memref<64x32x{small}>, %m: memref<64x32xi8>, %o: memref<32x64x{small}>, %tile: index) tiles 1 {{
+  %t = triton_xla.extract %a[0, 0] [64, 32] [1, 1] : memref<64x32x{small}> to {tile}
+  %mt = triton_xla.extract %m[0, 0] [64, 32] [1, 1] : memref<64x32xi8> to tensor<64x32xi8>
+  %zero = arith.constant dense<0> : tensor<64x32xi8>
+  %isSet = arith.cmpi ne, %mt, %zero : tensor<64x32xi8>
+  %k = arith.constant dense<2.0> : {tile}
+  %s = arith.select %isSet, %t, %k : tensor<64x32xi1>, {tile}
+  %r = triton_xla.transpose %s [1, 0] : {tile} -> {turned}
+  triton_xla.insert %r into %o[0, 0] [32, 64] [1, 1] : {turned} into memref<32x64x{small}>
+  triton_xla.return
+}}
+""",
+        target=target,
+    )
+    rng = np.random.default_rng(6)
+    a = rng.permutation(np.arange(2048) % 256).astype(np.uint8).reshape(64, 32)
+    mask = rng.integers(0, 2, (64, 32), np.int8)
+    out = np.full((32, 64), 0x5A, np.uint8)
+    kernel(a.view(numpy_type(small)), mask, out.view(numpy_type(small)))
+    two = np.array(2.0).astype(numpy_type(small)).view(np.uint8)
+    np.testing.assert_array_equal(out, np.where(mask, a, two).T)
+
+
 @pytest.mark.parametrize("element", ["i4", "i2", "f4E2M1FN"])
 @pytest.mark.parametrize(
     ("rows", "columns", "row", "column"), [(3, 5, 1, 3), (2, 16, 0, 0), (4, 7, 2, 11), (3, 9, -1, -3)]

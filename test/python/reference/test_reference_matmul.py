@@ -68,6 +68,15 @@ def test_an_unknown_operand_makes_its_results_unknown() -> None:
     assert value.error is not None and np.isinf(value.error).tolist() == [[False] * 2, [True] * 2, [False] * 2]
 
 
+def test_two_rounded_operands() -> None:
+    a, b = RNG.standard_normal((3, 4)), RNG.standard_normal((4, 2))
+    lhs, rhs = Value(a, np.full((3, 4), 0.5)), Value(b, np.full((4, 2), 0.25))
+    value = matmul.float_matmul(lhs, rhs, Value(np.zeros((3, 2))), F32, 0.0)
+    worst = 0.5 * np.abs(b).sum(0) + 0.25 * np.abs(a).sum(1)[:, None] + 4 * 0.5 * 0.25
+    assert value.error is not None
+    np.testing.assert_allclose(value.error, worst)
+
+
 def test_packed_elements_start_at_the_lowest_bit() -> None:
     four = matmul.unpack(np.array([[0x21, -1]]), "f4E2M1FN", 1)
     codes = np.array([[1, 2, 15, 15]], np.uint8).view(ml_dtypes.float4_e2m1fn).astype(np.float64)
