@@ -123,7 +123,7 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["wave 65"], "'wave 65': 65 is not in the range 1 to 64"),
         (["vendor intel"], "'vendor intel': 'intel' is not one of the known values"),
         (["order random:x"], "'order random:x': 'random:x' requires a number after 'random:'"),
-        (["order slow"], "'order slow': 'slow' is not a keyword of the launch description"),
+        (["order slow"], "'order slow': 'slow' is not a known keyword"),
         (["timeout never"], "'timeout never': 'never' is not a number of seconds"),
         (["blocks 0 2"], "the range in 'blocks' is not inside the grid"),
         (
@@ -146,7 +146,7 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["speed 3"], "'speed 3': 'speed' is not a keyword of the launch description"),
         (["kernel other"], "the kernel library does not have a kernel 'other'"),
         (["library /nowhere.so"], "the kernel library cannot be loaded: "),
-        (["shared 1048576"], "the kernel has 1048832 bytes of shared memory, more than any GPU"),
+        (["shared 1048576"], "the kernel has 1048832 bytes of shared memory, which exceeds that of every GPU"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
