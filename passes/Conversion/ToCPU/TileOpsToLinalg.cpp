@@ -81,8 +81,21 @@ static Value convert(OpBuilder &builder, Location loc, Value tile,
 static Value lowerDot(OpBuilder &builder, DotOp op) {
   Location loc = op.getLoc();
   RankedTensorType type = op.getResult().getType();
-  SmallVector<Value> operands = {op.getLhs(), op.getRhs()};
   bool isHalf = type.getElementType().isF16();
+  bool isMixed = op.getLhs().getType().getElementType() !=
+                 op.getRhs().getType().getElementType();
+  // linalg extends both operands in the same way.
+  auto extend = [&](Value tile, bool isUnsigned) -> Value {
+    if (isMixed)
+      return convert<arith::ExtFOp>(builder, loc, tile, builder.getF32Type());
+    if (!op.getUnsignedLhs() && !op.getUnsignedRhs())
+      return tile;
+    Type i32 = builder.getI32Type();
+    return isUnsigned ? convert<arith::ExtUIOp>(builder, loc, tile, i32)
+                      : convert<arith::ExtSIOp>(builder, loc, tile, i32);
+  };
+  SmallVector<Value> operands = {extend(op.getLhs(), op.getUnsignedLhs()),
+                                 extend(op.getRhs(), op.getUnsignedRhs())};
   Value accumulator =
       isHalf ? convert<arith::ExtFOp>(builder, loc, op.getAccumulator(),
                                       builder.getF32Type())

@@ -95,19 +95,10 @@ static bool isElementwiseOnTiles(Operation *op) {
 
 /// Why a dot cannot be lowered to CPU loops, if it cannot.
 static std::optional<StringRef> getRefusal(DotOp dot) {
-  Type lhs = dot.getLhs().getType().getElementType();
   if (dot.getAlgorithm() != DotAlgorithm::Default &&
       dot.getAlgorithm() != DotAlgorithm::TF32 &&
       dot.getAlgorithm() != DotAlgorithm::IEEE)
     return "a dot with this algorithm";
-  if (dot.getUnsignedLhs() || dot.getUnsignedRhs())
-    return "a dot of unsigned operands";
-  if (lhs.isF64())
-    return "a dot of f64 operands";
-  if (lhs != dot.getRhs().getType().getElementType())
-    return "a dot of operands with different element types";
-  if (dot.getAccumulator().getType().getElementType().isF16())
-    return "a dot with an f16 accumulator";
   return std::nullopt;
 }
 

@@ -108,50 +108,6 @@ triton_xla.entry_func @dot(%tile: index) tiles 1 {
 
 // -----
 
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0> : tensor<16x16xi8>
-  %b = arith.constant dense<0> : tensor<16x16xi8>
-  %c = arith.constant dense<0> : tensor<16x16xi32>
-  // expected-error@+1 {{a dot of unsigned operands is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c unsigned_rhs : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0.0> : tensor<16x16xf8E4M3FN>
-  %b = arith.constant dense<0.0> : tensor<16x16xf8E5M2>
-  %c = arith.constant dense<0.0> : tensor<16x16xf32>
-  // expected-error@+1 {{a dot of operands with different element types is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E5M2> -> tensor<16x16xf32>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0.0> : tensor<16x16xf64>
-  %b = arith.constant dense<0.0> : tensor<16x16xf64>
-  %c = arith.constant dense<0.0> : tensor<16x16xf64>
-  // expected-error@+1 {{a dot of f64 operands is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf64>, tensor<16x16xf64> -> tensor<16x16xf64>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0.0> : tensor<16x16xf16>
-  %b = arith.constant dense<0.0> : tensor<16x16xf16>
-  %c = arith.constant dense<0.0> : tensor<16x16xf16>
-  // expected-error@+1 {{a dot with an f16 accumulator is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf16>
-  triton_xla.return
-}
-
-// -----
-
 triton_xla.entry_func @atomic_bit(%a: memref<4xi1>, %x: i1, %tile: index) tiles 1 {
   // expected-error@+1 {{has elements of 'i1'; an atomic operation requires 8, 16, 32 or 64 bits, and arithmetic requires floats of at least 16 bits}}
   %old = triton_xla.atomic_rmw ori %x into %a[%tile] : i1 into memref<4xi1>, index
