@@ -1,4 +1,5 @@
 // Cumulative sum of each row of any length: a scan of 512 elements at a time, which starts with the sum so far.
+// Arguments: 0=3x1200 1=3x1200
 
 triton_xla.entry_func @cumulative_sum(%x: memref<?x?xf32>, %y: memref<?x?xf32>, %row: index) tiles size(%x, 0) {
   %c0 = arith.constant 0 : index

@@ -1,5 +1,6 @@
 // Gradient of an embedding: row i of the gradient is added to row token[i] of the table. Tokens may repeat, and tokens outside
 // of the table are skipped.
+// Arguments: 0=50 1=50x64
 
 triton_xla.entry_func @embedding_gradient(%token: memref<?xi32>, %gradient: memref<?x64xf32>, %table: memref<100x64xf32>,
                                           %tile: index) tiles size(%token, 0) ceildiv 16 {

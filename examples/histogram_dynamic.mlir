@@ -1,4 +1,5 @@
 // Histogram of values in 64 bins; values outside are not counted. Each instance counts 1024 values and adds its counts.
+// Arguments: 0=3000
 
 triton_xla.entry_func @histogram(%x: memref<?xi32>, %bins: memref<64xi32>, %tile: index) tiles size(%x, 0) ceildiv 1024 {
   %c1024 = arith.constant 1024 : index

@@ -1,4 +1,5 @@
 // C = gelu(A B + bias) + residual, with tiles of 64 x 64 and steps of 32 along K. GELU is computed by erf.
+// Arguments: 0=100x72 1=72x88 2=88 3=100x88 4=100x88
 
 triton_xla.entry_func @matmul(%a: memref<?x?xf16> {triton_xla.size_divisors = array<i64: 1, 8>},
                               %b: memref<?x?xf16> {triton_xla.size_divisors = array<i64: 1, 8>}, %bias: memref<?xf32>,

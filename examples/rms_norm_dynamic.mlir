@@ -1,4 +1,5 @@
 // RMS normalization of 8 rows per tile, of up to 512 elements. Elements past the row are zero in the sum.
+// Arguments: 0=13x500 1=500 2=13x500
 
 triton_xla.entry_func @rms_norm(%x: memref<?x?xf16>, %scale: memref<?xf32>, %y: memref<?x?xf16>, %tile: index)
     tiles size(%x, 0) ceildiv 8 {

@@ -110,6 +110,8 @@ static std::vector<MmaInstruction> withFma(std::vector<MmaInstruction> mmas,
                                            int64_t macsPerCycle) {
   for (Element element : {Element::F32, Element::F16, Element::BF16})
     mmas.push_back(scalarFma(8, waveSize / 8, element, macsPerCycle));
+  for (Element element : {Element::F64, Element::I8})
+    mmas.push_back(scalarFma(8, waveSize / 8, element, /*macsPerCycle=*/0));
   return mmas;
 }
 

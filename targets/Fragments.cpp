@@ -128,6 +128,9 @@ MmaInstruction targets::scalarFma(int64_t m, int64_t n, Element element,
   c.layout.laneDims = {PartitionDim::of(-3), PartitionDim::of(-2)};
   c.layout.vectorDim = -1;
   a.order = b.order = c.order = inOrder(1);
-  return makeMma(MmaKind::Fma, {m, n, 1}, element, element, Element::F32, a, b,
+  Element accumulator = element == Element::F64  ? Element::F64
+                        : element == Element::I8 ? Element::I32
+                                                 : Element::F32;
+  return makeMma(MmaKind::Fma, {m, n, 1}, element, element, accumulator, a, b,
                  c, /*mnemonic=*/"", macsPerCycle);
 }

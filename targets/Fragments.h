@@ -43,8 +43,9 @@ Fragment rowsAlongLanes(int64_t rows, int64_t columns, int64_t groups,
 Fragment columnsAlongLanes(int64_t rows, int64_t columns, int64_t groups,
                            int64_t chunk, int64_t replicas = 1);
 
-/// m x n x 1 by scalar fused multiply-adds: lane = n * row + column of C. A and
-/// B are replicated across the lanes that need the same element.
+/// m x n x 1 by scalar multiply-adds, fused for floats, in f64, i32 or f32:
+/// lane = n * row + column of C. A and B are replicated across the lanes that
+/// need the same element.
 MmaInstruction scalarFma(int64_t m, int64_t n, Element element,
                          int64_t macsPerCycle);
 

@@ -89,6 +89,8 @@ static std::vector<MmaInstruction> instructions(const Rates &rates,
   mmas.push_back(mmaSync(16, Element::I8, Element::I32, rates.eightBit));
   for (Element element : {Element::F32, Element::F16, Element::BF16})
     mmas.push_back(scalarFma(8, 4, element, rates.fma));
+  for (Element element : {Element::F64, Element::I8})
+    mmas.push_back(scalarFma(8, 4, element, /*macsPerCycle=*/0));
   return mmas;
 }
 

@@ -106,9 +106,10 @@ const targets::Target *smalti::mosaic_gpu::getTarget(Operation *op) {
 static bool areMmaTypes(Type a, Type b) {
   if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a))
     return isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b);
-  return isOneKind(a, b) && (isEightBitFloat(a) ||
-                             isa<Float16Type, BFloat16Type, Float32Type>(a) ||
-                             a.isSignlessInteger(8) || a.isSignlessInteger(4));
+  return isOneKind(a, b) &&
+         (isEightBitFloat(a) ||
+          isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(a) ||
+          a.isSignlessInteger(8) || a.isSignlessInteger(4));
 }
 
 /// Whether an element of the target table is this type.
@@ -160,10 +161,12 @@ LogicalResult MMAOp::verify() {
         "and two of f8E4M3FNUZ and f8E5M2FNUZ");
   bool isInteger = isa<IntegerType>(element);
   Type sum = accumulator.getElementType();
-  if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
+  StringRef expected = isInteger ? "i32" : element.isF64() ? "f64" : "f32";
+  if (isInteger         ? !sum.isSignlessInteger(32)
+      : element.isF64() ? !sum.isF64()
+                        : !sum.isF32())
     return emitOpError() << "a matmul of " << element << " must accumulate in "
-                         << (isInteger ? "i32" : "f32") << ", but found "
-                         << sum;
+                         << expected << ", but found " << sum;
   if (getAllowTf32() && !element.isF32())
     return emitOpError() << "allow_tf32 requires f32 operands, but found "
                          << element;

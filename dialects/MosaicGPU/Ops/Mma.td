@@ -10,8 +10,8 @@ def MosaicGPU_MMAOp : MosaicGPU_Op<"mma", [Pure, AllTypesMatch<["accumulator", "
   let summary = "Matmul of block-level vectors in registers, added to an accumulator";
   let description = [{
     `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`. The operands have
-    one element type: f16, bf16, f32 or an 8-bit float with an f32 accumulator, or
-    i8 or i4 with an i32 accumulator. Two 8-bit floats of one family (OCP or FNUZ)
+    one element type: f16, bf16, f32 or an 8-bit float with an f32 accumulator, f64
+    with an f64 accumulator, or i8 or i4 with an i32 accumulator. Two 8-bit floats of one family (OCP or FNUZ)
     may be mixed. `allow_tf32` permits rounding of f32 operands to TF32 before the
     multiplication; without it, they are not rounded.
 

@@ -196,6 +196,10 @@ private:
   mlir::Value allocateBuffer(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
                              mlir::Type element, int64_t alignment = 0);
   mlir::Value stageOperand(triton_xla::DotOp dot, mlir::Value operand);
+  /// Whether only MMAs in its MLIR block use a concatenation, as operands A and
+  /// B. Its parts are then stored directly to the buffers of the operands.
+  bool isStaged(triton_xla::ConcatOp op) const;
+  void storeOperand(mlir::Location loc, mlir::Value tile, mlir::Value buffer);
   void commitCopies(mlir::Location loc);
   mlir::Attribute storageLayout(mlir::Value tile);
   /// Sets the layouts of an op's vector operands and results.

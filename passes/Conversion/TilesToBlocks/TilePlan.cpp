@@ -228,7 +228,6 @@ private:
   bool chooseWarpgroups();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
-  InFlightDiagnostic emitNoInstruction(triton_xla::DotOp dot) const;
   void chooseAsyncCopies();
   std::optional<std::string>
   getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const;
@@ -326,11 +325,6 @@ LogicalResult Planner::checkDot(triton_xla::DotOp dot) {
                            triton_xla::DotAlgorithm::IEEE},
                           dot.getAlgorithm()))
     return refuse("a dot with this algorithm");
-  if (dot.getUnsignedLhs() || dot.getUnsignedRhs())
-    return refuse("a dot of unsigned operands");
-  if (dot.getLhs().getType().getElementType() !=
-      dot.getRhs().getType().getElementType())
-    return refuse("a dot of operands with different element types");
   dots.push_back(dot);
   return success();
 }
@@ -461,33 +455,6 @@ static bool isReducedAlongRows(triton_xla::DotOp dot) {
   return false;
 }
 
-InFlightDiagnostic Planner::emitNoInstruction(triton_xla::DotOp dot) const {
-  auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
-  auto rhs = cast<RankedTensorType>(dot.getRhs().getType());
-  Type accumulator = getElementTypeOrSelf(dot.getAccumulator().getType());
-  InFlightDiagnostic diagnostic =
-      dot.emitOpError() << "of " << lhs.getDimSize(0) << "x"
-                        << lhs.getDimSize(1) << " by " << rhs.getDimSize(0)
-                        << "x" << rhs.getDimSize(1) << " "
-                        << lhs.getElementType() << " does not match an MMA of "
-                        << target.name;
-  std::optional<Element> a = getMmaElement(lhs.getElementType()),
-                         c = getMmaElement(accumulator);
-  bool any = false;
-  for (const MmaInstruction &mma : target.mmas) {
-    bool matches = mma.a == a && mma.b == a && mma.accumulator == c;
-    if (!matches)
-      continue;
-    diagnostic << (any ? ", or " : "; M, N and K must be multiples of ")
-               << mma.m << ", " << mma.n << " and " << mma.k;
-    any = true;
-  }
-  if (!any)
-    diagnostic << "; the element types " << lhs.getElementType() << " and "
-               << accumulator << " are not supported";
-  return diagnostic;
-}
-
 /// Plans wgmma for all dots or for none, since MMAs have other accumulator
 /// layouts.
 bool Planner::chooseWarpgroups() {
@@ -593,13 +560,7 @@ LogicalResult Planner::chooseWarps() {
 
   for (triton_xla::DotOp dot : dots) {
     std::optional<BlockMma> mma = selectFor(dot, plan.block.numWarps);
-    if (!mma) {
-      if (!selectFor(dot, 1))
-        return emitNoInstruction(dot);
-      return dot.emitOpError()
-             << "cannot be distributed across " << plan.block.numWarps
-             << " warps; each warp requires a whole MMA tile";
-    }
+    assert(mma && "legalizeDots must pad the tiles for these warps");
     DotPlan dotPlan;
     dotPlan.mma = *mma;
     if (mma->instruction->kind == targets::MmaKind::Fma)

@@ -84,8 +84,8 @@ struct TileOptions {
   int64_t blocks = 0;
 };
 
-/// Plans an entry function. Reports an error at the op that cannot be
-/// converted.
+/// Plans an entry function with legal dots. Reports an error at the op that
+/// cannot be converted.
 mlir::FailureOr<TilePlan> planTiles(triton_xla::EntryFuncOp func,
                                     const targets::Target &target,
                                     const TileOptions &options);

@@ -8,6 +8,7 @@
 #include "smalti/passes/Conversion/TilesToBlocks/TileEmitter.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/TilesToBlocks/LegalizeDots.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"
@@ -249,7 +250,11 @@ void TileEmitter::emitOp(Operation *op) {
               [&](triton_xla::TransposeOp o) { return emitTranspose(o), true; })
           .Case([&](triton_xla::ReshapeOp o) { return emitReshape(o), true; })
           .Case([&](triton_xla::IotaOp o) { return emitIota(o), true; })
-          .Case([&](triton_xla::ConcatOp o) { return emitConcat(o), true; })
+          .Case([&](triton_xla::ConcatOp o) {
+            if (!isStaged(o))
+              emitConcat(o);
+            return true;
+          })
           .Case([&](triton_xla::SliceOp o) { return emitSlice(o), true; })
           .Case([&](triton_xla::GatherOp o) { return emitGather(o), true; })
           .Case([&](triton_xla::GatherTileOp o) {
@@ -750,21 +755,56 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
     if (isComputed)
       computed.emplace_back(buffer, dot->getBlock());
   }
-  Value vector = mapping.lookup(operand);
   OpBuilder::InsertionGuard guard(builder);
   // An operand from outside of the dot's loop is stored once, before the loop.
   if (isInvariant) {
-    builder.setInsertionPointAfterValue(vector);
+    builder.setInsertionPointAfterValue(mapping.lookup(operand));
     if (plan.persistentBlocks != 0 ||
         loop->getParentOfType<LoopLikeOpInterface>())
       gpu::BarrierOp::create(builder, loc);
     staged[operand] = buffer;
   }
-  auto store = mosaic_gpu::VectorStoreOp::create(
-      builder, loc, vector, buffer, /*optimized=*/BoolAttr(),
-      /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
-  setLayouts(store, {storageLayout(operand)}, {});
+  storeOperand(loc, operand, buffer);
   return buffer;
+}
+
+bool TileEmitter::isStaged(triton_xla::ConcatOp op) const {
+  auto isStagedUse = [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (user->getBlock() != op->getBlock())
+      return false;
+    if (auto outer = dyn_cast<triton_xla::ConcatOp>(user))
+      return isStaged(outer);
+    auto dot = dyn_cast<triton_xla::DotOp>(user);
+    return dot && plan.dots.contains(dot) && use.get() != dot.getAccumulator();
+  };
+  return llvm::all_of(op->getUses(), [&](OpOperand &use) {
+    auto transpose = dyn_cast<triton_xla::TransposeOp>(use.getOwner());
+    if (!transpose)
+      return isStagedUse(use);
+    return getOperandTranspose(transpose.getResult()) &&
+           llvm::all_of(transpose->getUses(), isStagedUse);
+  });
+}
+
+void TileEmitter::storeOperand(Location loc, Value tile, Value buffer) {
+  auto concat = tile.getDefiningOp<triton_xla::ConcatOp>();
+  if (concat && isStaged(concat)) {
+    SmallVector<int64_t> offsets(concat.getResult().getType().getRank(), 0);
+    for (Value part : concat.getTiles()) {
+      auto sizes = cast<RankedTensorType>(part.getType()).getShape();
+      storeOperand(
+          loc, part,
+          memref::SubViewOp::create(builder, loc, buffer, offsets, sizes,
+                                    SmallVector<int64_t>(sizes.size(), 1)));
+      offsets[concat.getDim()] += sizes[concat.getDim()];
+    }
+    return;
+  }
+  auto store = mosaic_gpu::VectorStoreOp::create(
+      builder, loc, mapping.lookup(tile), buffer, /*optimized=*/BoolAttr(),
+      /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
+  setLayouts(store, {storageLayout(tile)}, {});
 }
 
 /// Commits outstanding copies to a group.
@@ -1021,13 +1061,32 @@ struct ConvertTritonXLAToMosaicGPU
     }
 
     TileOptions options{numWarps.getOr(0), copies, matmul, blocks};
+    // The dots of a copy are rewritten, so that the module does not change if
+    // the plan of a kernel fails.
+    int64_t legalWarps = std::max<int64_t>(options.numWarps, 1);
+    SmallVector<std::pair<triton_xla::EntryFuncOp, triton_xla::EntryFuncOp>>
+        legalized;
+    auto fail = [&] {
+      for (auto [func, copy] : legalized)
+        copy.erase();
+      signalPassFailure();
+    };
     std::vector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
-      FailureOr<TilePlan> plan = planTiles(func, *chip, options);
+      triton_xla::EntryFuncOp planned = func;
+      if (!hasLegalDots(func, *chip, legalWarps)) {
+        planned = cast<triton_xla::EntryFuncOp>(
+            OpBuilder(func).clone(*func.getOperation()));
+        legalized.push_back({func, planned});
+        legalizeDots(planned, *chip, legalWarps);
+      }
+      FailureOr<TilePlan> plan = planTiles(planned, *chip, options);
       if (failed(plan))
-        return signalPassFailure();
+        return fail();
       plans.push_back(std::move(*plan));
     }
+    for (auto [func, copy] : legalized)
+      func.erase();
 
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     UnitAttr::get(&getContext()));
@@ -1069,9 +1128,10 @@ struct ConvertTritonXLAToMosaicGPU
       if (dot.missed)
         remarkMissed(op, kPassName)
             << "MMA not used: with num-warps=" << plan.block.numWarps
-            << ", M, N and K per warp are not multiples of " << dot.missed->m
-            << ", " << dot.missed->n << " and " << dot.missed->k << ", as "
-            << dot.missed->mnemonic << " requires";
+            << ", scalar multiply-adds are estimated to be faster than padding "
+               "M, N and K per warp to multiples of "
+            << dot.missed->m << ", " << dot.missed->n << " and "
+            << dot.missed->k << ", as " << dot.missed->mnemonic << " requires";
       StringRef instruction = dot.mma.instruction->mnemonic;
       remarkApplied(op, kPassName)
           << "dot lowered to "

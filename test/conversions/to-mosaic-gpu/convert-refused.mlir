@@ -67,18 +67,6 @@ triton_xla.entry_func @not_elementwise(%x: memref<4xf32>, %tile: index) tiles 1 
 
 // -----
 
-triton_xla.entry_func @instruction(%a: memref<6x20xf16>, %b: memref<20x12xf16>, %c: memref<6x12xf32>, %tile: index) tiles 1 {
-  %acc = triton_xla.extract %c[0, 0] [6, 12] [1, 1] : memref<6x12xf32> to tensor<6x12xf32>
-  %l = triton_xla.extract %a[0, 0] [6, 20] [1, 1] : memref<6x20xf16> to tensor<6x20xf16>
-  %r = triton_xla.extract %b[0, 0] [20, 12] [1, 1] : memref<20x12xf16> to tensor<20x12xf16>
-  // expected-error@+1 {{of 6x20 by 20x12 'f16' does not match an MMA of sm_90a; M, N and K must be multiples of 16, 8 and 16, or 16, 8 and 8, or 8, 4 and 1}}
-  %d = triton_xla.dot %l, %r, %acc : tensor<6x20xf16>, tensor<20x12xf16> -> tensor<6x12xf32>
-  triton_xla.insert %d into %c[0, 0] [6, 12] [1, 1] : tensor<6x12xf32> into memref<6x12xf32>
-  triton_xla.return
-}
-
-// -----
-
 triton_xla.entry_func @registers(%x: memref<1024x1024xf32>, %tile: index) tiles 1 {
   // expected-error@+1 {{a tile of type 'tensor<1024x1024xf32>' needs 1024 registers per thread with 1024 threads; the limit per tile on sm_90a is 128}}
   %t = triton_xla.extract %x[0, 0] [1024, 1024] [1, 1] : memref<1024x1024xf32> to tensor<1024x1024xf32>
@@ -176,24 +164,3 @@ triton_xla.entry_func @dot(%tile: index) tiles 1 {
   triton_xla.return
 }
 
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0> : tensor<16x16xi8>
-  %b = arith.constant dense<0> : tensor<16x16xi8>
-  %c = arith.constant dense<0> : tensor<16x16xi32>
-  // expected-error@+1 {{a dot of unsigned operands is not supported on a GPU}}
-  %r = triton_xla.dot %a, %b, %c unsigned_rhs : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0.0> : tensor<16x16xf8E4M3FN>
-  %b = arith.constant dense<0.0> : tensor<16x16xf8E5M2>
-  %c = arith.constant dense<0.0> : tensor<16x16xf32>
-  // expected-error@+1 {{a dot of operands with different element types is not supported on a GPU}}
-  %r = triton_xla.dot %a, %b, %c : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E5M2> -> tensor<16x16xf32>
-  triton_xla.return
-}

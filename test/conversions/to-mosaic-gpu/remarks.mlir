@@ -1,16 +1,17 @@
-// RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s
+// RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file -o %t --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s
+// RUN: FileCheck %s --check-prefix=IR < %t
 
 // f32 without tf32: scalar fused multiply-adds, a few elements of K at a time, in a loop.
 
 // CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 64x64x64 on
 // CHECK: [Passed] {{.*}} Remark="block size: 8 warps of 32 threads"
-// CHECK-LABEL: gpu.func @f32
-// CHECK: mosaic_gpu.async_copy {{.*}}
-// CHECK: scf.for %[[K:.*]] = %{{.*}} to %c64{{.*}} step %c4{{.*}} iter_args
-// CHECK: memref.subview %{{.*}}[0, %[[K]]] [64, 4] [1, 1]
-// CHECK: memref.subview %{{.*}}[%[[K]], 0] [4, 64] [1, 1]
-// CHECK: mosaic_gpu.mma
-// CHECK-NOT: allow_tf32
+// IR-LABEL: gpu.func @f32
+// IR: mosaic_gpu.async_copy {{.*}}
+// IR: scf.for %[[K:.*]] = %{{.*}} to %c64{{.*}} step %c4{{.*}} iter_args
+// IR: memref.subview %{{.*}}[0, %[[K]]] [64, 4] [1, 1]
+// IR: memref.subview %{{.*}}[%[[K]], 0] [4, 64] [1, 1]
+// IR: mosaic_gpu.mma
+// IR-NOT: allow_tf32
 triton_xla.entry_func @f32(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
   %acc = arith.constant dense<0.0> : tensor<64x64xf32>
   %l = triton_xla.extract %a[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
@@ -23,8 +24,8 @@ triton_xla.entry_func @f32(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: mem
 // -----
 
 // CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}tf32{{.*}}: 64x64x32
-// CHECK-LABEL: gpu.func @tf32
-// CHECK: mosaic_gpu.mma {{.*}}allow_tf32
+// IR-LABEL: gpu.func @tf32
+// IR: mosaic_gpu.mma {{.*}}allow_tf32
 triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
   %acc = arith.constant dense<0.0> : tensor<64x64xf32>
   %l = triton_xla.extract %a[0, 0] [64, 32] [1, 1] : memref<64x32xf32> to tensor<64x32xf32>
@@ -45,8 +46,8 @@ triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: me
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: a triton_xla.insert between the load and the dot writes memory"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the dot that uses the tile is in a different MLIR block"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window drops unit dimensions, which copies do not support"
-// CHECK-LABEL: gpu.func @missed
-// CHECK-NOT: async
+// IR-LABEL: gpu.func @missed
+// IR-NOT: async
 triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: memref<32x32xf32>, %d: memref<2x32x32xf16>, %o: index, %i1: i1, %tile: index) tiles 1 {
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %p = triton_xla.extract %b[0, 0] [32, 32] [1, 1] : memref<32x64xf16> to tensor<32x32xf16>
@@ -76,11 +77,16 @@ triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: 
 
 // -----
 
-// A tile that does not match an MMA uses scalar multiply-adds.
+// A tile that does not match an MMA is padded: the operands where they are stored to shared memory.
 
-// CHECK: [Missed] {{.*}} Remark="MMA not used: with num-warps=1, M, N and K per warp are not multiples of 16, 8 and 16, as mma.sync{{.*}} requires"
-// CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 24x12x20 on 1x1 warps"
-// CHECK-LABEL: gpu.func @odd
+// CHECK: [Missed] {{.*}} Remark="tiles padded from 24x12x20 to 32x16x24: mma.sync.aligned.m16n8k8{{.*}} of 1 warp require multiples"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}: 32x16x24 on 2x2 warps"
+// IR-LABEL: gpu.func @odd
+// IR: %[[A:.*]] = memref.alloc() : memref<32x24xf16, #gpu.address_space<workgroup>>
+// IR: %[[ROWS:.*]] = memref.subview %[[A]][0, 0] [24, 24]
+// IR: %[[PART:.*]] = memref.subview %[[ROWS]][0, 0] [24, 20]
+// IR: mosaic_gpu.vector_store %{{.*}} into %[[PART]]
+// IR: mosaic_gpu.mma
 triton_xla.entry_func @odd(%a: memref<24x20xf16>, %b: memref<20x12xf16>, %c: memref<24x12xf32>, %tile: index) tiles 1 {
   %acc = triton_xla.extract %c[0, 0] [24, 12] [1, 1] : memref<24x12xf32> to tensor<24x12xf32>
   %l = triton_xla.extract %a[0, 0] [24, 20] [1, 1] : memref<24x20xf16> to tensor<24x20xf16>
@@ -96,7 +102,7 @@ triton_xla.entry_func @odd(%a: memref<24x20xf16>, %b: memref<20x12xf16>, %c: mem
 
 // CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}: 16x16x16 on 1x2 warps"
 // CHECK: [Passed] {{.*}} Remark="block size: 2 warps of 32 threads"
-// CHECK-LABEL: gpu.func @few_warps
+// IR-LABEL: gpu.func @few_warps
 triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x16xf32>, %tile: index) tiles 1 {
   %acc = triton_xla.extract %c[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
   %l = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf16> to tensor<16x16xf16>
@@ -111,15 +117,68 @@ triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %
 // The alignment of an argument is used.
 
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B"
-// CHECK-LABEL: gpu.func @stated
-// CHECK-SAME: %[[A:.*]]: memref<32x32xf16> {llvm.align = 2 : i64, llvm.noalias}, %[[B:.*]]: memref<32x32xf16> {llvm.align = 8 : i64, llvm.noalias}
-// CHECK-NOT: async_copy %[[A]]
-// CHECK: mosaic_gpu.async_copy %[[B]]{{.*}}
+// IR-LABEL: gpu.func @stated
+// IR-SAME: %[[A:.*]]: memref<32x32xf16> {llvm.align = 2 : i64, llvm.noalias}, %[[B:.*]]: memref<32x32xf16> {llvm.align = 8 : i64, llvm.noalias}
+// IR-NOT: async_copy %[[A]]
+// IR: mosaic_gpu.async_copy %[[B]]{{.*}}
 triton_xla.entry_func @stated(%a: memref<32x32xf16> {llvm.align = 2 : i64}, %b: memref<32x32xf16> {llvm.align = 8 : i64}, %c: memref<32x32xf32>, %tile: index) tiles 1 {
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %l = triton_xla.extract %a[0, 0] [32, 32] [1, 1] : memref<32x32xf16> to tensor<32x32xf16>
   %r = triton_xla.extract %b[0, 0] [32, 32] [1, 1] : memref<32x32xf16> to tensor<32x32xf16>
   %d = triton_xla.dot %l, %r, %zero : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
   triton_xla.insert %d into %c[0, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
+  triton_xla.return
+}
+
+// -----
+
+// An MMA would mostly multiply padding.
+
+// CHECK: [Missed] {{.*}} Remark="tiles padded from 1x1x1 to 8x4x1: scalar multiply-adds of 1 warp require multiples"
+// CHECK: [Missed] {{.*}} Remark="MMA not used: with num-warps=1, scalar multiply-adds are estimated to be faster than padding M, N and K per warp to multiples of 16, 8 and 16, as mma.sync{{.*}} requires"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 8x4x1 on 1x1 warps"
+triton_xla.entry_func @one(%a: memref<1x1xf16>, %c: memref<1x1xf32>, %tile: index) tiles 1 {
+  %acc = arith.constant dense<0.0> : tensor<1x1xf32>
+  %l = triton_xla.extract %a[0, 0] [1, 1] [1, 1] : memref<1x1xf16> to tensor<1x1xf16>
+  %d = triton_xla.dot %l, %l, %acc : tensor<1x1xf16>, tensor<1x1xf16> -> tensor<1x1xf32>
+  triton_xla.insert %d into %c[0, 0] [1, 1] [1, 1] : tensor<1x1xf32> into memref<1x1xf32>
+  triton_xla.return
+}
+
+// -----
+
+// sm_90a does not have an mma.sync of two different 8-bit floats in the table.
+
+// CHECK: [Missed] {{.*}} Remark="operands converted to bf16: sm_90a does not have an MMA of f8E4M3FN and f8E5M2"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}bf16.bf16{{.*}}: 16x16x16 on
+triton_xla.entry_func @mixed(%a: memref<16x16xf8E4M3FN>, %b: memref<16x16xf8E5M2>, %c: memref<16x16xf32>, %tile: index) tiles 1 {
+  %acc = arith.constant dense<0.0> : tensor<16x16xf32>
+  %l = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf8E4M3FN> to tensor<16x16xf8E4M3FN>
+  %r = triton_xla.extract %b[0, 0] [16, 16] [1, 1] : memref<16x16xf8E5M2> to tensor<16x16xf8E5M2>
+  %d = triton_xla.dot %l, %r, %acc : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E5M2> -> tensor<16x16xf32>
+  triton_xla.insert %d into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}} Remark="unsigned operands split: the dot is computed by MMAs of signed values and of highest bits"
+// CHECK-COUNT-2: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}s8.s8{{.*}}: 16x16x32 on
+triton_xla.entry_func @unsigned(%a: memref<16x32xi8>, %b: memref<32x16xi8>, %c: memref<16x16xi32>, %tile: index) tiles 1 {
+  %acc = arith.constant dense<0> : tensor<16x16xi32>
+  %l = triton_xla.extract %a[0, 0] [16, 32] [1, 1] : memref<16x32xi8> to tensor<16x32xi8>
+  %r = triton_xla.extract %b[0, 0] [32, 16] [1, 1] : memref<32x16xi8> to tensor<32x16xi8>
+  %d = triton_xla.dot %l, %r, %acc unsigned_lhs : tensor<16x32xi8>, tensor<32x16xi8> -> tensor<16x16xi32>
+  triton_xla.insert %d into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xi32> into memref<16x16xi32>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 16x16x16 on
+triton_xla.entry_func @f64(%a: memref<16x16xf64>, %tile: index) tiles 1 {
+  %l = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf64> to tensor<16x16xf64>
+  %d = triton_xla.dot %l, %l, %l : tensor<16x16xf64>, tensor<16x16xf64> -> tensor<16x16xf64>
+  triton_xla.insert %d into %a[0, 0] [16, 16] [1, 1] : tensor<16x16xf64> into memref<16x16xf64>
   triton_xla.return
 }

@@ -306,7 +306,7 @@ def test_facts_of_gpus(chip: Json) -> None:
     assert bool(chip["ptx_version"]) == (chip["vendor"] == "NVIDIA")
     assert not (chip["has_tma"] and chip["vendor"] == "AMD") and not (chip["has_tdm"] and chip["vendor"] == "NVIDIA")
     # Every chip can multiply each of the types that kernels are written in.
-    for element in ("f16", "bf16", "f32"):
+    for element in ("f16", "bf16", "f32", "f64", "i8"):
         kinds = [mma["kind"] for mma in chip["mmas"] if mma["a"] == element]
         assert kinds and kinds[-1] == "fma", "the scalar fallback must come last"
         assert kinds.count("fma") == 1

@@ -158,10 +158,18 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
   return success();
 }
 
-/// One rounding on every chip, without a call of a device library.
-static Value fusedMultiplyAdd(OpBuilder &builder, Location loc, Value a,
-                              Value b, Value accumulator) {
+/// Floats: one rounding on every chip, without a call of a device library.
+static Value multiplyAdd(OpBuilder &builder, Location loc, Value a, Value b,
+                         Value accumulator) {
   Type wide = cast<VectorType>(accumulator.getType()).getElementType();
+  if (wide.isInteger()) {
+    auto extend = [&](Value value) -> Value {
+      return arith::ExtSIOp::create(builder, loc, accumulator.getType(), value);
+    };
+    return arith::AddIOp::create(
+        builder, loc, accumulator,
+        arith::MulIOp::create(builder, loc, extend(a), extend(b)));
+  }
   auto extend = [&](Value value) -> Value {
     auto type = cast<VectorType>(value.getType());
     if (type.getElementType() == wide)
@@ -210,9 +218,8 @@ void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
                                gather(result, tile, instruction.cOrder);
         SmallVector<Value> results;
         if (instruction.kind == targets::MmaKind::Fma)
-          results.push_back(fusedMultiplyAdd(builder, loc, operandA.front(),
-                                             operandB.front(),
-                                             accumulator.front()));
+          results.push_back(multiplyAdd(builder, loc, operandA.front(),
+                                        operandB.front(), accumulator.front()));
         else
           results = emitter.vendor.emitMma(builder, loc, instruction, operandA,
                                            operandB, accumulator);
