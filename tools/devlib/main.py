@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from . import architecture, coverage, machine, outputs, steps, words
+from . import examples as example_list
 from . import messages as message_list
 from .shell import ROOT, Failure, capture, run, say, step
 
@@ -316,6 +317,7 @@ VERBS: dict[str, Verb] = {
     "messages": messages_verb,
     "docs": docs_verb,
     "bench": bench_verb,
+    "examples": example_list.examples,
     "fuzz": fuzz_verb,
     "outputs": outputs_verb,
     "clean": clean_verb,
