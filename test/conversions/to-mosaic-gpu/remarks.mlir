@@ -85,7 +85,7 @@ triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: 
 // IR: %[[A:.*]] = memref.alloc() : memref<32x24xf16, #gpu.address_space<workgroup>>
 // IR: %[[ROWS:.*]] = memref.subview %[[A]][0, 0] [24, 24]
 // IR: %[[PART:.*]] = memref.subview %[[ROWS]][0, 0] [24, 20]
-// IR: mosaic_gpu.vector_store %{{.*}} into %[[PART]]
+// IR: mosaic_gpu.vector_store %{{.*}}, %[[PART]]
 // IR: mosaic_gpu.mma
 triton_xla.entry_func @odd(%a: memref<24x20xf16>, %b: memref<20x12xf16>, %c: memref<24x12xf32>, %tile: index) tiles 1 {
   %acc = triton_xla.extract %c[0, 0] [24, 12] [1, 1] : memref<24x12xf32> to tensor<24x12xf32>
