@@ -44,7 +44,7 @@ def dot(shape: tuple[int, int, int], types: tuple[str, str, str], words: str = "
     m, n, k = shape
     a, b, c = types
     stored = f"{n}x{k}" if columns_of_b else f"{k}x{n}"
-    transpose = f"%bt = triton_xla.transpose %bs [1, 0] : tensor<{stored}x{b}> to tensor<{k}x{n}x{b}>"
+    transpose = f"%bt = triton_xla.transpose %bs [1, 0] : tensor<{stored}x{b}> -> tensor<{k}x{n}x{b}>"
     operand = "%bt" if columns_of_b else "%bs"
     return f"""
 triton_xla.entry_func @dot(%a: memref<{m}x{k}x{a}>, %b: memref<{stored}x{b}>, %c: memref<{m}x{n}x{c}>, %tile: index) tiles 1 {{
