@@ -1,4 +1,5 @@
 // Grouped matmul: each block of 32 rows has its own weights, whose number is loaded (a mixture of experts).
+// Arguments: 0=96x64 1=3 3=96x64
 
 triton_xla.entry_func @grouped(%x: memref<?x64xf16>, %expert: memref<?xi32>, %weights: memref<4x64x64xf16>, %y: memref<?x64xf32>,
                                %tile: index) tiles size(%x, 0) ceildiv 32 {

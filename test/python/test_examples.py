@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from devlib import examples  # noqa: E402
+from devlib import examples
 
 _TARGETS = dict(
     zip(

@@ -38,7 +38,7 @@ transfers::splitDigit(const TiledDim &dim, const MemorySteps &steps,
     return std::nullopt;
   }
   if (steps.inner % dim.stride != 0 || end % steps.inner != 0)
-    return std::to_string(dim.size) + " the layout has steps of " +
+    return "the layout has " + std::to_string(dim.size) + " steps of " +
            std::to_string(dim.stride) + " elements along dimension " +
            std::to_string(dim.logicalDim) +
            ", which do not align with the runs of " +

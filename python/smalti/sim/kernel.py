@@ -124,7 +124,7 @@ class SimulatedKernel(Settings):
         with self._internal_errors():
             bound = self._bind(arguments)
             program = self._launched(self.program, arguments)
-            if program.grid is not None and program.grid[0] == 0:
+            if self.entry is not None and self.entry.grid and program.grid == (0, 1, 1):
                 return launch.Result((), frozenset())
             return launch.run(program, bound, how)
 

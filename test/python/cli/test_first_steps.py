@@ -104,7 +104,12 @@ REFUSALS: list[tuple[str, Callable[[], Any]]] = [
     ("no target", lambda: smalti.compile(SCALE, "sm_1")),
     ("no option", lambda: smalti.compile(SCALE, "cpu", stges=3)),
     ("value of an option", lambda: smalti.compile(SCALE, "cpu", stages=-1)),
-    ("refused program", lambda: smalti.compile(SCALE.replace("memref<100x60xf32>", "memref<?x60xf32>"), "sm_80")),
+    (
+        "refused program",
+        lambda: smalti.compile(
+            SCALE.replace("memref<100x60xf32>", "memref<100x60xf32, strided<[60, -1], offset: 59>>"), "sm_80"
+        ),
+    ),
 ]
 
 

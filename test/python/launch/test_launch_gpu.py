@@ -356,10 +356,13 @@ def test_errors_without_a_name(driver: Stub) -> None:
         gpu_kernel("sm_90a")(*device_arrays(CUDA_DEVICE))
 
 
-def test_dynamic_memrefs_are_refused_on_gpus(driver: Stub) -> None:
-    program = SCALE.replace("memref<100x60xf32>", "memref<?x60xf32>")
-    with pytest.raises(smalti.LaunchError, match="static shape"):
-        gpu_kernel("sm_90a", program)(*device_arrays(CUDA_DEVICE))
+def test_dynamic_sizes_are_parameters(driver: Stub) -> None:
+    program = SCALE.replace("memref<100x60xf32>", "memref<?x60xf32>").replace(
+        "tiles 4", "tiles size(%src, 0) ceildiv 32"
+    )
+    gpu_kernel("sm_90a", program)(*device_arrays(CUDA_DEVICE))
+    (launch,) = driver.launches
+    assert launch.grid == (4, 1, 1)
 
 
 def test_threads_have_parameters_of_their_own(driver: Stub) -> None:

@@ -292,7 +292,7 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
             named_layout("WGMMA"),
             MemoryLayout([192, 48], tile=[24, 48]),
             16,
-            "4 steps of 16 elements along dimension 0 , which do not align with the runs of 24 elements in memory",
+            "the layout has 4 steps of 16 elements along dimension 0, which do not align with the runs of 24 elements in memory",
         ),
         (
             named_layout("WGMMA_TRANSPOSED"),

@@ -208,7 +208,7 @@ def test_first_wave_at_a_barrier() -> None:
 
 def test_other_barriers_are_not_emulated() -> None:
     text = EXCHANGE.format(barrier="  call void @llvm.amdgcn.s.barrier.signal(i32 -3)", mask=0)
-    with pytest.raises(errors.EmulationError, match="barrier -3"):
+    with pytest.raises(errors.EmulationError, match="barrier id -3"):
         emulator.load(text, "emu:gfx1250").launch(1, 32, np.zeros(256, np.int32))
 
 

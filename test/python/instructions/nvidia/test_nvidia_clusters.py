@@ -558,7 +558,7 @@ WRONG = {
     ),
     "a wait without arriving": (
         "  call void @llvm.nvvm.barrier.cluster.wait.aligned()\n",
-        "wait by a thread that has not arrived",
+        "the thread has not executed barrier.cluster.arrive",
     ),
     "two arrivals": (
         "  call void @llvm.nvvm.barrier.cluster.arrive.aligned()\n" * 2,

@@ -56,7 +56,9 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
     name = ir.FlatSymbolRefAttr(op.attributes["global_name"]).value
     found = of_name(op, name, "llvm.mlir.global")
     if found is None:
-        raise Unsupported(f"the address of @{name}, which is not a global; only addresses of llvm.mlir.global are supported")
+        raise Unsupported(
+            f"the address of @{name}, which is not a global; only addresses of llvm.mlir.global are supported"
+        )
     ty = ir.TypeAttr(found.attributes["global_type"]).value
     barriers = _NAMED_BARRIERS.fullmatch(str(ty))
     if barriers:
