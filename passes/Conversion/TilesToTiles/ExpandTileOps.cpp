@@ -46,7 +46,7 @@ static constexpr llvm::StringLiteral kDerived[] = {
 
 /// Maximum number of comparisons of a histogram, elements times bins, that is
 /// expanded.
-static constexpr int64_t kMostHistogramComparisons = 1 << 20;
+static constexpr int64_t kMaxHistogramComparisons = 1 << 20;
 
 /// The largest finite bf16, as f32.
 static constexpr double kLargestBF16 = 0x1.FEp127;
@@ -666,8 +666,8 @@ static std::optional<std::string> getHistogramRefusal(HistogramOp op) {
   int64_t comparisons;
   if (llvm::MulOverflow(op.getTile().getType().getNumElements(),
                         static_cast<int64_t>(op.getBins()), comparisons) ||
-      comparisons > kMostHistogramComparisons)
-    return "more than " + std::to_string(kMostHistogramComparisons) +
+      comparisons > kMaxHistogramComparisons)
+    return "more than " + std::to_string(kMaxHistogramComparisons) +
            " comparisons are required";
   Type element = op.getTile().getType().getElementType();
   if (!element.isIndex() && element.getIntOrFloatBitWidth() > 64)
