@@ -264,6 +264,7 @@ SHAPES_AND_DIMS = [
 ]
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize(("shape", "dims"), SHAPES_AND_DIMS)
 @pytest.mark.parametrize("element", ["i32", "f32", "i8", "f64"])
 def test_sum_with_an_initial_value(shape: tuple[int, ...], dims: list[int], element: str) -> None:
@@ -336,6 +337,7 @@ ARGMAX = """{
 }"""
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("element", ["i32", "index", "i8"])
 @pytest.mark.parametrize(("shape", "dim"), [((5, 100), 1), ((100, 5), 0), ((100, 40), 0), ((4, 1), 1), ((3, 3, 6), 1)])
 def test_argmax_with_ties(shape: tuple[int, ...], dim: int, element: str) -> None:
@@ -458,6 +460,7 @@ def test_softmax(size: int) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize(("shape", "dim"), [((1,), 0), ((40,), 0), ((6, 35), 1), ((6, 35), 0), ((3, 4, 5), 1)])
@@ -549,6 +552,7 @@ def test_histogram(element: str, bins: int, count: str, masked: bool) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("element", ["f32", "i8", "f8E4M3FN"])
 @pytest.mark.parametrize("index", ["i8", "i32", "i64", "index"])
 @pytest.mark.parametrize(
@@ -656,6 +660,7 @@ KINDS: dict[str, Any] = {
 }
 
 
+@pytest.mark.grid(24)
 @pytest.mark.parametrize(
     "ordering", ["", "scope sys ordering acq_rel", "scope cta ordering acquire", "ordering release"]
 )
@@ -1013,6 +1018,7 @@ DOTS = [
 ]
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("batch", [0, 1, 3])
 @pytest.mark.parametrize(("lhs", "rhs", "accumulator", "more"), DOTS)
 def test_dots_of_every_kind(lhs: str, rhs: str, accumulator: str, more: str, batch: int) -> None:

@@ -118,7 +118,7 @@ def check_integers(target: str, form: str, shape: tuple[int, int, int]) -> None:
     np.testing.assert_array_equal(c, wanted.astype(np.int32))
 
 
-@pytest.mark.grid(48)
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("form", FLOATS)
 @pytest.mark.parametrize("target", TARGETS)
@@ -126,7 +126,7 @@ def test_floats(target: str, form: str, shape: tuple[int, int, int]) -> None:
     check_floats(target, form, shape)
 
 
-@pytest.mark.grid(16)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("form", INTEGERS)
 @pytest.mark.parametrize("target", TARGETS)

@@ -181,7 +181,7 @@ def indices(shape: tuple[int, ...], index: str, seed: int, unique: bool = False)
 ACCESSES = [(element, index) for element in TYPES if element != "index" for index in ("i32", "i64", "index")]
 
 
-@pytest.mark.grid(24)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize(("element", "index"), ACCESSES)
 @pytest.mark.parametrize(("name", "shape"), LAYOUTS)
 @pytest.mark.parametrize("shared", [False, True], ids=["global", "shared"])
@@ -205,7 +205,7 @@ def test_gathers(target: str, shared: bool, name: str, shape: tuple[int, ...], e
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.grid(24)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize(("element", "index"), ACCESSES)
 @pytest.mark.parametrize(("name", "shape"), LAYOUTS)
 @pytest.mark.parametrize("shared", [False, True], ids=["global", "shared"])
@@ -294,7 +294,7 @@ def operands(kind: str, element: str, shape: tuple[int, ...], seed: int) -> Arra
     return random.integers(-100, 100, shape).astype(values.dtype)
 
 
-@pytest.mark.grid(40)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize(("kind", "element"), CASES)
 @pytest.mark.parametrize(("name", "shape"), LAYOUTS)
 @pytest.mark.parametrize("shared", [False, True], ids=["global", "shared"])
@@ -325,7 +325,7 @@ def test_atomics(target: str, shared: bool, name: str, shape: tuple[int, ...], k
     np.testing.assert_array_equal(found.astype(wide), expected.astype(wide))
 
 
-@pytest.mark.grid(16)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("element", ["i8", "i16", "i32", "i64"])
 @pytest.mark.parametrize(("name", "shape"), LAYOUTS)
 @pytest.mark.parametrize("shared", [False, True], ids=["global", "shared"])
@@ -359,7 +359,7 @@ def test_old_values(target: str, shared: bool, name: str, shape: tuple[int, ...]
         assert counters[slot] == before[slot] + len(tickets)
 
 
-@pytest.mark.grid(16)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("element", [*INTEGERS, "f8E5M2", "bf16", "f16", "f32", "f64"])
 @pytest.mark.parametrize("name", ["strided1", "warps"])
 @pytest.mark.parametrize("kind", ["cas", "assign"])

@@ -67,6 +67,7 @@ def same(got: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(np.signbit(got64)[numbers], np.signbit(expected64)[numbers])
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("small", SMALL)
 def test_every_code_is_extended(small: str, target: str) -> None:
@@ -134,6 +135,7 @@ def truncated(values: np.ndarray, small: str) -> np.ndarray:
     return np.where(np.isnan(wide), nan, result)
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("small", SMALL)
 def test_truncation_rounds_once_and_saturates(small: str, target: str) -> None:
@@ -180,6 +182,7 @@ triton_xla.entry_func @truncate({", ".join(arguments)}, %tile: index) tiles 1 {{
             same(codes.view(numpy_type(small)), truncated(values, small))
 
 
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("small", [small for small in BYTES if bits(small) == 8])
 def test_moves(small: str, target: str) -> None:
