@@ -120,7 +120,8 @@ def driver_alone(kernel: Any, given: list[Any]) -> Callable[[], None]:
     launcher = kernel.launcher
     (code,) = launcher._codes.values()
     parameters = launcher._free[-1]
-    return lambda: code.launch(parameters.addresses, 0)
+    grid = launcher._kernel.resources.grid
+    return lambda: code.launch(parameters.addresses, 0, grid)
 
 
 def triton_call(tensors: list[Any]) -> Callable[[], None] | None:

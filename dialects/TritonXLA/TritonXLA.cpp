@@ -161,7 +161,7 @@ static bool isStatic(ArrayRef<TileFactor> factors) {
       factors, [](const TileFactor &factor) { return factor.argument < 0; });
 }
 
-/// The factors as an attribute: argument, dimension and number of each.
+/// The terms of a grid size as an attribute: argument, dimension and number.
 static Attribute toAttribute(Builder &builder, ArrayRef<TileFactor> factors) {
   SmallVector<int64_t> numbers;
   for (const TileFactor &factor : factors)
@@ -227,7 +227,7 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
     auto numbers = dyn_cast<DenseI64ArrayAttr>(dimension);
     if (!numbers || numbers.empty() || numbers.size() % 3 != 0)
       return fail("must have an array<i64> with an argument, a dimension and a "
-                  "number for each factor");
+                  "number for each term");
   }
   ArrayRef<Type> inputs = func.getFunctionType().getInputs();
   for (const SmallVector<TileFactor> &factors : func.getTileFactors())

@@ -33,11 +33,13 @@ int main(int argc, char **argv) {
         puts(argv[i]);
     return exitDone;
   }
-  fprintf(stderr,
-          "usage: %s              run the kernel that standard input describes "
-          "(smalti does this)\n       %s --list       list the GPU "
-          "instructions that are emulated\n       %s --missing NAME...\n       "
-          "                list which of these instructions are not emulated\n",
+  fprintf(stderr, "usage: %s\n       %s --list\n       %s --missing NAME...\n",
           argv[0], argv[0], argv[0]);
+  fputs("Without options, runs the kernel that standard input describes; smalti "
+        "does this.\n",
+        stderr);
+  fputs("--list prints the emulated GPU instructions.\n", stderr);
+  fputs("--missing prints which of the named instructions are not emulated.\n",
+        stderr);
   return exitUsage;
 }

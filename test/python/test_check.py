@@ -89,7 +89,7 @@ def test_padded_strides_of_the_type_are_honored() -> None:
 
 
 def test_integers_must_be_equal() -> None:
-    argument = entry.Argument(0, "memref<2xi32>", dtypes.ELEMENT_TYPES[12], (2,), (1,), True, True)
+    argument = entry.Argument(0, "memref<2xi32>", dtypes.from_mlir("i32"), (2,), (1,), True, True)
     assert argument.dtype.mlir == "i32"
     assert check.compare(argument, np.array([1, 2], np.int32), reference.Value(np.array([1, 2]))).wrong == 0
     assert check.compare(argument, np.array([1, 2], np.int32), reference.Value(np.array([1, 3]))).wrong == 1

@@ -155,7 +155,7 @@ private:
   mlir::Value storeToBuffer(mlir::Location loc,
                             mlir::ArrayRef<BufferPart> parts,
                             mlir::ArrayRef<int64_t> shape);
-  /// Loads a vector from a view of such a buffer.
+  /// Loads a vector from a view of a buffer that storeToBuffer made.
   mlir::Value
   moveThroughMemory(mlir::Location loc, mlir::ArrayRef<BufferPart> parts,
                     mlir::ArrayRef<int64_t> shape,

@@ -36,8 +36,8 @@ mlir::Attribute chooseBlockedLayout(mlir::MLIRContext *context,
                                     int64_t maxVector, const BlockShape &block);
 
 /// The layouts of results, and of operands, of ops in which every thread keeps
-/// its elements (see layout::reduce, reshape and transpose). Null if no such
-/// layout exists.
+/// its elements (see layout::reduce, reshape and transpose). Null if every
+/// layout moves elements.
 mlir::Attribute getReducedLayout(mlir::Attribute layout,
                                  llvm::ArrayRef<int64_t> shape,
                                  llvm::ArrayRef<int64_t> axes, bool keepDims,

@@ -439,7 +439,7 @@ std::optional<BlockMma> Planner::selectFor(triton_xla::DotOp dot,
 }
 
 /// Whether a row of the result of a dot is reduced, through element-wise ops.
-/// With all warps along the rows, such a reduction stays in a warp.
+/// With all warps along the rows, the reduction stays in a warp.
 static bool isReducedAlongRows(triton_xla::DotOp dot) {
   SmallVector<Value> worklist = {dot.getResult()};
   DenseSet<Value> seen;

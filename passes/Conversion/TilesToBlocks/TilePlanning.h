@@ -43,8 +43,8 @@ struct DynamicParameters {
 DynamicParameters getDynamicParameters(mlir::MemRefType type);
 
 /// The transpose of a matrix that produces the tile, if only operands A and B
-/// of dots use it; null otherwise. Dots read such a tile from a transposed view
-/// of shared memory.
+/// of dots use it; null otherwise. Dots read the matrix through a transposed
+/// view of shared memory.
 triton_xla::TransposeOp getOperandTranspose(mlir::Value tile);
 /// Whether the kernel writes the memory of an argument.
 bool isWritten(mlir::Value memref);

@@ -3,7 +3,7 @@
 //
 // Every op is emitted with layouts in which each thread keeps its elements. A
 // layout_cast before or after it moves the elements to other threads if the
-// plan assigned other layouts. If no such layouts exist, the elements move
+// plan assigned other layouts. If every layout moves elements, they move
 // through a buffer in shared memory.
 //
 //===----------------------------------------------------------------------===//

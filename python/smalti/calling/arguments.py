@@ -108,9 +108,9 @@ class Entry:
     """The bound of the number, if the number depends on arguments."""
     location: SourceLocation | None = None
     grid: tuple[tuple[tuple[int, int, int], ...], ...] = ()
-    """If the number of tiles depends on arguments: the factors of the number in each dimension of the grid. A factor has an
-    argument or -1, a dimension of a memref or -1, and a number. Its value is the number, or the size of the argument divided
-    by the number, rounded up."""
+    """If the number of tiles depends on arguments: the terms of each dimension of the grid, which are multiplied. A term has
+    an argument or -1, a dimension of a memref or -1, and a number. Its value is the number, or the size of the argument
+    divided by the number, rounded up."""
 
     @property
     def static_tiles(self) -> int | None:
@@ -123,9 +123,9 @@ class Entry:
         if not self.grid:
             return (self.num_tiles,)
         sizes = []
-        for factors in self.grid:
+        for terms in self.grid:
             size = 1
-            for argument, dimension, number in factors:
+            for argument, dimension, number in terms:
                 if argument < 0:
                     size *= number
                     continue

@@ -195,7 +195,7 @@ def _alignments(operation: Any, count: int) -> list[int | None]:
 
 
 def _dynamic_grid(operation: Any) -> tuple[tuple[tuple[int, int, int], ...], ...]:
-    """The factors of the number of tiles, if it depends on arguments; see `Entry.grid`."""
+    """The terms of the number of tiles, if it depends on arguments; see `Entry.grid`."""
     if "dynamic_grid" not in operation.attributes:
         return ()
     grid = []

@@ -269,22 +269,22 @@ def _kernel(facts: _Reader, archive: zipfile.ZipFile, kind: type[Code]) -> Code:
 
 
 def _grid(facts: _Reader, arguments: Sequence[Argument]) -> tuple[tuple[tuple[int, int, int], ...], ...]:
-    """The factors of a number of tiles that depends on arguments."""
+    """The terms of a number of tiles that depends on arguments; see `Entry.grid`."""
     if not facts.has("grid"):
         return ()
     grid = facts.lists("grid", 2)
     for dimension in grid:
-        for factor in dimension:
-            if len(factor) != 3 or factor[2] < 1 or not -1 <= factor[0] < len(arguments):
-                raise _Damaged(f"the grid has the factor {factor!r}")
-            argument, axis, _ = factor
+        for term in dimension:
+            if len(term) != 3 or term[2] < 1 or not -1 <= term[0] < len(arguments):
+                raise _Damaged(f"the grid has the term {term!r}")
+            argument, axis, _ = term
             if argument < 0:
                 continue
             shape = arguments[argument].shape
             if not (
                 -1 < axis < len(shape) if shape is not None else axis == -1 and arguments[argument].dtype.kind in "iu"
             ):
-                raise _Damaged(f"the grid has the factor {factor!r}, which does not match argument {argument}")
+                raise _Damaged(f"the grid has the term {term!r}, which does not match argument {argument}")
     return grid
 
 
@@ -319,7 +319,7 @@ def _argument(index: int, item: _Reader) -> Argument:
 def _check_dynamic(
     index: int, shape: Sequence[int | None], strides: Sequence[int | None], dynamic: Mapping[str, tuple[int, ...]]
 ) -> None:
-    """Raises _Damaged if sizes and strides are static and dynamic at once, or a divisor is not positive."""
+    """Raises _Damaged if a size or stride is both static and dynamic, or a divisor is not positive."""
     rank = len(shape)
     if any(size is not None and size < 0 for size in shape):
         raise _Damaged(f"argument {index} has a negative size")

@@ -65,8 +65,8 @@ def float_matmul(
 ) -> Value:
     """`a b + c`, in any order.
 
-    `rounding` is the error of an addition relative to the sum of the magnitudes, `terms` the number of additions for each
-    pair of elements, and `operands` the relative error of the multiplication of two elements.
+    `rounding` is the error of an addition relative to the sum of the magnitudes. `terms` is the number of additions for
+    each pair of elements. `operands` is the relative error of the multiplication of two elements.
     """
     data = c.data + matmul(a.data, b.data)
     # An operand that is not finite decides its results alone.
@@ -93,9 +93,9 @@ ALGORITHMS: tuple[tuple[int, float], ...] = (
     (1, 0.0),
 )
 """For each algorithm of `triton_xla.dot` by its number (default, tf32, tf32x3, bf16, bf16x3, bf16x6, bf16x9, ieee): the
-multiplications for each pair of elements, and the error of their sum. A part has at most the magnitude of its element
-times the rounding of the parts before it; the error is that of the multiplications that the algorithm does not have, and
-that of the rest of each operand."""
+multiplications for each pair of elements, and the error of their sum. The magnitude of a part is at most that of its
+element times the rounding of the parts before it. The error has two terms: the multiplications that the algorithm omits,
+and the rest of each operand."""
 
 
 def addition_rounding(elements: int, accumulator: dtypes.ElementType) -> float:

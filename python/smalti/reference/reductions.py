@@ -111,7 +111,7 @@ def _sequence(combine: Combine, start: Sequence[Value], rows: Sequence[Value]) -
 
 
 def _tree(combine: Combine, rows: Sequence[Value]) -> list[Value]:
-    """The combination of all rows, by halves."""
+    """The combination of all rows, as a balanced tree."""
     while (count := rows[0].data.shape[0]) > 1:
         half = count // 2
         left, right, rest = ([moved(v, lambda x, s=s: x[s]) for v in rows] for s in _halves(half))
@@ -197,7 +197,7 @@ def scan(
     exclusive: bool = False,
     reverse: bool = False,
 ) -> list[Value]:
-    """Prefix reductions along `dim`. The region is applied in order, and grouped in any way."""
+    """Prefix reductions along `dim`. The region is applied in order, with any association."""
 
     def combine(left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
         with any_order():

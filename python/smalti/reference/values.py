@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from .. import dtypes, ir
+from .._mlir_libs import _smalti
 from ..errors import SmaltiError
 
 
@@ -167,17 +168,16 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
 
 def attribute_data(attribute: Any, ty: Any) -> np.ndarray:
     element, shape = element_type(ty), shape_of(ty)
-    if isinstance(attribute, ir.DenseElementsAttr):
-        if attribute.is_splat:
-            splat: Any = attribute.get_splat_value()
-            flat = np.full(int(np.prod(shape, dtype=np.int64)), splat.value)
-        else:
-            values: Any = attribute
-            flat = np.asarray([values[i] for i in range(len(values))])
+    values: Any = attribute
+    if not isinstance(attribute, ir.DenseElementsAttr):
+        flat = np.asarray([values.value])
+    elif element.kind == "f":
+        flat = np.frombuffer(_smalti.dense_bytes(attribute), element.numpy)
     else:
-        scalar: Any = attribute
-        flat = np.asarray([scalar.value])
-    data = flat.reshape(shape)
+        flat = np.asarray(
+            [values.get_splat_value().value] if values.is_splat else [values[i] for i in range(len(values))]
+        )
+    data = np.full(shape, flat[0]) if flat.size == 1 else flat.reshape(shape)
     return data.astype(np.float64) if element.kind == "f" else wrap(data, width_of(element))
 
 

@@ -367,7 +367,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%v: vector<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     mosaic_gpu.async_commit_group
-    // expected-error @below {{uses a block-level vector whose layout is not known; its producer requires the attribute 'out_layouts' (run mosaic-gpu-infer-layouts)}}
+    // expected-error @below {{uses a block-level vector that has no layout; its producer requires the attribute 'out_layouts' (run mosaic-gpu-infer-layouts)}}
     %w = arith.negf %v : vector<256xf32>
     gpu.return
   }

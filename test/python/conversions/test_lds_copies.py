@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import smalti
-from isa import loop_body
+from machine_code import loop_body
 from smalti import targets
 from smalti.emulator import SCHEDULES, Emulation
 from test_gpu_numerics import LOOKS, Program, matmul

@@ -7,7 +7,7 @@ import re
 
 import pytest
 import smalti
-from isa import Step, loop_body, number, overlapped
+from machine_code import Step, loop_body, number, overlapped
 from smalti import targets, toolchain
 from test_gpu_numerics import matmul
 from thread_kernels import GROUPS, REGISTERS, kernel

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from isa import Step, all_steps, inner_loops
+from machine_code import Step, all_steps, inner_loops
 from smalti import targets
 from smalti.compiler import driver
 from smalti.emulator import SCHEDULES, Emulation

@@ -127,7 +127,7 @@ def test_the_bound_of_a_sum_covers_all_orders(ty: str) -> None:
     assert worst <= value.error <= 77 * 2.0 ** -(8 if ty == "bf16" else 11) * (3.01 + np.abs(x).sum())
 
 
-def test_the_bound_of_a_product_in_f64_covers_all_orders() -> None:
+def test_the_bound_of_a_matmul_in_f64_covers_all_orders() -> None:
     x = FLOATS(21)
     body = f"""%z = arith.constant 1.0 : f64
   %r = triton_xla.reduce %t0 dims [0] init %z : (tensor<21xf64>, f64) -> tensor<f64> {reduction("arith.mulf", "f64")}"""

@@ -28,7 +28,7 @@ class ReferenceRefuses(AssertionError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a target did with a kernel."""
+    """The outcome of a kernel on a target."""
 
     case: Case
     target: str

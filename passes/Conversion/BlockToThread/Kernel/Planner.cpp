@@ -126,7 +126,7 @@ LogicalResult Planner::checkOperands(Operation *op) {
     const Distribution *distribution = find(operand);
     if (!distribution)
       return op->emitOpError()
-             << "uses a block-level vector whose layout is not known; its "
+             << "uses a block-level vector that has no layout; its "
                 "producer requires the attribute 'out_layouts' (run "
                 "mosaic-gpu-infer-layouts)";
     if (layouts && index < layouts.size()) {

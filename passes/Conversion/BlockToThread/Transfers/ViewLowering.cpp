@@ -190,8 +190,8 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
         window.strides.assign(view.getStaticStrides());
         std::optional<llvm::SmallBitVector> dropped = findDroppedDims(view);
         if (!dropped)
-          return Result::none("the result type does not determine which unit "
-                              "dimensions are dropped; use a subview that "
+          return Result::none("the result type does not determine which "
+                              "dimensions of size 1 are dropped; use a subview that "
                               "drops none, and then collapse_shape");
         for (unsigned dim = 0; dim < dropped->size(); ++dim)
           window.isDropped.push_back(dropped->test(dim));

@@ -148,7 +148,8 @@ _INTEGERS = {"maxs": "maxsi", "maxu": "maxui", "mins": "minsi", "minu": "minui"}
 
 
 def _combination(op: Any, dtype: np.dtype[Any]) -> Callable[[Array, Array], Array]:
-    name = str(AtomicRMWKind(ir.IntegerAttr(op.attributes["kind"]).value))
+    kind = AtomicRMWKind(ir.IntegerAttr(op.attributes["kind"]).value)
+    name = str(kind)
     if name == "assign":
         return lambda old, new: new
     if name in FLOAT_FUNCTIONS:

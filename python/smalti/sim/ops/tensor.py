@@ -30,8 +30,7 @@ from ..translation.translator import (
     operation,
     vector_reader,
 )
-from . import barriers, sparse
-from . import scales as scales_of
+from . import barriers, tensor_operands
 from .arith import held_type, type_of
 from .cluster import there
 from .memref import byte_layout, memory_space
@@ -304,13 +303,13 @@ def _started(op: ir.Operation, translator: Translator, begin: Callable[[Any], Ca
 @operation("mosaic_gpu.tcgen05_mma")
 def _mma(op: Any, translator: Translator) -> Translated:
     is_sparse = bool(attribute(op, "operandSegmentSizes")[6])
-    metadata = sparse.Metadata(op) if is_sparse else None
+    metadata = tensor_operands.Metadata(op) if is_sparse else None
     accumulator, a, b, accumulate, *scales = translator.operands(op)
     # Counts stored elements.
-    size = scales_of.scale_size(op) * (2 if is_sparse else 1)
-    scale_type = scales_of.TYPES[str(op.operands[4].type.element_type)] if size else ""
+    size = tensor_operands.scale_size(op) * (2 if is_sparse else 1)
+    scale_type = tensor_operands.SCALE_TYPES[str(op.operands[4].type.element_type)] if size else ""
     for value in list(op.operands)[:3]:
-        if str(value.type.element_type) != scales_of.NARROW:
+        if str(value.type.element_type) != tensor_operands.NARROW:
             type_of(value.type)
     _uses(op, translator)
     site, blocks = translator.site(op), _blocks(op, translator)
@@ -339,7 +338,7 @@ def _mma(op: Any, translator: Translator) -> Translated:
                 before = array.copy() if adds else np.zeros(array.shape, array.dtype)
                 if scaled:
                     of_rows = scaled[0].array()[: x.shape[0]]
-                    how["scales"] = of_rows, scales_of.columns(scaled[1], y.shape[1], halves)
+                    how["scales"] = of_rows, tensor_operands.scale_columns(scaled[1], y.shape[1], halves)
                     how["scale_type"], how["scale_block"] = scale_type, size
                 array[...] = multiply(before, x, y, tf32=x.dtype == np.float32, **how)
 

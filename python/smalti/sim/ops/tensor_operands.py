@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Block scales of `tcgen05` MMA operands."""
+"""Properties of `tcgen05` MMA operands: block scales, and sparsity metadata."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import instructions
 from ..machine.memory import Array, MemRef
 from ..translation.translator import Unsupported
 from .memref import byte_layout
@@ -20,6 +21,8 @@ BLOCKS = {
 }
 """Elements along K per scale, by the types of operands and scales (PTX ISA, tcgen05.mma, "Block scaling"): kinds
 `mxf8f6f4` and `mxf4`, and `mxf4nvf4` with four scales for the K of an instruction."""
+SCALE_TYPES = {"f8E8M0FNU": "f8E8M0FNU", "f8E4M3FN": "ue4m3"}
+"""The bits of scales by element type: scales do not have a sign."""
 
 
 def scale_size(op: Any) -> int:
@@ -47,7 +50,7 @@ def scale_size(op: Any) -> int:
     return size or 0
 
 
-def columns(scales: MemRef, count: int, halves: bool) -> Array:
+def scale_columns(scales: MemRef, count: int, halves: bool) -> Array:
     """The scales of the columns of an MMA. With two blocks of 64 rows each they start again in the second half."""
     found = scales.array()
     if not halves:
@@ -55,5 +58,31 @@ def columns(scales: MemRef, count: int, halves: bool) -> Array:
     return np.concatenate([found[: count // 2], found[128 : 128 + count // 2]])
 
 
-TYPES = {"f8E8M0FNU": "f8E8M0FNU", "f8E4M3FN": "ue4m3"}
-"""The bits of scales by element type: scales do not have a sign."""
+ROWS, COLUMNS = 128, 64
+"""Elements of metadata per copy to tensor memory."""
+BITS = {"f16": 16, "bf16": 16, "f8E4M3FN": 8, "f8E5M2": 8, "i8": 8}
+"""Types of sparse operands. A 32-bit element has four bits of metadata, and 4-bit elements have pairs;
+`a_sparse_metadata` does not have the shape of either."""
+
+
+class Metadata:
+    """The indices of the nonzero elements among four."""
+
+    def __init__(self, op: Any) -> None:
+        ty = op.operands[1].type
+        self.bits = BITS.get(str(ty.element_type), 0)
+        if not self.bits or ty.shape[0] % ROWS or ty.shape[1] % COLUMNS:
+            raise Unsupported(f"a sparse operand of {ty}")
+
+    def places(self, memory: MemRef) -> Array:
+        """For each row and each group of four elements the two indices, from tensor memory."""
+        return instructions.sparse_positions(memory.elements(), self.bits)
+
+    def wrong(self, places: Array) -> str | None:
+        """Checks the indices: they must be increasing (PTX ISA, "Sparse matrices": other values are undefined)."""
+        bad = np.argwhere(places[..., 0] >= places[..., 1])
+        if not len(bad):
+            return None
+        row, four = (int(i) for i in bad[0])
+        pair = " and ".join(str(place) for place in places[row, four].tolist())
+        return f"the sparsity metadata of row {row}, columns {4 * four} to {4 * four + 3}, are {pair}; they must be increasing"
