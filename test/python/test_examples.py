@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import smalti
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
@@ -29,3 +31,20 @@ def test_example(name: str) -> None:
     command = examples.run_command(name, _TARGETS[name])
     done = subprocess.run([sys.executable, *command[1:]], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and ": ok" in done.stdout, done.stdout + done.stderr
+
+
+def test_attention_backward_computes_the_gradient() -> None:
+    """With the values that attention forward computes, the result is the derivative of `sum(o * do)`."""
+    rng = np.random.default_rng(5)
+    q, k, v, do = (rng.standard_normal((rows, 64)).astype(np.float16) for rows in (200, 150, 150, 200))
+    wide_q, wide_k, wide_v, wide_do = (x.astype(np.float64) for x in (q, k, v, do))
+    scores = wide_q @ wide_k.T / 8
+    lse = np.log(np.exp(scores).sum(1))
+    p = np.exp(scores - lse[:, None])
+    delta = (p @ wide_v * wide_do).sum(1)
+    ds = p * (wide_do @ wide_v.T - delta[:, None]) / 8
+    dq, dk, dv = (np.zeros((rows, 64), np.float32) for rows in (200, 150, 150))
+    kernel = smalti.compile(examples.FOLDER / "attention_backward.mlir", target="cpu")
+    kernel(q, k, v, do, lse.astype(np.float32), delta.astype(np.float32), dq, dk, dv)
+    for got, wanted in ((dq, ds @ wide_k), (dk, ds.T @ wide_q), (dv, p.T @ wide_do)):
+        np.testing.assert_allclose(got, wanted, atol=2e-3 * np.abs(wanted).max())
