@@ -258,7 +258,7 @@ class Runner:
         if "error" in found:
             return found
         amount = case.amount * len(blocks) * per_block / len(case.tiles)
-        resources = {name: kernel[name] for name in ("registers", "spills", "shared", "warps")}
+        resources = {name: kernel[name] for name in ("registers", "spills", "shared", "warps", "seconds")}
         occupancy = _isa_measure.occupancy(chip, kernel["registers"], kernel["shared"], kernel["warps"])
         return {**found, **resources, "occupancy": occupancy, **_isa_measure.rates(found, case.is_matmul, amount)}
 
