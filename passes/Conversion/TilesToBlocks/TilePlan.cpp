@@ -1,6 +1,7 @@
 //===- TilePlan.cpp - Plan of the conversion to block level ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
@@ -41,22 +42,29 @@ static constexpr int64_t kAccumulatorRegisters = 64;
 // Windows
 //===----------------------------------------------------------------------===//
 
+template <typename Op> static Window makeWindow(Op op, Value memref) {
+  ArrayRef<int64_t> padded = op.getStaticSizes(), sizes = padded;
+  if (auto stated =
+          op->template getAttrOfType<DenseI64ArrayAttr>(kWindowSizesAttr))
+    sizes = stated;
+  Window window{cast<TypedValue<MemRefType>>(memref),
+                op.getMixedOffsets(),
+                llvm::to_vector(sizes),
+                llvm::to_vector(op.getStaticStrides()),
+                op.getDroppedDims(),
+                op.getTileType(),
+                llvm::SmallBitVector(sizes.size())};
+  for (size_t dim = 0; dim < sizes.size(); ++dim)
+    window.padded[dim] = sizes[dim] != padded[dim];
+  return window;
+}
+
 Window Window::of(triton_xla::ExtractOp op) {
-  return {cast<TypedValue<MemRefType>>(op.getSource()),
-          op.getMixedOffsets(),
-          llvm::to_vector(op.getStaticSizes()),
-          llvm::to_vector(op.getStaticStrides()),
-          op.getDroppedDims(),
-          op.getTileType()};
+  return makeWindow(op, op.getSource());
 }
 
 Window Window::of(triton_xla::InsertOp op) {
-  return {cast<TypedValue<MemRefType>>(op.getDestination()),
-          op.getMixedOffsets(),
-          llvm::to_vector(op.getStaticSizes()),
-          llvm::to_vector(op.getStaticStrides()),
-          op.getDroppedDims(),
-          op.getTileType()};
+  return makeWindow(op, op.getDestination());
 }
 
 std::optional<Window> smalti::windowOf(Operation *op) {
@@ -632,6 +640,8 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   }
   if (window.dropped.any())
     return "the window drops unit dimensions, which copies do not support";
+  if (window.padded.any())
+    return "the tile is padded, which copies do not support";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
     return "the window has a stride other than 1";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||

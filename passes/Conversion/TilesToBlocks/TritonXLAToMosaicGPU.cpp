@@ -9,6 +9,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/TilesToBlocks/LegalizeDots.h"
+#include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"
@@ -448,7 +449,6 @@ void TileEmitter::emitAssumeMultiple(triton_xla::AssumeMultipleOp op) {
 TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
                                                   const Window &window) {
   MLIRContext *context = builder.getContext();
-  MemRefType type = window.memref.getType();
   auto rank = static_cast<int64_t>(window.sizes.size());
   Transfer transfer;
   transfer.memref = mapping.lookup<Value>(window.memref);
@@ -460,8 +460,10 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
   // A window of stride s is a dense window of a view of every s-th element that
   // starts at the offset modulo s. `i * s + o` is in bounds if and only if
   // `i + o floordiv s` is in bounds in the view.
-  if (llvm::any_of(window.strides,
-                   [](int64_t stride) { return stride != 1; })) {
+  // A padded window is one of a view that ends with the original window.
+  if (window.padded.any() || llvm::any_of(window.strides, [](int64_t stride) {
+        return stride != 1;
+      })) {
     SmallVector<OpFoldResult> strides = stridesOf(window.memref);
     AffineExpr offset = getAffineDimExpr(0, context), extent, step;
     bindSymbols(context, extent, step);
@@ -492,6 +494,17 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
           builder, loc, AffineMap::get(1, 2, total),
           {start, phase, strides[dim]});
     }
+    for (int64_t dim : window.padded.set_bits()) {
+      AffineExpr end = offset + window.sizes[dim];
+      sizes[dim] = affine::makeComposedFoldedAffineMin(
+          builder, loc, AffineMap::get(1, 1, {end, extent}, context),
+          {offsets[dim], sizes[dim]});
+      sizes[dim] = affine::makeComposedFoldedAffineMax(
+          builder, loc,
+          AffineMap::get(1, 0, {offset, getAffineConstantExpr(0, context)},
+                         context),
+          {sizes[dim]});
+    }
     transfer.memref = memref::ReinterpretCastOp::create(
         builder, loc, transfer.memref, start, sizes, viewStrides);
   }
@@ -500,7 +513,7 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
   for (int64_t dim = 0; dim < rank; ++dim) {
     std::optional<int64_t> offset = getConstantIntValue(offsets[dim]),
                            extent = getConstantIntValue(sizes[dim]);
-    bool inBounds = offset && extent && *offset >= 0 &&
+    bool inBounds = offset && extent && !window.padded[dim] && *offset >= 0 &&
                     *offset + window.sizes[dim] <= *extent;
     Value start = index(loc, offsets[dim]);
     if (!window.dropped.test(dim)) {
@@ -1061,8 +1074,8 @@ struct ConvertTritonXLAToMosaicGPU
     }
 
     TileOptions options{numWarps.getOr(0), copies, matmul, blocks};
-    // The dots of a copy are rewritten, so that the module does not change if
-    // the plan of a kernel fails.
+    // The dots and tiles of a copy are rewritten, so that the module does not
+    // change if the plan of a kernel fails.
     int64_t legalWarps = std::max<int64_t>(options.numWarps, 1);
     SmallVector<std::pair<triton_xla::EntryFuncOp, triton_xla::EntryFuncOp>>
         legalized;
@@ -1074,10 +1087,13 @@ struct ConvertTritonXLAToMosaicGPU
     std::vector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
       triton_xla::EntryFuncOp planned = func;
-      if (!hasLegalDots(func, *chip, legalWarps)) {
+      bool areUneven = hasUnevenTiles(func);
+      if (areUneven || !hasLegalDots(func, *chip, legalWarps)) {
         planned = cast<triton_xla::EntryFuncOp>(
             OpBuilder(func).clone(*func.getOperation()));
         legalized.push_back({func, planned});
+        if (areUneven)
+          padTiles(planned);
         legalizeDots(planned, *chip, legalWarps);
       }
       FailureOr<TilePlan> plan = planTiles(planned, *chip, options);

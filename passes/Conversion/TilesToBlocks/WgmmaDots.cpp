@@ -77,6 +77,8 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
   if (window.tile.getRank() != 2)
     return "the tile has rank " + std::to_string(window.tile.getRank()) +
            "; rank 2 is required";
+  if (window.padded.any())
+    return std::string("the tile is padded, which TMA does not support");
   if (isDynamic(type))
     return std::string("the array has a dynamic size or stride; TMA requires "
                        "a static array");
