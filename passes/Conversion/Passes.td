@@ -13,7 +13,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     |---|---|
     | `squeeze_dims` | `reshape` |
     | `split` | one `slice` per part |
-    | `num_tiles` | a constant |
+    | `num_tiles` | a constant, or the number that the arguments determine |
     | `histogram` | comparisons with all bins and a `reduce`, up to 2^20 comparisons; a larger one remains |
     | `sort` | a bitonic network of `slice`, `concat`, `reshape` and the comparison on tiles; positions make it stable |
     | `random_bits` | integer arithmetic |
