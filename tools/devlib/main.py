@@ -51,7 +51,7 @@ def test_verb(arguments: Sequence[str]) -> None:
         raise Failure(f"these are options of pytest, but all paths are lit tests: {' '.join(options)}")
     if "--help" in options or "-h" in options:
         say(
-            "tools/dev test [PATH ...] [OPTION OF PYTEST ...]: see README.md; `.venv/bin/pytest --help` lists the options"
+            "tools/dev test [PATH ...] [OPTION OF PYTEST ...]: see CONTRIBUTING.md; `.venv/bin/pytest --help` lists the options"
         )
         return
     steps.build()
