@@ -1129,7 +1129,7 @@ struct ConvertTritonXLAToMosaicGPU
           << "dot lowered to wgmma: " << lhs.getDimSize(0) << "x"
           << cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1)
           << "x" << lhs.getDimSize(1) << " on " << plan.block.numWarps / 4
-          << " warpgroups; "
+          << (plan.block.numWarps == 4 ? " warpgroup; " : " warpgroups; ")
           << (dot.lhs ? "TMA loads of A and B, "
                       : "A in registers, TMA load of B, ")
           << dot.getBytes() << " B";

@@ -261,7 +261,8 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
         accumulators = f" + {resources.accumulator_registers} AGPR" if resources.accumulator_registers else ""
         words.append(f"{resources.registers} registers{accumulators}")
     if resources.spills is not None:
-        words.append(f"{resources.spills} spilled")
+        unit = "B" if kernel.target.vendor == "nvidia" else "registers"
+        words.append(f"{resources.spills} {unit} spilled")
     if resources.shared_bytes is not None:
         words.append(f"{resources.shared_bytes} B shared memory")
     if resources.block is not None:
