@@ -570,8 +570,8 @@ def doctor(as_json: bool) -> None:
             if not component.found:
                 click.echo(f"         enables: {component.enables}")
                 click.echo(f"         install: {component.get}")
-    if any(component.required and not component.found for component in components):
-        raise SmaltiError("a required component is missing; install it as described at the component")
+    if missing := [component.name for component in components if component.required and not component.found]:
+        raise SmaltiError(f"required components are missing: {', '.join(missing)}; the lines 'install:' show how to get them")
 
 
 if __name__ == "__main__":
