@@ -1,4 +1,4 @@
-//===- PadTiles.cpp - Tiles of any size distributed across threads --------===//
+//===- PadTiles.cpp - Padding of uneven tiles -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A layout distributes the power-of-two part of a shape. All sizes that occur

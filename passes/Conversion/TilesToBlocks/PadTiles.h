@@ -1,4 +1,4 @@
-//===- PadTiles.h - Tiles of any size distributed across threads -*- C++
+//===- PadTiles.h - Padding of uneven tiles -----------------------*- C++ -*-===//
 //-*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
