@@ -26,7 +26,6 @@
 
 using namespace mlir;
 using namespace smalti;
-using targets::Element;
 using targets::MmaInstruction;
 using targets::Target;
 
@@ -422,28 +421,27 @@ std::optional<BlockMma> Planner::selectFor(triton_xla::DotOp dot,
                                            int64_t warps) const {
   auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
   auto rhs = cast<RankedTensorType>(dot.getRhs().getType());
-  auto accumulator = cast<RankedTensorType>(dot.getAccumulator().getType());
-  std::optional<Element> a = getMmaElement(lhs.getElementType()),
-                         b = getMmaElement(rhs.getElementType()),
-                         c = getMmaElement(accumulator.getElementType());
-  if (!a || !b || !c)
+  std::optional<MmaElements> elements =
+      MmaElements::get(dot.getLhs(), dot.getRhs(), dot.getAccumulator(),
+                       dot.getUnsignedLhs() || dot.getUnsignedRhs());
+  if (!elements)
     return std::nullopt;
   int64_t m = lhs.getDimSize(0), k = lhs.getDimSize(1), n = rhs.getDimSize(1);
-  auto select = [&](Element lhs, Element rhs) {
-    std::optional<BlockMma> best =
-        selectMma(target, lhs, rhs, *c, m, n, k, warps);
+  auto select = [&](const MmaElements &elements) {
+    std::optional<BlockMma> best = selectMma(target, elements, m, n, k, warps);
     if (!reducesRows || !best || best->warpsN == 1)
       return best;
     std::optional<BlockMma> rows =
-        findMma(target, lhs, rhs, *c, m, n, k, warps, [&](const BlockMma &mma) {
+        findMma(target, elements, m, n, k, warps, [&](const BlockMma &mma) {
           return mma.warpsN == 1 && mma.instruction == best->instruction;
         });
     return rows ? rows : best;
   };
-  if (dot.getTf32() && *a == Element::F32)
-    if (std::optional<BlockMma> mma = select(Element::TF32, Element::TF32))
-      return mma;
-  return select(*a, *b);
+  if (dot.getTf32())
+    if (std::optional<MmaElements> tf32 = elements->getTF32())
+      if (std::optional<BlockMma> mma = select(*tf32))
+        return mma;
+  return select(*elements);
 }
 
 /// Whether a row of the result of a dot is reduced, through element-wise ops.

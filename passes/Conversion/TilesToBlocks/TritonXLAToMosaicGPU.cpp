@@ -871,6 +871,8 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     auto mma = mosaic_gpu::MMAOp::create(builder, loc, accumulator, a, b);
     if (dot.mma.instruction->a == targets::Element::TF32)
       mma.setAllowTf32(true);
+    mma.setUnsignedA(op.getUnsignedLhs());
+    mma.setUnsignedB(op.getUnsignedRhs());
     setLayouts(mma, {accLayout, aLayout, bLayout}, {accLayout});
     return mma.getResult();
   };

@@ -195,6 +195,8 @@ void TileEmitter::emitWgmmaDot(const WgmmaDot &dot) {
   Value a = dot.lhs ? lhs.tile : lookupAs(loc, op.getLhs(), layout);
   auto wgmma = mosaic_gpu::WGMMAOp::create(builder, loc, accumulator.getType(),
                                            accumulator, a, rhs.tile);
+  wgmma.setUnsignedA(op.getUnsignedLhs());
+  wgmma.setUnsignedB(op.getUnsignedRhs());
   wgmma->setAttr(kSynchronousWgmma, builder.getUnitAttr());
   SmallVector<Attribute> layouts = {layout}, transforms;
   if (dot.lhs)

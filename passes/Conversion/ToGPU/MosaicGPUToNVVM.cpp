@@ -42,7 +42,8 @@ using targets::MmaKind;
 
 /// The operand type in mma.sync; nothing for types that this lowering does not
 /// support.
-static std::optional<NVVM::MMATypes> getMultiplicandType(Element element) {
+static std::optional<NVVM::MMATypes>
+getMultiplicandType(Element element, bool isUnsigned = false) {
   switch (element) {
   case Element::F16:
     return NVVM::MMATypes::f16;
@@ -51,34 +52,48 @@ static std::optional<NVVM::MMATypes> getMultiplicandType(Element element) {
   case Element::TF32:
     return NVVM::MMATypes::tf32;
   case Element::I8:
-    return NVVM::MMATypes::s8;
+    return isUnsigned ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8;
   default:
     return std::nullopt;
   }
 }
 
-/// Whether NVVM does not have an op for the type in mma.sync, but LLVM has an
-/// intrinsic.
+/// Whether NVVM does not have an op for all shapes of the type in mma.sync, but
+/// LLVM has intrinsics.
 static bool isIntrinsic(Element element) {
-  return element == Element::E4M3 || element == Element::E5M2;
+  return element == Element::E4M3 || element == Element::E5M2 ||
+         element == Element::F64;
 }
 
-/// A register of an operand: 32 bits, as vector<2xf16> for f16 and as i32 for
-/// all others.
+/// The name of the intrinsic is that of the instruction without the common
+/// part, and with f64 only once.
+static std::string getIntrinsicName(const MmaInstruction &instruction) {
+  StringRef name = StringRef(instruction.mnemonic).split(".aligned.").second;
+  if (instruction.a == Element::F64)
+    name.consume_back(".f64.f64.f64");
+  return ("llvm.nvvm.mma." + name).str();
+}
+
+/// A register of an operand: vector<2xf16> for f16, f64, and the 32 bits of
+/// other types as i32.
 static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg,
                             Element element) {
+  auto first = [&](Value vector) {
+    return vector::ExtractOp::create(builder, loc, vector,
+                                     ArrayRef<int64_t>{0});
+  };
   if (element == Element::F16)
     return reg;
-  if (element == Element::TF32) {
-    // mma.sync would truncate the low bits.
-    Value wide =
-        vector::ExtractOp::create(builder, loc, reg, ArrayRef<int64_t>{0});
-    return NVVM::ConvertFloatToTF32Op::create(
-        builder, loc, builder.getI32Type(), wide, NVVM::FPRoundingMode::RNA);
-  }
+  if (element == Element::F64)
+    return first(reg);
+  // mma.sync would truncate the low bits.
+  if (element == Element::TF32)
+    return NVVM::ConvertFloatToTF32Op::create(builder, loc,
+                                              builder.getI32Type(), first(reg),
+                                              NVVM::FPRoundingMode::RNA);
   Value word = vector::BitCastOp::create(
       builder, loc, VectorType::get({1}, builder.getI32Type()), reg);
-  return vector::ExtractOp::create(builder, loc, word, ArrayRef<int64_t>{0});
+  return first(word);
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,7 +277,7 @@ public:
                             NVVM::BarrierReductionAttr(), Value());
   }
 
-  SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
+  SmallVector<Value> emitMma(OpBuilder &builder, mosaic_gpu::MMAOp op,
                              const MmaInstruction &instruction,
                              ArrayRef<Value> a, ArrayRef<Value> b,
                              ArrayRef<Value> accumulator) const override;
@@ -367,10 +382,12 @@ private:
 };
 } // namespace
 
-SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
+SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder,
+                                           mosaic_gpu::MMAOp op,
                                            const MmaInstruction &instruction,
                                            ArrayRef<Value> a, ArrayRef<Value> b,
                                            ArrayRef<Value> accumulator) const {
+  Location loc = op.getLoc();
   SmallVector<Value> operandsA, operandsB, operandsC;
   for (Value reg : a)
     operandsA.push_back(toMultiplicand(builder, loc, reg, instruction.a));
@@ -396,16 +413,14 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
       LLVM::LLVMStructType::getLiteral(builder.getContext(), resultTypes);
   Value mmaResult;
   if (isIntrinsic(instruction.a)) {
-    // The name of the intrinsic is that of the instruction without the common
-    // part.
-    StringRef name = StringRef(instruction.mnemonic).split(".aligned.").second;
     SmallVector<Value> operands = operandsA;
     llvm::append_range(operands, operandsB);
     llvm::append_range(operands, operandsC);
-    mmaResult = LLVM::CallIntrinsicOp::create(
-                    builder, loc, resultType,
-                    builder.getStringAttr("llvm.nvvm.mma." + name), operands)
-                    .getResult(0);
+    mmaResult =
+        LLVM::CallIntrinsicOp::create(
+            builder, loc, resultType,
+            builder.getStringAttr(getIntrinsicName(instruction)), operands)
+            .getResult(0);
   } else {
     std::optional<NVVM::MMAIntOverflow> overflow;
     if (accumulatorType.getElementType().isInteger())
@@ -414,8 +429,9 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
         builder, loc, resultType, operandsA, operandsB, operandsC,
         ArrayRef<int64_t>{instruction.m, instruction.n, instruction.k},
         /*b1Op=*/std::nullopt, overflow,
-        std::array<NVVM::MMATypes, 2>{*getMultiplicandType(instruction.a),
-                                      *getMultiplicandType(instruction.b)},
+        std::array<NVVM::MMATypes, 2>{
+            *getMultiplicandType(instruction.a, op.getUnsignedA()),
+            *getMultiplicandType(instruction.b, op.getUnsignedB())},
         std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                        NVVM::MMALayout::col});
   }

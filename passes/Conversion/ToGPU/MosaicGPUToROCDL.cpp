@@ -34,6 +34,7 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 using targets::AsyncCopyKind;
+using targets::Element;
 using targets::MmaInstruction;
 using targets::MmaKind;
 
@@ -47,6 +48,28 @@ static Value joinRegisters(OpBuilder &builder, Location loc,
     return vector::ExtractOp::create(builder, loc, registers.front(),
                                      ArrayRef<int64_t>{0});
   return concatenate(builder, loc, registers);
+}
+
+/// Rounds f32 to TF32, to nearest. XF32 instructions would truncate.
+static Value roundToTF32(OpBuilder &builder, Location loc, Value value) {
+  auto type = cast<VectorType>(value.getType());
+  VectorType i32 = type.clone(builder.getI32Type());
+  auto constant = [&](int64_t bits) {
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(
+            i32, builder.getI32IntegerAttr(static_cast<int32_t>(bits))));
+  };
+  Value bits = arith::BitcastOp::create(builder, loc, i32, value);
+  Value rounded = arith::AndIOp::create(
+      builder, loc, arith::AddIOp::create(builder, loc, bits, constant(0x1000)),
+      constant(~int64_t(0x1FFF)));
+  // The addition may carry from the payload of a NaN into the sign.
+  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
+                                      value, value);
+  return arith::SelectOp::create(
+      builder, loc, isNaN, value,
+      arith::BitcastOp::create(builder, loc, type, rounded));
 }
 
 /// Buffer accesses support only global memory.
@@ -173,7 +196,7 @@ public:
                                       uniform);
   }
 
-  SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
+  SmallVector<Value> emitMma(OpBuilder &builder, mosaic_gpu::MMAOp op,
                              const MmaInstruction &instruction,
                              ArrayRef<Value> a, ArrayRef<Value> b,
                              ArrayRef<Value> accumulator) const override;
@@ -208,24 +231,56 @@ private:
 };
 } // namespace
 
-SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
+SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder,
+                                        mosaic_gpu::MMAOp op,
                                         const MmaInstruction &instruction,
                                         ArrayRef<Value> a, ArrayRef<Value> b,
                                         ArrayRef<Value> accumulator) const {
+  Location loc = op.getLoc();
   Value operandA = joinRegisters(builder, loc, a),
         operandB = joinRegisters(builder, loc, b),
         operandC = joinRegisters(builder, loc, accumulator);
+  bool isTF32 = instruction.a == Element::TF32;
+  if (isTF32) {
+    operandA = roundToTF32(builder, loc, operandA);
+    operandB = roundToTF32(builder, loc, operandB);
+  }
+  // RDNA3 has 16-bit accumulators in the low halves of registers.
+  bool isInHalves = instruction.kind == MmaKind::Wmma &&
+                    instruction.accumulator == Element::F16 &&
+                    instruction.cLayout.vectorLength() == 1;
+  if (isInHalves) {
+    SmallVector<int64_t> mask(2 * accumulator.size(),
+                              vector::ShuffleOp::kPoisonIndex);
+    for (size_t element = 0; element < accumulator.size(); ++element)
+      mask[2 * element] = static_cast<int64_t>(element);
+    operandC =
+        vector::ShuffleOp::create(builder, loc, operandC, operandC, mask);
+  }
   Value mmaResult;
   auto attr = [&](int64_t value) { return builder.getI32IntegerAttr(value); };
-  if (instruction.kind == MmaKind::Mfma)
-    mmaResult = amdgpu::MFMAOp::create(builder, loc, operandC.getType(),
+  if (instruction.kind == MmaKind::Mfma) {
+    auto mfma = amdgpu::MFMAOp::create(builder, loc, operandC.getType(),
                                        attr(instruction.m), attr(instruction.n),
                                        attr(instruction.k), /*blocks=*/attr(1),
                                        operandA, operandB, operandC);
-  else
-    mmaResult = amdgpu::WMMAOp::create(
+    mfma.setReducePrecision(isTF32);
+    mmaResult = mfma;
+  } else {
+    auto wmma = amdgpu::WMMAOp::create(
         builder, loc, operandC.getType(), attr(instruction.m),
         attr(instruction.n), attr(instruction.k), operandA, operandB, operandC);
+    wmma.setUnsignedA(op.getUnsignedA());
+    wmma.setUnsignedB(op.getUnsignedB());
+    mmaResult = wmma;
+  }
+  if (isInHalves) {
+    SmallVector<int64_t> mask;
+    for (size_t element = 0; element < accumulator.size(); ++element)
+      mask.push_back(static_cast<int64_t>(2 * element));
+    mmaResult =
+        vector::ShuffleOp::create(builder, loc, mmaResult, mmaResult, mask);
+  }
   auto registerType = cast<VectorType>(accumulator.front().getType());
   if (accumulator.size() == 1)
     return {mmaResult};

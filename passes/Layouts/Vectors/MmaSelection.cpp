@@ -6,6 +6,7 @@
 #include "smalti/targets/BlockFragments.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -36,10 +37,28 @@ std::optional<Element> smalti::getMmaElement(Type type) {
       .Default([](Type) { return std::nullopt; });
 }
 
-static bool hasElements(const MmaInstruction &instruction, Element a, Element b,
-                        Element accumulator) {
+std::optional<MmaElements> MmaElements::get(Value a, Value b, Value accumulator,
+                                            bool hasUnsigned) {
+  auto elementOf = [](Value value) {
+    return getMmaElement(getElementTypeOrSelf(value.getType()));
+  };
+  std::optional<Element> elementA = elementOf(a), elementB = elementOf(b),
+                         elementC = elementOf(accumulator);
+  if (!elementA || !elementB || !elementC)
+    return std::nullopt;
+  return MmaElements{*elementA, *elementB, *elementC, hasUnsigned};
+}
+
+std::optional<MmaElements> MmaElements::getTF32() const {
+  if (a != Element::F32 || b != Element::F32)
+    return std::nullopt;
+  return MmaElements{Element::TF32, Element::TF32, accumulator};
+}
+
+bool MmaElements::match(const MmaInstruction &instruction) const {
   return instruction.a == a && instruction.b == b &&
-         instruction.accumulator == accumulator;
+         instruction.accumulator == accumulator &&
+         (!hasUnsigned || instruction.takesUnsigned);
 }
 
 std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction,
@@ -79,12 +98,11 @@ static void forEachArrangement(const MmaInstruction &instruction, int64_t m,
 }
 
 std::optional<BlockMma> smalti::selectMma(const targets::Target &target,
-                                          Element a, Element b,
-                                          Element accumulator, int64_t m,
-                                          int64_t n, int64_t k,
+                                          const MmaElements &elements,
+                                          int64_t m, int64_t n, int64_t k,
                                           int64_t numWarps) {
   for (const MmaInstruction &instruction : target.mmas) {
-    if (!hasElements(instruction, a, b, accumulator))
+    if (!elements.match(instruction))
       continue;
     std::optional<BlockMma> best;
     int64_t bestReads = 0;
@@ -104,13 +122,12 @@ std::optional<BlockMma> smalti::selectMma(const targets::Target &target,
 }
 
 std::optional<BlockMma>
-smalti::findMma(const targets::Target &target, Element a, Element b,
-                Element accumulator, int64_t m, int64_t n, int64_t k,
-                int64_t numWarps,
+smalti::findMma(const targets::Target &target, const MmaElements &elements,
+                int64_t m, int64_t n, int64_t k, int64_t numWarps,
                 llvm::function_ref<bool(const BlockMma &)> accepts) {
   std::optional<BlockMma> found;
   for (const MmaInstruction &instruction : target.mmas) {
-    if (!hasElements(instruction, a, b, accumulator))
+    if (!elements.match(instruction))
       continue;
     forEachArrangement(instruction, m, n, k, numWarps,
                        [&](const BlockMma &mma) {

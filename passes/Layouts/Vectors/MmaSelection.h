@@ -23,6 +23,7 @@
 
 namespace mlir {
 class Type;
+class Value;
 } // namespace mlir
 
 namespace smalti {
@@ -46,6 +47,21 @@ struct BlockMma {
 /// The element type in the MMA table; no value for other types.
 std::optional<targets::Element> getMmaElement(mlir::Type type);
 
+/// The element types of a matmul.
+struct MmaElements {
+  targets::Element a, b, accumulator;
+  /// Whether an i8 operand is unsigned.
+  bool hasUnsigned = false;
+
+  /// The element types of these vectors or tiles; no value for types that are
+  /// not in the MMA table.
+  static std::optional<MmaElements>
+  get(mlir::Value a, mlir::Value b, mlir::Value accumulator, bool hasUnsigned);
+  /// f32 operands that may be rounded to TF32; no value for other operands.
+  std::optional<MmaElements> getTF32() const;
+  bool match(const targets::MmaInstruction &instruction) const;
+};
+
 /// The matmul with this instruction and this grid of warps, if they divide the
 /// tile.
 std::optional<BlockMma> arrangeMma(const targets::MmaInstruction &instruction,
@@ -56,16 +72,15 @@ std::optional<BlockMma> arrangeMma(const targets::MmaInstruction &instruction,
 /// and the grid of warps that reads the least shared memory. The instruction
 /// divides k.
 std::optional<BlockMma> selectMma(const targets::Target &target,
-                                  targets::Element a, targets::Element b,
-                                  targets::Element accumulator, int64_t m,
+                                  const MmaElements &elements, int64_t m,
                                   int64_t n, int64_t k, int64_t numWarps);
 
 /// The first instruction and grid of warps for these element types and this
 /// tile that satisfies `accepts`, or no value.
 std::optional<BlockMma>
-findMma(const targets::Target &target, targets::Element a, targets::Element b,
-        targets::Element accumulator, int64_t m, int64_t n, int64_t k,
-        int64_t numWarps, llvm::function_ref<bool(const BlockMma &)> accepts);
+findMma(const targets::Target &target, const MmaElements &elements, int64_t m,
+        int64_t n, int64_t k, int64_t numWarps,
+        llvm::function_ref<bool(const BlockMma &)> accepts);
 
 } // namespace smalti
 
