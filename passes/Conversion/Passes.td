@@ -540,8 +540,8 @@ def SmaltiSplitAddressOffsets : Pass<"smalti-split-address-offsets", "::mlir::LL
     constant. LLVM's own pass for this purpose runs after LLVM has turned additions into `or`, and then does not
     recognize the constants.
 
-    Addresses with one 64-bit index, which is a sum of products with constants, are changed. Other addresses are not
-    changed, and nothing is refused. Arithmetic wraps around, so the addresses are the same for all values.
+    The pass changes addresses with one 64-bit index that consists of additions, and of multiplications and shifts by
+    constants. Other addresses are not changed, and nothing is refused. Arithmetic wraps around, so the addresses are the same for all values.
 
     Cost: linear in the size of the indices.
 

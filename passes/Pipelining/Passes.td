@@ -40,9 +40,9 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     loops with a constant trip count below 2, loops that are already pipelined, `scf.while` and `affine.for`. A refused
     loop does not change.
 
-    **Unrolling.** In stream mode, prefetched values move to other registers in each iteration. If the target is known, and
-    the loop is small and neither uses shared memory nor exchanges values between lanes, the attribute `loop_annotation`
-    of the kernel requests that LLVM unrolls the loop by the number of stages, so that no move remains. A loop that
+    **Unrolling.** In stream mode, prefetched values would move to other registers in each iteration. For small loops, the
+    attribute `loop_annotation` of the kernel requests that LLVM unrolls the loop by the number of stages. No move then
+    remains. The target must be known. The loop must not use shared memory or exchange values between lanes. A loop that
     already has the attribute keeps it.
 
     **Cost.** Prefetched values of stream mode stay live across iterations. The body is emitted once per stage, and once

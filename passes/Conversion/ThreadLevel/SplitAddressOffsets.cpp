@@ -23,10 +23,10 @@ static constexpr unsigned kMaxDepth = 16;
 
 namespace {
 /// Constant parts of indices. All arithmetic wraps around at 64 bits, so the
-/// parts can be separated whatever the values are.
+/// parts can be separated for all values.
 class IndexParts {
 public:
-  /// The constant that can be subtracted from `index` by leaving out operands.
+  /// The sum of the constants that `emitRest` drops.
   uint64_t getConstant(Value index, unsigned depth = 0);
   /// The index without its constant part; null if it is zero.
   Value emitRest(OpBuilder &builder, Value index, unsigned depth = 0);

@@ -63,8 +63,8 @@ llvm.func @wide(%base: !llvm.ptr, %row: i64) {
   llvm.return
 }
 
-// Not changed: an index without a constant part, one of 32 bits, whose sum may overflow, elements of an array, and a
-// product of two values.
+// Not changed: an index without a constant part, one of 32 bits, whose sum may overflow, elements of an array, and
+// two values that are multiplied.
 // CHECK-LABEL: llvm.func @unchanged
 // CHECK-COUNT-4: llvm.getelementptr %arg0[{{.*}}%
 // CHECK-NOT: llvm.getelementptr
