@@ -532,4 +532,33 @@ def SmaltiMarkTensorMaps : Pass<"smalti-mark-tensor-maps", "::mlir::LLVM::LLVMFu
   }];
 }
 
+def SmaltiSplitAddressOffsets : Pass<"smalti-split-address-offsets", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "Moves the constant part of the index of an address into a constant offset";
+  let description = [{
+    Precondition: kernels of the LLVM dialect. Accesses of neighboring pieces differ in a constant part of their indices.
+    The pass separates this part: the addresses share the rest of the computation, and machine instructions encode the
+    constant. LLVM's own pass for this purpose runs after LLVM has turned additions into `or`, and then does not
+    recognize the constants.
+
+    The pass changes addresses with one 64-bit index that consists of additions, and of multiplications and shifts by
+    constants. Other addresses are not changed, and nothing is refused. Arithmetic wraps around, so the addresses are the same for all values.
+
+    Cost: linear in the size of the indices.
+
+    Example: the constant offset is 8 * 512 * 4 = 16384 bytes.
+
+    ```mlir
+    llvm.func @address(%base: !llvm.ptr, %row: i64, %column: i64) -> !llvm.ptr {
+      %c8 = llvm.mlir.constant(8 : i64) : i64
+      %c512 = llvm.mlir.constant(512 : i64) : i64
+      %next = llvm.add %row, %c8 : i64
+      %start = llvm.mul %next, %c512 : i64
+      %index = llvm.add %start, %column : i64
+      %address = llvm.getelementptr %base[%index] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      llvm.return %address : !llvm.ptr
+    }
+    ```
+  }];
+}
+
 #endif // SMALTI_PASSES_CONVERSION_PASSES

@@ -186,6 +186,7 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
     pm.addPass(createConvertGpuOpsToROCDLOps(options));
   }
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiSplitAddressOffsets());
   if (target.asyncCopy == targets::AsyncCopyKind::LDSLoad)
     pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiAnnotateLdsDma());
 }

@@ -305,6 +305,8 @@ public:
   }
   Value emitUniform(OpBuilder &builder, Location loc,
                     Value index) const override;
+  Value emitLoad(OpBuilder &builder, Location loc, const Access &access,
+                 Value pad) const override;
 
   void emitAsyncCopy(OpBuilder &builder, Location loc,
                      const AsyncPiece &piece) const override;
@@ -544,6 +546,22 @@ static Value emitRowView(OpBuilder &builder, Location loc, Value memref,
   indices.clear();
   return memref::SubViewOp::create(builder, loc, element, memref, offsets, ones,
                                    ones);
+}
+
+/// A masked load whose lanes are all active or all inactive becomes a
+/// predicated instruction.
+Value NVIDIALowering::emitLoad(OpBuilder &builder, Location loc,
+                               const Access &access, Value pad) const {
+  if (!access.inBounds)
+    return VendorLowering::emitLoad(builder, loc, access, pad);
+  Value mask = vector::BroadcastOp::create(
+      builder, loc,
+      VectorType::get(access.type.getShape(), builder.getI1Type()),
+      access.inBounds);
+  Value padding = vector::BroadcastOp::create(builder, loc, access.type, pad);
+  return vector::MaskedLoadOp::create(builder, loc, access.type, access.memref,
+                                      access.indices, mask, padding,
+                                      llvm::MaybeAlign(access.alignment));
 }
 
 void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,

@@ -12,13 +12,12 @@ gpu.module @double_module {
     // CHECK: %[[TID:.*]] = gpu.thread_id x
     // CHECK: %[[BASE:.*]] = arith.muli %[[TID]], %c4
     // CHECK: %[[IN0:.*]] = arith.cmpi ult, %[[BASE]], %c1000
-    // CHECK: %[[SAFE0:.*]] = arith.select %[[IN0]], %[[BASE]], %c0
-    // CHECK: %[[L0:.*]] = vector.load %[[SRC]][%[[SAFE0]]] {alignment = 16 : i64} : memref<1000xf32>, vector<4xf32>
-    // CHECK: %[[V0:.*]] = arith.select %[[IN0]], %[[L0]], %cst
+    // CHECK: %[[MASK0:.*]] = vector.broadcast %[[IN0]] : i1 to vector<4xi1>
+    // CHECK: %[[V0:.*]] = vector.maskedload %[[SRC]][%[[BASE]]], %[[MASK0]], %cst {alignment = 16 : i64} : memref<1000xf32>
     // CHECK: %[[NEXT:.*]] = arith.addi %[[BASE]], %c512
     // CHECK: %[[IN1:.*]] = arith.cmpi ult, %[[NEXT]], %c1000
-    // CHECK: %[[L1:.*]] = vector.load
-    // CHECK: %[[V1:.*]] = arith.select %[[IN1]], %[[L1]], %cst
+    // CHECK: %[[MASK1:.*]] = vector.broadcast %[[IN1]] : i1 to vector<4xi1>
+    // CHECK: %[[V1:.*]] = vector.maskedload %[[SRC]][%[[NEXT]]], %[[MASK1]], %cst {alignment = 16 : i64} : memref<1000xf32>
     %v = vector.transfer_read %src[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
         : memref<1000xf32>, vector<1024xf32>
     // CHECK: %[[D0:.*]] = arith.addf %[[V0]], %[[V0]] : vector<4xf32>
@@ -63,7 +62,7 @@ gpu.module @narrow_module {
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f16
-    // CHECK-COUNT-2: vector.load {{.*}} {alignment = 4 : i64} : memref<16x30xf16>, vector<2xf16>
+    // CHECK-COUNT-2: vector.maskedload {{.*}} {alignment = 4 : i64} : memref<16x30xf16>, vector<2xi1>, vector<2xf16>
     // CHECK: vector.shuffle
     // CHECK: vector.store {{.*}} {alignment = 8 : i64} : memref<16x32xf16>, vector<4xf16>
     %v = vector.transfer_read %src[%c0, %c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[16, 32], 4>]}
