@@ -21,6 +21,10 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `dot` with `tf32x3`, `bf16`, `bf16x3`, `bf16x6` or `bf16x9` | parts of the operands and a `dot` for each pair of them |
     | `dot_scaled` | a 16-bit `dot` for each block along K, and multiplications of its result by the scales |
     | `sparse_dot` | the operand with its zeros, and a `dot` or a scaled one |
+    | `iota` of floats of at most 8 bits | `iota` of f32 and `arith.truncf` |
+    | `arith.scaling_extf`, `arith.scaling_truncf` | a multiplication or division in f32 or f64, and conversions |
+    | `math.isfinite`, `math.isinf`, `math.isnan`, `math.isnormal` | comparisons |
+    | `math.clampf`, `math.sincos` | `arith.maximumf` and `arith.minimumf`; `math.sin` and `math.cos` |
     | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
 
     Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of

@@ -177,30 +177,6 @@ Attribute TilePlan::layoutOf(Value tile) const {
   return layouts.lookup(tile);
 }
 
-static bool hasTiles(Operation *op) {
-  return llvm::any_of(op->getOperands(), isTile) ||
-         llvm::any_of(op->getResults(), isTile);
-}
-
-/// Whether `name` is a valid assembler symbol without quotes.
-static bool isAssemblerName(StringRef name) {
-  return !name.empty() && !llvm::isDigit(name.front()) &&
-         llvm::all_of(name, [](char c) {
-           return llvm::isAlnum(c) || c == '_' || c == '$';
-         });
-}
-
-/// Whether elements of this type have the same bits in memory and in a vector.
-static bool isMemoryElement(Type element) {
-  if (element.isInteger())
-    return llvm::is_contained({2, 4, 8, 16, 32, 64},
-                              element.getIntOrFloatBitWidth());
-  auto type = dyn_cast<FloatType>(element);
-  return type && (isa<Float4E2M1FNType, Float16Type, BFloat16Type, Float32Type,
-                      Float64Type>(type) ||
-                  type.getWidth() == 8);
-}
-
 namespace {
 
 class Planner {
@@ -215,8 +191,7 @@ public:
   }
 
   FailureOr<TilePlan> run() {
-    if (failed(checkSignature()) || failed(checkBody()) ||
-        failed(chooseWarps()))
+    if (failed(checkBody()) || failed(chooseWarps()))
       return failure();
     chooseAsyncCopies();
     if (failed(assignLayouts(plan, target)))
@@ -227,11 +202,8 @@ public:
   }
 
 private:
-  LogicalResult checkSignature();
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
-  LogicalResult checkMemRefs(Operation *op);
-  LogicalResult checkDot(triton_xla::DotOp dot);
   bool chooseWarpgroups();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
@@ -258,153 +230,34 @@ private:
 // Preconditions
 //===----------------------------------------------------------------------===//
 
-LogicalResult Planner::checkSignature() {
-  triton_xla::EntryFuncOp func = plan.func;
-  if (func.getTileIds().size() != 1)
-    return func.emitError()
-           << "a grid of " << func.getTileIds().size()
-           << " dimensions is not supported on a GPU; smalti-expand-tile-ops "
-              "reduces it to one";
-  if (func.getNumTiles() > std::numeric_limits<int32_t>::max())
-    return func.emitError() << "the kernel has " << func.getNumTiles()
-                            << " tiles; a grid has at most "
-                            << std::numeric_limits<int32_t>::max() << " blocks";
-  if (!isAssemblerName(func.getSymName()))
-    return func.emitError()
-           << "the name of the kernel is not a valid assembler symbol; use "
-              "letters, digits, '_' and '$', and do not start with a digit";
-  for (BlockArgument argument : func.getKernelArguments()) {
-    auto type = dyn_cast<MemRefType>(argument.getType());
-    if (!type)
-      continue; // A scalar.
-    auto refuse = [&](const Twine &why) {
-      return func.emitError() << "argument #" << argument.getArgNumber()
-                              << " has type " << type << "; " << why;
-    };
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    bool hasStrides = succeeded(type.getStridesAndOffset(strides, offset));
-    bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
-    if (isEmpty && (!hasStrides || isDynamic(type)))
-      return refuse("an empty memref is supported only if its strides can be "
-                    "determined: only its outermost size may be 0");
-    if (!hasStrides)
-      return refuse("a strided layout is required");
-    if (offset != 0)
-      return refuse("the offset 0 is required, since a kernel receives a "
-                    "pointer to the first element");
-    if (llvm::any_of(strides, [](int64_t stride) {
-          return !ShapedType::isDynamic(stride) && stride < 0;
-        }))
-      return refuse("negative strides are not supported");
-    if (type.getMemorySpace())
-      return refuse("the default memory space is required");
-    if (!isMemoryElement(type.getElementType()))
-      return refuse(
-          "supported elements are floats of 8 bits, f4E2M1FN, f16, bf16, f32, "
-          "f64 and integers of 2, 4, 8, 16, 32 or 64 bits");
-    if (!isDynamic(type) && !getElementSpan(type))
-      return refuse("the size exceeds the 64-bit address space");
-  }
-  return success();
-}
-
-LogicalResult Planner::checkMemRefs(Operation *op) {
-  for (Value operand : op->getOperands()) {
-    if (!isa<BaseMemRefType>(operand.getType()))
-      continue;
-    auto argument = dyn_cast<BlockArgument>(operand);
-    if (!argument || argument.getOwner()->getParentOp() != plan.func)
-      return op->emitOpError(
-          "accesses a memref that is not an argument of the entry function");
-  }
-  return success();
-}
-
-LogicalResult Planner::checkDot(triton_xla::DotOp dot) {
-  auto refuse = [&](StringRef what) {
-    return dot.emitOpError() << what << " is not supported on a GPU";
-  };
-  if (dot.getLhs().getType().getRank() != 2)
-    return refuse("a batch of dots");
-  if (!llvm::is_contained({triton_xla::DotAlgorithm::Default,
-                           triton_xla::DotAlgorithm::TF32,
-                           triton_xla::DotAlgorithm::IEEE},
-                          dot.getAlgorithm()))
-    return refuse("a dot with this algorithm");
-  dots.push_back(dot);
-  return success();
-}
-
 LogicalResult Planner::checkOp(Operation *op) {
-  for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults())) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type) {
-      if (isa<TensorType, VectorType>(value.getType()))
-        return op->emitOpError() << "has a value of type " << value.getType()
-                                 << "; a ranked static tensor is required";
-      continue;
-    }
-    if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
-      return op->emitOpError()
-             << "has a tile of type " << type
-             << "; static dimensions of at least 1 are required";
-    if (!type.getElementType().isIntOrIndexOrFloat())
-      return op->emitOpError() << "has a tile of " << type.getElementType()
-                               << "; integers, index or floats are required";
-    largestTile = std::max(largestTile, type.getNumElements());
-  }
-
-  if (windowOf(op))
-    return checkMemRefs(op);
-  if (auto dot = dyn_cast<triton_xla::DotOp>(op))
-    return checkDot(dot);
+  for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+      largestTile = std::max(largestTile, type.getNumElements());
   hasReductions |= isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
-  if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, triton_xla::YieldOp,
-          triton_xla::ReduceOp, triton_xla::ScanOp, triton_xla::BroadcastOp,
-          triton_xla::TransposeOp, triton_xla::ReshapeOp, triton_xla::IotaOp,
-          triton_xla::ConcatOp, triton_xla::SliceOp, triton_xla::GatherTileOp,
-          triton_xla::PrintOp, triton_xla::AssertOp, triton_xla::AssumeOp,
-          triton_xla::AssumeMultipleOp, scf::ForOp, scf::WhileOp, scf::IfOp,
-          scf::YieldOp, scf::ConditionOp, arith::ConstantOp, tensor::SplatOp>(
-          op))
-    return success();
-  // The scalar of a tile of rank 0.
-  if (isa<tensor::ExtractOp>(op) && !isTile(op->getOperand(0)))
-    return success();
-  if (auto dim = dyn_cast<memref::DimOp>(op)) {
-    std::optional<int64_t> number = dim.getConstantIndex();
-    auto type = dyn_cast<MemRefType>(dim.getSource().getType());
-    if (!number || !type || *number < 0 || *number >= type.getRank())
-      return op->emitOpError("requires a constant dimension of the memref");
-    return checkMemRefs(op);
+  bool isDerived = isa<triton_xla::SqueezeDimsOp, triton_xla::SplitOp,
+                       triton_xla::NumTilesOp, triton_xla::HistogramOp,
+                       triton_xla::SortOp, triton_xla::RandomBitsOp,
+                       triton_xla::DotScaledOp, triton_xla::SparseDotOp>(op);
+  if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
+    isDerived = dot.getLhs().getType().getRank() != 2 ||
+                !llvm::is_contained({triton_xla::DotAlgorithm::Default,
+                                     triton_xla::DotAlgorithm::TF32,
+                                     triton_xla::DotAlgorithm::IEEE},
+                                    dot.getAlgorithm());
+    dots.push_back(dot);
   }
-  if (auto atomic = dyn_cast<triton_xla::AtomicRMWOp>(op);
-      atomic && atomic.getDeterministic())
-    return op->emitOpError("with 'deterministic' is not supported on a GPU; "
-                           "the order of atomic operations depends on the "
-                           "threads");
-  if (isa<memref::LoadOp, memref::StoreOp, triton_xla::GatherOp,
-          triton_xla::ScatterOp, triton_xla::AtomicRMWOp,
-          triton_xla::AtomicCASOp>(op))
-    return checkMemRefs(op);
-  if (hasTiles(op)) {
-    if (op->getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(op))
-      return success();
-    return op->emitOpError("on tiles is not supported on a GPU; supported are "
-                           "element-wise ops, triton_xla ops, "
-                           "scf.for, scf.while and scf.if");
-  }
-  if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
-      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>))
-    return op->emitOpError("is not supported on a GPU; supported are scalar "
-                           "ops without side effects, memref.load, "
-                           "memref.store, triton_xla ops, scf.for, scf.while "
-                           "and scf.if");
+  if (isDerived)
+    return op->emitOpError("is not a primitive op of the tile level; run "
+                           "smalti-expand-tile-ops before this conversion");
   return success();
 }
 
 LogicalResult Planner::checkBody() {
+  if (size_t rank = plan.func.getTileIds().size(); rank != 1)
+    return plan.func.emitError()
+           << "the grid has " << rank
+           << " dimensions; run smalti-expand-tile-ops before this conversion";
   WalkResult result =
       plan.func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
         return failed(checkOp(op)) ? WalkResult::interrupt()

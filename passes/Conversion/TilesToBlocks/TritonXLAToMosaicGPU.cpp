@@ -10,8 +10,10 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/TilesToBlocks/LegalizeDots.h"
 #include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
+#include "smalti/passes/Legality/OpTable.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/passes/Support/TargetOption.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -395,6 +397,14 @@ void TileEmitter::emitPrint(triton_xla::PrintOp op) {
   // Braces are placeholders in the format.
   std::string format = (op.getText() + " {}").str();
   auto print = [&](Value value, Attribute layout) {
+    // printf does not support floats of at most 8 bits.
+    auto type = cast<VectorType>(value.getType());
+    if (isSmallFloat(type.getElementType())) {
+      auto wide = arith::ExtFOp::create(
+          builder, loc, type.clone(builder.getF32Type()), value);
+      setLayouts(wide, {layout}, {layout});
+      value = wide;
+    }
     auto created = mosaic_gpu::DebugPrintOp::create(
         builder, loc, StringRef(format), value, /*with_block_id=*/true);
     setLayouts(created, {layout}, {});
@@ -1074,6 +1084,12 @@ struct ConvertTritonXLAToMosaicGPU
       module.emitError() << *wrong;
       return signalPassFailure();
     }
+
+    bool areLegal = true;
+    for (triton_xla::EntryFuncOp func : funcs)
+      areLegal &= succeeded(checkLegality(func, chip));
+    if (!areLegal)
+      return signalPassFailure();
 
     TileOptions options{numWarps.getOr(0), copies, matmul, blocks};
     // The dots and tiles of a copy are rewritten, so that the module does not
