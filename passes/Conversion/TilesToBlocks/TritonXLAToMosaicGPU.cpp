@@ -1100,6 +1100,19 @@ struct ConvertTritonXLAToMosaicGPU
   }
 
   static void report(const TilePlan &plan) {
+    triton_xla::EntryFuncOp func = plan.func;
+    // One remark for each argument.
+    DenseSet<Value> arguments;
+    func.getBody().walk([&](Operation *op) {
+      std::optional<Window> window = windowOf(op);
+      if (!window || plan.tensorCopies.contains(op) ||
+          plan.tensorStores.contains(op) || arguments.contains(window->memref))
+        return;
+      if (std::optional<std::string> reason = findMissingFact(*window)) {
+        arguments.insert(window->memref);
+        remarkMissed(op, kPassName) << "accesses of 16 B not used: " << *reason;
+      }
+    });
     for (const MissedAsyncCopy &missed : plan.missedAsyncCopies)
       remarkMissed(missed.extract, kPassName)
           << "asynchronous copy not used: " << missed.reason;
@@ -1142,7 +1155,6 @@ struct ConvertTritonXLAToMosaicGPU
     remarkApplied(plan.func, kPassName)
         << "block size: " << plan.block.numWarps << " warps of "
         << plan.block.waveSize << " threads";
-    triton_xla::EntryFuncOp func = plan.func;
     if (plan.persistentBlocks != 0)
       remarkApplied(func, kPassName)
           << "persistent grid: " << plan.persistentBlocks << " blocks compute "

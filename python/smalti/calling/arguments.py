@@ -144,6 +144,15 @@ class Entry:
         """The number of tiles of a call, which may be 0; see `grid_sizes`."""
         return math.prod(self.grid_sizes(values))
 
+    def argument_at(self, parameter: int) -> Argument | None:
+        """The argument whose address or value is a parameter of the GPU kernel, or None."""
+        position = 0
+        for argument in self.arguments:
+            if position == parameter:
+                return argument
+            position += argument.num_parameters
+        return None
+
     def bind(self, given: Sequence[Any], named: Mapping[str, Any], options: Collection[str] = ()) -> tuple[Any, ...]:
         """The arguments of a call in order, from those by position and those by name.
 
