@@ -4,11 +4,14 @@
 #include "smalti/passes/Support/DynamicArguments.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace smalti;
@@ -80,4 +83,23 @@ std::optional<unsigned> smalti::getDynamicArgument(Value memref,
     if (!isParameter(view.getMixedStrides()[dim], ++position))
       return std::nullopt;
   return pointer.getArgNumber();
+}
+
+bool smalti::hasSmallOffsets(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (!isa<memref::CastOp, memref::MemorySpaceCastOp,
+             memref::ReinterpretCastOp, memref::SubViewOp, memref::TransposeOp>(
+            op))
+      return false;
+    memref = op->getOperand(0);
+  }
+  auto argument = dyn_cast<BlockArgument>(memref);
+  auto func = argument
+                  ? dyn_cast<gpu::GPUFuncOp>(argument.getOwner()->getParentOp())
+                  : gpu::GPUFuncOp();
+  if (!func || !getDeclaredMemRef(func, argument.getArgNumber()))
+    return false;
+  auto bytes = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                  triton_xla::kMaxBytes);
+  return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max();
 }

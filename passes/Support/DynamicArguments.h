@@ -45,6 +45,10 @@ std::optional<mlir::MemRefType> getDeclaredMemRef(mlir::gpu::GPUFuncOp func,
 std::optional<unsigned> getDynamicArgument(mlir::Value memref,
                                            mlir::gpu::GPUFuncOp func);
 
+/// Whether all elements of a global memref begin less than 2^31 bytes after the
+/// pointer of a dynamic kernel argument, which `triton_xla.max_bytes` states.
+bool hasSmallOffsets(mlir::Value memref);
+
 } // namespace smalti
 
 #endif // SMALTI_PASSES_SUPPORT_DYNAMICARGUMENTS_H

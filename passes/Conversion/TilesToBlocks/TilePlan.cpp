@@ -105,6 +105,13 @@ unsigned smalti::log2StrideDivisor(BlockArgument memref, int64_t dim) {
   return divisor;
 }
 
+bool smalti::isStatedSmall(BlockArgument memref) {
+  auto func = cast<triton_xla::EntryFuncOp>(memref.getOwner()->getParentOp());
+  auto bytes = func.getArgAttrOfType<IntegerAttr>(memref.getArgNumber(),
+                                                  triton_xla::kMaxBytes);
+  return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max();
+}
+
 /// The message for a size or a stride of an argument that is not known to be a
 /// multiple of `elements`; states the divisor of `statedDim`.
 static std::string describeMissingFact(BlockArgument memref, StringRef subject,

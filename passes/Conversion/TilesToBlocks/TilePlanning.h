@@ -38,6 +38,9 @@ std::optional<std::string> findMissingFact(const Window &window);
 unsigned log2SizeDivisor(mlir::BlockArgument memref, int64_t dim);
 unsigned log2StrideDivisor(mlir::BlockArgument memref, int64_t dim);
 
+/// Whether `triton_xla.max_bytes` of an argument is below 2^31.
+bool isStatedSmall(mlir::BlockArgument memref);
+
 /// Why a dynamic stride is not proven to be a multiple of `bytes`, and the
 /// attribute that states it; nothing if it is proven.
 std::optional<std::string> findMissingStrideFact(mlir::BlockArgument memref,

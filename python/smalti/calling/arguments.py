@@ -49,6 +49,8 @@ class Argument:
     """A divisor of the size of each dimension (`triton_xla.size_divisors`), or nothing."""
     stride_divisors: tuple[int, ...] = ()
     """A divisor of the stride of each dimension (`triton_xla.stride_divisors`), or nothing."""
+    max_bytes: int | None = None
+    """The largest number of bytes of the array (`triton_xla.max_bytes`), or None."""
 
     @property
     def is_row_major(self) -> bool:

@@ -93,7 +93,7 @@ def _argument_to_json(argument: Argument) -> dict[str, Any]:
         "alignment": argument.alignment,
         "packed": argument.packed,
         "name": argument.name,
-        **{name: getattr(argument, name) for name in _DYNAMIC if getattr(argument, name)},
+        **{name: getattr(argument, name) for name in (*_DYNAMIC, "max_bytes") if getattr(argument, name)},
     }
 
 
@@ -313,6 +313,7 @@ def _argument(index: int, item: _Reader) -> Argument:
         alignment=item.number("alignment", least=1) if item.has("alignment") else None,
         packed=item.number("packed", least=1),
         name=item.text("name") if item.has("name") else None,
+        max_bytes=item.number("max_bytes", least=1) if item.has("max_bytes") else None,
         **dynamic,
     )
 

@@ -137,3 +137,67 @@ def test_tma_limits_sizes() -> None:
     with pytest.raises(LaunchError, match="multiples of 16 B below 2\\^40"):
         described.bind((5, 64), (1 << 39, 1))
     assert described.bind((0, 64), (64, 1)).extents == (1, 1)
+
+
+SMALL = "triton_xla.max_bytes = 2147483647 : i64"
+
+
+@pytest.mark.parametrize("target", ["emu:gfx942", "emu:gfx950", "emu:gfx1201", "emu:sm_80"])
+def test_buffer_accesses_of_ragged_arrays(target: str) -> None:
+    kernel = smalti.compile(MATMUL.replace(ROWS, f"{ROWS}, {SMALL}"), target=target)
+    if "gfx" in target:
+        code = kernel.asm["llvm"]
+        assert "raw.ptr.buffer.load" in code or "load.to.lds" in code
+        assert "raw.ptr.buffer.store" in code
+    for m, n, k in [(1, 8, 8), (65, 72, 136), (100, 8, 200), (64, 64, 0)]:
+        a, b, c = operands(m, n, k)
+        kernel(max(k, 1), a, b, c)
+        np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
+STEPS = f"""\
+triton_xla.entry_func @steps(%a: memref<?x?xf32, strided<[?, ?]>> {{{SMALL}}}, %rows: memref<?xi32>,
+                             %out: memref<?x?xf32> {{{SMALL}}}, %i: index) tiles size(%out, 0) ceildiv 8 {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %row = arith.muli %i, %c8 : index
+  %r = triton_xla.extract %rows[%row] [8] [1] : memref<?xi32> to tensor<8xi32>
+  %column = arith.constant dense<1> : tensor<8xi32>
+  %picked = triton_xla.gather %a[%r, %column] : memref<?x?xf32, strided<[?, ?]>>, tensor<8xi32>, tensor<8xi32> -> tensor<8xf32>
+  %wide = triton_xla.broadcast %picked dims [0] : tensor<8xf32> -> tensor<8x8xf32>
+  %odd = triton_xla.extract %a[%row, %c1] [8, 8] [1, 2] : memref<?x?xf32, strided<[?, ?]>> to tensor<8x8xf32>
+  %sum = arith.addf %odd, %wide : tensor<8x8xf32>
+  triton_xla.insert %sum into %out[%row, %c0] [8, 8] [1, 1] : tensor<8x8xf32> into memref<?x?xf32>
+  triton_xla.return
+}}
+"""
+
+
+@pytest.mark.parametrize("target", ["emu:gfx942", "emu:gfx1201", "emu:sm_80", "emu:sm_90a"])
+def test_small_offsets_of_gathers_and_of_strided_windows(target: str) -> None:
+    kernel = smalti.compile(STEPS, target=target)
+    rng = np.random.default_rng(3)
+    a = rng.standard_normal((40, 22)).astype(np.float32)[::2, ::2]
+    # Indices out of bounds read 0.
+    rows = np.array([0, 19, -1, 20, 7, 3, 2**31 - 1, -(2**31), 4, 5, 6], np.int32)
+    out = np.full((11, 7), np.nan, np.float32)
+    kernel(a, rows, out)
+    inside = (rows >= 0) & (rows < 20)
+    picked = np.where(inside, a[np.where(inside, rows, 0), 1], 0)
+    windows = np.zeros((11, 8), np.float32)
+    windows[:, :5] = a[:11, 1::2]
+    np.testing.assert_array_equal(out, (windows + picked[:, None])[:, :7])
+
+
+def test_a_launch_checks_the_number_of_bytes() -> None:
+    kernel = smalti.compile(STEPS.replace("2147483647", "1024"), target="emu:gfx942")
+    rows, out = np.zeros(8, np.int32), np.zeros((8, 8), np.float32)
+    kernel(np.zeros((16, 16), np.float32), rows, out)
+    with pytest.raises(
+        LaunchError, match=r"argument 0 .*: the array has 1088 B; .* at most 1024 B \(triton_xla.max_bytes\)"
+    ):
+        kernel(np.zeros((17, 16), np.float32), rows, out)
+    # Each size counts, even if the array is empty.
+    with pytest.raises(LaunchError, match="the array has 1028 B"):
+        kernel(np.zeros((257, 0), np.float32), rows, out)
