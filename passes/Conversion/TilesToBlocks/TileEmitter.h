@@ -168,7 +168,7 @@ private:
   mlir::Value viewBuffer(mlir::Location loc, mlir::Value buffer,
                          mlir::ArrayRef<int64_t> shape);
   void allocateScratch();
-  mlir::Type getIndexWord(mlir::MemRefType type);
+  mlir::Type getIndexWord(mlir::Value memref);
   mlir::Value getScratch(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
                          mlir::Type element);
 

@@ -83,24 +83,6 @@ bool smalti::isTileType(Type type) {
   return tensor && tensor.getRank() != 0;
 }
 
-bool smalti::isDynamic(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  return !type.hasStaticShape() || ShapedType::isDynamic(offset) ||
-         llvm::any_of(strides, ShapedType::isDynamic);
-}
-
-DynamicParameters smalti::getDynamicParameters(MemRefType type) {
-  DynamicParameters parameters;
-  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (type.isDynamicDim(dim))
-      parameters.sizes.push_back(dim);
-    if (ShapedType::isDynamic(strides[dim]) && !type.getLayout().isIdentity())
-      parameters.strides.push_back(dim);
-  }
-  return parameters;
-}
-
 /// The divisor that an argument attribute states for a dimension.
 static unsigned getStatedDivisor(BlockArgument memref, StringRef name,
                                  int64_t dim) {
@@ -128,6 +110,64 @@ unsigned smalti::log2StrideDivisor(BlockArgument memref, int64_t dim) {
   for (int64_t inner = dim + 1; inner < type.getRank(); ++inner)
     divisor += log2SizeDivisor(memref, inner);
   return divisor;
+}
+
+bool smalti::isStatedSmall(BlockArgument memref) {
+  auto func = cast<triton_xla::EntryFuncOp>(memref.getOwner()->getParentOp());
+  auto bytes = func.getArgAttrOfType<IntegerAttr>(memref.getArgNumber(),
+                                                  triton_xla::kMaxBytes);
+  return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max();
+}
+
+/// The message for a size or a stride of an argument that is not known to be a
+/// multiple of `elements`; states the divisor of `statedDim`.
+static std::string describeMissingFact(BlockArgument memref, StringRef subject,
+                                       int64_t dim, bool statesSize,
+                                       int64_t statedDim, int64_t elements) {
+  SmallVector<int64_t> divisors;
+  for (int64_t i = 0, e = cast<MemRefType>(memref.getType()).getRank(); i < e;
+       ++i)
+    divisors.push_back(int64_t(1)
+                       << std::min(statesSize ? log2SizeDivisor(memref, i)
+                                              : log2StrideDivisor(memref, i),
+                                   30u));
+  divisors[statedDim] = elements;
+  return llvm::formatv("the {0} of dimension {1} of argument #{2} is not known "
+                       "to be a multiple of {3}; if it is, add {4} = "
+                       "array<i64: {5}> to the argument",
+                       subject, dim, memref.getArgNumber(), elements,
+                       statesSize ? triton_xla::kSizeDivisors
+                                  : triton_xla::kStrideDivisors,
+                       llvm::make_range(divisors.begin(), divisors.end()))
+      .str();
+}
+
+std::optional<std::string> smalti::findMissingStrideFact(BlockArgument memref,
+                                                         int64_t dim,
+                                                         int64_t bytes) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t wanted = bytes * 8 / type.getElementTypeBitWidth();
+  if (!ShapedType::isDynamic(type.getStridesAndOffset().first[dim]) ||
+      int64_t(1) << std::min(log2StrideDivisor(memref, dim), 30u) >= wanted)
+    return std::nullopt;
+  // The strides of a row-major array are products of its sizes.
+  bool isRowMajor = type.getLayout().isIdentity();
+  int64_t stated = dim;
+  if (isRowMajor)
+    for (stated = type.getRank() - 1; !type.isDynamicDim(stated);)
+      --stated;
+  return describeMissingFact(memref, "stride", dim, isRowMajor, stated, wanted);
+}
+
+std::optional<std::string>
+smalti::findMissingSizeFact(BlockArgument memref, int64_t dim, int64_t bytes) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t wanted = bytes * 8 / type.getElementTypeBitWidth();
+  if (!type.isDynamicDim(dim) ||
+      int64_t(1) << std::min(log2SizeDivisor(memref, dim), 30u) >= wanted)
+    return std::nullopt;
+  return describeMissingFact(memref, "size", dim, /*statesSize=*/true, dim,
+                             wanted);
 }
 
 triton_xla::TransposeOp smalti::getOperandTranspose(Value tile) {
@@ -503,17 +543,19 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
   int64_t aligned = elementBytes << std::min(log2Run(window), 8u);
+  std::optional<std::string> missing = findMissingFact(window);
+  std::string fact = missing ? "; " + *missing : "";
   if (llvm::none_of(target.asyncCopyBytes, [&](int64_t bytes) {
         return bytes <= aligned && bytes >= elementBytes;
       }))
     return llvm::formatv("rows are only proven to be aligned to {0} B; the "
-                         "narrowest copy has {1} B",
-                         aligned, target.asyncCopyBytes.front())
+                         "narrowest copy has {1} B{2}",
+                         aligned, target.asyncCopyBytes.front(), fact)
         .str();
   if (copies == OperandCopies::Auto && !paysAsyncCopy(target, aligned))
     return llvm::formatv("rows are only proven to be aligned to {0} B; copies "
-                         "below {1} B are not faster than loads on {2}",
-                         aligned, target.minAsyncCopyBytes, target.name)
+                         "below {1} B are not faster than loads on {2}{3}",
+                         aligned, target.minAsyncCopyBytes, target.name, fact)
         .str();
   return std::nullopt;
 }

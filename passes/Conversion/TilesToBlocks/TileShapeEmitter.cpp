@@ -433,8 +433,7 @@ void TileEmitter::allocateScratch() {
           if (op.getUnique() || !isTile(op.getTile()))
             return;
           bool isSmall =
-              getIndexWord(cast<MemRefType>(op.getDestination().getType())) ==
-              builder.getI32Type();
+              getIndexWord(op.getDestination()) == builder.getI32Type();
           need(builder.getIntegerType(isSmall ? 32 : 64),
                cast<RankedTensorType>(op.getTile().getType()).getNumElements());
         });

@@ -1125,7 +1125,7 @@ struct ConvertTritonXLAToMosaicGPU
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     UnitAttr::get(&getContext()));
     for (TilePlan &plan : plans) {
-      report(plan);
+      report(plan, *chip);
       gpu::GPUModuleOp kernels = TileEmitter(plan).run();
       SymbolTable symbols(module);
       symbols.insert(kernels, Block::iterator(plan.func.getOperation()));
@@ -1133,7 +1133,33 @@ struct ConvertTritonXLAToMosaicGPU
     }
   }
 
-  static void report(const TilePlan &plan) {
+  static void report(const TilePlan &plan, const targets::Target &chip) {
+    triton_xla::EntryFuncOp func = plan.func;
+    // One remark for each argument.
+    DenseSet<Value> arguments, large;
+    auto requireSmall = [&](Operation *op, Value memref) {
+      auto argument = dyn_cast<BlockArgument>(memref);
+      auto type = dyn_cast<MemRefType>(memref.getType());
+      if (!argument || !type || !isDynamic(type) || isStatedSmall(argument) ||
+          !chip.hasBufferLoads || !large.insert(memref).second)
+        return;
+      remarkMissed(op, kPassName)
+          << "buffer accesses not used: argument #" << argument.getArgNumber()
+          << " is not known to have less than 2^31 B; if it has, add "
+          << triton_xla::kMaxBytes << " = 2147483647 : i64 to the argument";
+    };
+    func.getBody().walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        requireSmall(op, operand);
+      std::optional<Window> window = windowOf(op);
+      if (!window || plan.tensorCopies.contains(op) ||
+          plan.tensorStores.contains(op) || arguments.contains(window->memref))
+        return;
+      if (std::optional<std::string> reason = findMissingFact(*window)) {
+        arguments.insert(window->memref);
+        remarkMissed(op, kPassName) << "accesses of 16 B not used: " << *reason;
+      }
+    });
     for (const MissedAsyncCopy &missed : plan.missedAsyncCopies)
       remarkMissed(missed.extract, kPassName)
           << "asynchronous copy not used: " << missed.reason;
@@ -1176,7 +1202,6 @@ struct ConvertTritonXLAToMosaicGPU
     remarkApplied(plan.func, kPassName)
         << "block size: " << plan.block.numWarps << " warps of "
         << plan.block.waveSize << " threads";
-    triton_xla::EntryFuncOp func = plan.func;
     if (plan.persistentBlocks != 0)
       remarkApplied(func, kPassName)
           << "persistent grid: " << plan.persistentBlocks << " blocks compute "

@@ -36,6 +36,8 @@ struct Access {
   int64_t alignment = 1;
   /// Whether the kernel does not write to the memref.
   bool isOnlyRead = false;
+  /// Whether elements of the dynamic memref have offsets below 2^31 bytes.
+  bool hasSmallOffsets = false;
 };
 
 /// A piece that one thread copies from global to shared memory.
