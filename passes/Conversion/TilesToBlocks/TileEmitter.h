@@ -196,6 +196,8 @@ private:
   mlir::Value allocateBuffer(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
                              mlir::Type element, int64_t alignment = 0);
   mlir::Value stageOperand(triton_xla::DotOp dot, mlir::Value operand);
+  mlir::Value operandInLayout(mlir::Location loc, mlir::Value operand,
+                              mlir::Attribute layout);
   /// Whether only MMAs in its MLIR block use a concatenation, as operands A and
   /// B. Its parts are then stored directly to the buffers of the operands.
   bool isStaged(triton_xla::ConcatOp op) const;

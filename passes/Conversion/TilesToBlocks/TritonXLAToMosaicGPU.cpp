@@ -768,6 +768,20 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   return buffer;
 }
 
+/// Operand A or B of a dot as a vector in the layout of its MMA.
+Value TileEmitter::operandInLayout(Location loc, Value operand,
+                                   Attribute layout) {
+  Attribute from = plan.operandLayoutOf(operand);
+  triton_xla::TransposeOp transpose = getOperandTranspose(operand);
+  if (!transpose)
+    return castLayout(loc, mapping.lookup(operand), from, layout);
+  auto transposed = vector::TransposeOp::create(
+      builder, loc, vectorOf(operand.getType()),
+      mapping.lookup(transpose.getTile()), transpose.getPermutation());
+  setLayouts(transposed, {plan.layoutOf(transpose.getTile())}, {from});
+  return castLayout(loc, transposed, from, layout);
+}
+
 bool TileEmitter::isStaged(triton_xla::ConcatOp op) const {
   auto isStagedUse = [&](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -822,8 +836,17 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     return emitWgmmaDot(it->second);
   const DotPlan &dot = plan.dots.find(op)->second;
 
-  Value lhs = stageOperand(op, op.getLhs());
-  Value rhs = op.getLhs() == op.getRhs() ? lhs : stageOperand(op, op.getRhs());
+  Attribute aLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.a);
+  Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
+  Attribute accLayout =
+      mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
+  Value lhs = dot.aInRegisters ? operandInLayout(loc, op.getLhs(), aLayout)
+                               : stageOperand(op, op.getLhs());
+  Value rhs = dot.bInRegisters ? operandInLayout(loc, op.getRhs(), bLayout)
+              : op.getLhs() == op.getRhs() && !dot.aInRegisters
+                  ? lhs
+                  : stageOperand(op, op.getRhs());
+  bool usesMemory = !dot.aInRegisters || !dot.bInRegisters;
   commitCopies(loc);
   auto isCopied = [&](Value operand) {
     if (triton_xla::TransposeOp transpose = getOperandTranspose(operand))
@@ -832,14 +855,22 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   };
   if (isCopied(op.getLhs()) || isCopied(op.getRhs()))
     mosaic_gpu::AsyncWaitGroupOp::create(builder, loc, /*pending=*/0);
-  gpu::BarrierOp::create(builder, loc);
+  if (usesMemory)
+    gpu::BarrierOp::create(builder, loc);
 
-  Attribute aLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.a);
-  Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
-  Attribute accLayout =
-      mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
-  auto loadFragment = [&](Value buffer, ArrayRef<OpFoldResult> offsets,
-                          ArrayRef<int64_t> shape, Attribute layout) {
+  /// A part of an operand in registers or in shared memory.
+  auto takeFragment = [&](Value operand, ArrayRef<OpFoldResult> offsets,
+                          ArrayRef<int64_t> shape, Attribute layout) -> Value {
+    if (isVector(operand)) {
+      if (cast<VectorType>(operand.getType()).getShape() == shape)
+        return operand;
+      auto slice = vector::ExtractStridedSliceOp::create(
+          builder, loc, operand, *getConstantIntValues(offsets), shape,
+          SmallVector<int64_t>(shape.size(), 1));
+      setLayouts(slice, {layout}, {layout});
+      return slice;
+    }
+    Value buffer = operand;
     auto type = cast<MemRefType>(buffer.getType());
     if (type.getShape() != shape)
       buffer = memref::SubViewOp::create(
@@ -853,8 +884,8 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   };
   auto multiply = [&](OpFoldResult k, Value accumulator) {
     OpFoldResult zero = builder.getIndexAttr(0);
-    Value a = loadFragment(lhs, {zero, k}, {dot.mma.m, dot.kStep}, aLayout);
-    Value b = loadFragment(rhs, {k, zero}, {dot.kStep, dot.mma.n}, bLayout);
+    Value a = takeFragment(lhs, {zero, k}, {dot.mma.m, dot.kStep}, aLayout);
+    Value b = takeFragment(rhs, {k, zero}, {dot.kStep, dot.mma.n}, bLayout);
     auto mma = mosaic_gpu::MMAOp::create(builder, loc, accumulator, a, b);
     if (dot.mma.instruction->a == targets::Element::TF32)
       mma.setAllowTf32(true);
@@ -883,7 +914,7 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     for (int64_t k = 0; k < dot.mma.k; k += dot.kStep)
       accumulator = multiply(builder.getIndexAttr(k), accumulator);
   }
-  if (dot.inLoop)
+  if (dot.inLoop && usesMemory)
     gpu::BarrierOp::create(builder, loc);
   mapping.map(op.getResult(), castLayout(loc, accumulator, accLayout,
                                          plan.layoutOf(op.getResult())));
@@ -1137,7 +1168,9 @@ struct ConvertTritonXLAToMosaicGPU
           << "dot lowered to "
           << (instruction.empty() ? "scalar multiply-adds" : instruction)
           << ": " << dot.mma.m << "x" << dot.mma.n << "x" << dot.mma.k << " on "
-          << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps";
+          << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps"
+          << (dot.aInRegisters ? "; A in registers" : "")
+          << (dot.bInRegisters ? "; B in registers" : "");
     }
     remarkApplied(plan.func, kPassName)
         << "block size: " << plan.block.numWarps << " warps of "
