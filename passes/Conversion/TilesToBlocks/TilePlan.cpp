@@ -440,12 +440,17 @@ std::optional<BlockMma> Planner::selectFor(triton_xla::DotOp dot,
   auto select = [&](Element lhs, Element rhs) {
     std::optional<BlockMma> best =
         selectMma(target, lhs, rhs, *c, m, n, k, warps);
-    if (!reducesRows || !best || best->warpsN == 1)
+    if (!reducesRows || !best)
       return best;
-    std::optional<BlockMma> rows =
-        findMma(target, lhs, rhs, *c, m, n, k, warps, [&](const BlockMma &mma) {
-          return mma.warpsN == 1 && mma.instruction == best->instruction;
-        });
+    // The more rows an MMA has, the fewer rows a lane has.
+    std::optional<BlockMma> rows;
+    findMma(target, lhs, rhs, *c, m, n, k, warps, [&](const BlockMma &mma) {
+      if (mma.warpsN == 1 && !mma.isTransposed &&
+          mma.instruction->macsPerCycle == best->instruction->macsPerCycle &&
+          (!rows || mma.instruction->m > rows->instruction->m))
+        rows = mma;
+      return false;
+    });
     return rows ? rows : best;
   };
   if (dot.getTf32() && *a == Element::F32)
