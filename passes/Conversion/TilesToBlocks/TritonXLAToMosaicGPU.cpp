@@ -533,8 +533,7 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   if (plan.tensorCopies.contains(op))
     return; // Copied by TMA with the dot.
   if (plan.asyncCopies.contains(op)) {
-    Value buffer = allocateBuffer(loc, op.getTileType().getShape(),
-                                  op.getTileType().getElementType());
+    Value buffer = allocateOperand(loc, op.getTileType(), op->getBlock());
     SmallVector<Value> indices = llvm::map_to_vector(
         window.offsets, [&](OpFoldResult o) { return index(loc, mapped(o)); });
     mosaic_gpu::AsyncCopyOp::create(
@@ -719,6 +718,32 @@ Value TileEmitter::allocateBuffer(Location loc, ArrayRef<int64_t> shape,
   return alloc.getResult();
 }
 
+/// Whether a block is another one or nested in it.
+static bool isInside(Block *inner, Block *outer) {
+  return inner == outer ||
+         outer->findAncestorOpInBlock(*inner->getParentOp()) != nullptr;
+}
+
+/// A buffer for an operand of dots in `user`. Dots in different loops use a
+/// buffer one after the other: each dot in a loop ends with a barrier.
+Value TileEmitter::allocateOperand(Location loc, RankedTensorType type,
+                                   Block *user) {
+  bool isInLoop = isa<LoopLikeOpInterface>(user->getParentOp()) ||
+                  user->getParentOp()->getParentOfType<LoopLikeOpInterface>();
+  if (isInLoop)
+    for (auto &[buffer, last] : operandBuffers)
+      if (!isInside(last, user) && !isInside(user, last) &&
+          cast<MemRefType>(buffer.getType()).getShape() == type.getShape() &&
+          getElementTypeOrSelf(buffer.getType()) == type.getElementType()) {
+        last = user;
+        return buffer;
+      }
+  Value buffer = allocateBuffer(loc, type.getShape(), type.getElementType());
+  if (isInLoop)
+    operandBuffers.emplace_back(buffer, user);
+  return buffer;
+}
+
 Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   if (Value buffer = copied.lookup(operand))
     return buffer;
@@ -730,31 +755,19 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
                                        stageOperand(dot, transpose.getTile()),
                                        AffineMapAttr::get(swap));
   }
-  if (Value buffer = staged.lookup(operand))
-    return buffer;
+  // An earlier dot may have stored the tile.
+  if (auto it = staged.find(operand);
+      it != staged.end() && isInside(dot->getBlock(), it->second.second))
+    return it->second.first;
   Operation *producer = operand.getDefiningOp();
   auto type = cast<RankedTensorType>(operand.getType());
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
   bool isInvariant = loop && loop.isDefinedOutsideOfLoop(operand);
-  // Computed operands of dots in different loops are stored one after the
-  // other: each dot in a loop ends with a barrier.
-  bool isComputed = !isa_and_nonnull<triton_xla::ExtractOp>(producer) &&
-                    plan.dots.find(dot)->second.inLoop && !isInvariant;
-  Value buffer;
-  if (isComputed)
-    for (auto &[other, block] : computed)
-      if (!buffer && block != dot->getBlock() &&
-          cast<MemRefType>(other.getType()).getShape() == type.getShape() &&
-          getElementTypeOrSelf(other.getType()) == type.getElementType()) {
-        buffer = other;
-        block = dot->getBlock();
-      }
-  if (!buffer) {
-    buffer = allocateBuffer(producer ? producer->getLoc() : loc,
-                            type.getShape(), type.getElementType());
-    if (isComputed)
-      computed.emplace_back(buffer, dot->getBlock());
-  }
+  Location bufferLoc = producer ? producer->getLoc() : loc;
+  Value buffer =
+      isInvariant
+          ? allocateBuffer(bufferLoc, type.getShape(), type.getElementType())
+          : allocateOperand(bufferLoc, type, dot->getBlock());
   OpBuilder::InsertionGuard guard(builder);
   // An operand from outside of the dot's loop is stored once, before the loop.
   if (isInvariant) {
@@ -762,8 +775,9 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
     if (plan.persistentBlocks != 0 ||
         loop->getParentOfType<LoopLikeOpInterface>())
       gpu::BarrierOp::create(builder, loc);
-    staged[operand] = buffer;
   }
+  staged[operand] = {buffer,
+                     isInvariant ? operand.getParentBlock() : dot->getBlock()};
   storeOperand(loc, operand, buffer);
   return buffer;
 }
@@ -843,9 +857,7 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   Value lhs = dot.aInRegisters ? operandInLayout(loc, op.getLhs(), aLayout)
                                : stageOperand(op, op.getLhs());
   Value rhs = dot.bInRegisters ? operandInLayout(loc, op.getRhs(), bLayout)
-              : op.getLhs() == op.getRhs() && !dot.aInRegisters
-                  ? lhs
-                  : stageOperand(op, op.getRhs());
+                               : stageOperand(op, op.getRhs());
   bool usesMemory = !dot.aInRegisters || !dot.bInRegisters;
   commitCopies(loc);
   auto isCopied = [&](Value operand) {
