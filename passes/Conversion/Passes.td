@@ -293,6 +293,8 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
       LLVM cannot select their intrinsics. So do `expm1` and `log1p`, which the conversion to ROCDL computes
       inaccurately as `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of `f16` are computed in `f32`: version 5.2
       of ROCm's device library returns NaN for every finite `f16`.
+    - Both: `exp` and `exp2` of `f32` with the fast-math flag `afn` become the approximate instruction of the chip
+      (`ex2.approx.ftz.f32`, `v_exp_f32`), which flushes denormal results to zero.
     - Both: `ctlz`, `cttz` and `absi` on a vector of several dimensions are computed row by row. Conversions from and to
       floats of at most 8 bits (`arith.extf` and `arith.truncf`) become integer ops. A truncation rounds to nearest once
       and saturates, also from infinity. NaN stays NaN; in a type without NaN, it becomes the largest value.
@@ -317,7 +319,7 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
     TargetOption<>,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
-                           "::mlir::vector::VectorDialect"];
+                           "::mlir::ROCDL::ROCDLDialect", "::mlir::vector::VectorDialect"];
 }
 
 def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"> {

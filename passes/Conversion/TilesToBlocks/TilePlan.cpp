@@ -9,6 +9,7 @@
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Analysis/Resources/OverlapChoice.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Layouts/Plans/Relayouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -217,6 +218,16 @@ Attribute TilePlan::layoutOf(Value tile) const {
   return layouts.lookup(tile);
 }
 
+Attribute TilePlan::operandLayoutOf(Value operand) const {
+  triton_xla::TransposeOp transpose = getOperandTranspose(operand);
+  if (!transpose)
+    return layoutOf(operand);
+  return getTransposedLayout(
+      layoutOf(transpose.getTile()),
+      cast<RankedTensorType>(transpose.getTile().getType()).getShape(),
+      transpose.getPermutation());
+}
+
 namespace {
 
 class Planner {
@@ -236,6 +247,7 @@ public:
     chooseAsyncCopies();
     if (failed(assignLayouts(plan, target)))
       return failure();
+    chooseRegisterOperands();
     placeGlobalBarriers(plan);
     chooseTensorStores();
     return std::move(plan);
@@ -245,11 +257,15 @@ private:
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
   bool chooseWarpgroups();
+  bool prefersTransposedMmas();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
   void chooseAsyncCopies();
   std::optional<std::string>
   getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const;
+  bool staysInWarps(triton_xla::DotOp dot, Value operand,
+                    const layout::TiledLayout &fragment) const;
+  void chooseRegisterOperands();
   void chooseTensorStores();
 
   TilePlan plan;
@@ -322,12 +338,17 @@ std::optional<BlockMma> Planner::selectFor(triton_xla::DotOp dot,
   int64_t m = lhs.getDimSize(0), k = lhs.getDimSize(1), n = rhs.getDimSize(1);
   auto select = [&](const MmaElements &elements) {
     std::optional<BlockMma> best = selectMma(target, elements, m, n, k, warps);
-    if (!reducesRows || !best || best->warpsN == 1)
+    if (!reducesRows || !best)
       return best;
-    std::optional<BlockMma> rows =
-        findMma(target, elements, m, n, k, warps, [&](const BlockMma &mma) {
-          return mma.warpsN == 1 && mma.instruction == best->instruction;
-        });
+    // The more rows an MMA has, the fewer rows a lane has.
+    std::optional<BlockMma> rows;
+    findMma(target, elements, m, n, k, warps, [&](const BlockMma &mma) {
+      if (mma.warpsN == 1 && !mma.isTransposed &&
+          mma.instruction->macsPerCycle == best->instruction->macsPerCycle &&
+          (!rows || mma.instruction->m > rows->instruction->m))
+        rows = mma;
+      return false;
+    });
     return rows ? rows : best;
   };
   if (dot.getTf32())
@@ -405,6 +426,25 @@ bool Planner::chooseWarpgroups() {
   return true;
 }
 
+/// Whether accumulators should have the rows of a tile along the lanes, and
+/// parts of a row in registers, which is the layout of operand A of an MMA. The
+/// accesses to memory are then wider. Otherwise, columns are along the lanes,
+/// as in operand B.
+bool Planner::prefersTransposedMmas() {
+  int64_t votes = 0;
+  auto vote = [&](Value operand, int64_t direct) {
+    triton_xla::TransposeOp transpose = getOperandTranspose(operand);
+    Value tile = transpose ? transpose.getTile() : operand;
+    if (!isa_and_nonnull<triton_xla::ExtractOp>(tile.getDefiningOp()))
+      votes += transpose ? -direct : direct;
+  };
+  for (triton_xla::DotOp dot : dots) {
+    vote(dot.getLhs(), 1);
+    vote(dot.getRhs(), -1);
+  }
+  return votes >= 0;
+}
+
 LogicalResult Planner::chooseWarps() {
   int64_t maxWarps = target.maxThreadsPerBlock / target.waveSize;
   plan.block.waveSize = target.waveSize;
@@ -462,11 +502,17 @@ LogicalResult Planner::chooseWarps() {
       plan.block.numWarps = 1;
   }
 
+  bool isTransposed = prefersTransposedMmas();
   for (triton_xla::DotOp dot : dots) {
     std::optional<BlockMma> mma = selectFor(dot, plan.block.numWarps);
     assert(mma && "legalizeDots must pad the tiles for these warps");
     DotPlan dotPlan;
     dotPlan.mma = *mma;
+    if (isTransposed)
+      if (std::optional<BlockMma> transposed =
+              arrangeMma(*mma->instruction, mma->m, mma->n, mma->k, mma->warpsM,
+                         mma->warpsN, /*isTransposed=*/true))
+        dotPlan.mma = *transposed;
     if (mma->instruction->kind == targets::MmaKind::Fma)
       for (const MmaInstruction &other : llvm::reverse(target.mmas))
         if (other.kind != targets::MmaKind::Fma &&
@@ -579,6 +625,48 @@ void Planner::chooseAsyncCopies() {
     }
     plan.asyncCopies.insert(extract);
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Operands in registers
+//===----------------------------------------------------------------------===//
+
+/// Whether a computed operand of a dot can change its layout to that of the MMA
+/// at less cost than through shared memory.
+bool Planner::staysInWarps(triton_xla::DotOp dot, Value operand,
+                           const layout::TiledLayout &fragment) const {
+  // Other operands are copied, or stored once before the loop.
+  Value tile = operand;
+  if (triton_xla::TransposeOp transpose = getOperandTranspose(operand))
+    tile = transpose.getTile();
+  auto loop = dot->getParentOfType<LoopLikeOpInterface>();
+  if (isSplat(tile) || (loop && loop.isDefinedOutsideOfLoop(tile)) ||
+      isa_and_nonnull<triton_xla::ExtractOp, triton_xla::ConcatOp>(
+          tile.getDefiningOp()))
+    return false;
+  auto layout = dyn_cast_or_null<mosaic_gpu::TiledLayoutAttr>(
+      plan.operandLayoutOf(operand));
+  if (!layout)
+    return false;
+  auto type = cast<RankedTensorType>(operand.getType());
+  relayouts::Means means =
+      relayouts::planRelayout(layout.getLayout(), fragment, type.getShape(),
+                              type.getElementTypeBitWidth(), target,
+                              plan.block.numWarps)
+          .means;
+  return means != relayouts::Means::SharedMemory &&
+         means != relayouts::Means::Impossible;
+}
+
+void Planner::chooseRegisterOperands() {
+  for (auto &[op, dotPlan] : plan.dots) {
+    // A loop over K needs its operands in memory.
+    if (dotPlan.loopOverK)
+      continue;
+    auto dot = cast<triton_xla::DotOp>(op);
+    dotPlan.aInRegisters = staysInWarps(dot, dot.getLhs(), dotPlan.mma.a);
+    dotPlan.bInRegisters = staysInWarps(dot, dot.getRhs(), dotPlan.mma.b);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -556,8 +556,7 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   if (plan.tensorCopies.contains(op))
     return; // Copied by TMA with the dot.
   if (plan.asyncCopies.contains(op)) {
-    Value buffer = allocateBuffer(loc, op.getTileType().getShape(),
-                                  op.getTileType().getElementType());
+    Value buffer = allocateOperand(loc, op.getTileType(), op->getBlock());
     SmallVector<Value> indices = llvm::map_to_vector(
         window.offsets, [&](OpFoldResult o) { return index(loc, mapped(o)); });
     mosaic_gpu::AsyncCopyOp::create(
@@ -742,6 +741,32 @@ Value TileEmitter::allocateBuffer(Location loc, ArrayRef<int64_t> shape,
   return alloc.getResult();
 }
 
+/// Whether a block is another one or nested in it.
+static bool isInside(Block *inner, Block *outer) {
+  return inner == outer ||
+         outer->findAncestorOpInBlock(*inner->getParentOp()) != nullptr;
+}
+
+/// A buffer for an operand of dots in `user`. Dots in different loops use a
+/// buffer one after the other: each dot in a loop ends with a barrier.
+Value TileEmitter::allocateOperand(Location loc, RankedTensorType type,
+                                   Block *user) {
+  bool isInLoop = isa<LoopLikeOpInterface>(user->getParentOp()) ||
+                  user->getParentOp()->getParentOfType<LoopLikeOpInterface>();
+  if (isInLoop)
+    for (auto &[buffer, last] : operandBuffers)
+      if (!isInside(last, user) && !isInside(user, last) &&
+          cast<MemRefType>(buffer.getType()).getShape() == type.getShape() &&
+          getElementTypeOrSelf(buffer.getType()) == type.getElementType()) {
+        last = user;
+        return buffer;
+      }
+  Value buffer = allocateBuffer(loc, type.getShape(), type.getElementType());
+  if (isInLoop)
+    operandBuffers.emplace_back(buffer, user);
+  return buffer;
+}
+
 Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   if (Value buffer = copied.lookup(operand))
     return buffer;
@@ -753,31 +778,19 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
                                        stageOperand(dot, transpose.getTile()),
                                        AffineMapAttr::get(swap));
   }
-  if (Value buffer = staged.lookup(operand))
-    return buffer;
+  // An earlier dot may have stored the tile.
+  if (auto it = staged.find(operand);
+      it != staged.end() && isInside(dot->getBlock(), it->second.second))
+    return it->second.first;
   Operation *producer = operand.getDefiningOp();
   auto type = cast<RankedTensorType>(operand.getType());
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
   bool isInvariant = loop && loop.isDefinedOutsideOfLoop(operand);
-  // Computed operands of dots in different loops are stored one after the
-  // other: each dot in a loop ends with a barrier.
-  bool isComputed = !isa_and_nonnull<triton_xla::ExtractOp>(producer) &&
-                    plan.dots.find(dot)->second.inLoop && !isInvariant;
-  Value buffer;
-  if (isComputed)
-    for (auto &[other, block] : computed)
-      if (!buffer && block != dot->getBlock() &&
-          cast<MemRefType>(other.getType()).getShape() == type.getShape() &&
-          getElementTypeOrSelf(other.getType()) == type.getElementType()) {
-        buffer = other;
-        block = dot->getBlock();
-      }
-  if (!buffer) {
-    buffer = allocateBuffer(producer ? producer->getLoc() : loc,
-                            type.getShape(), type.getElementType());
-    if (isComputed)
-      computed.emplace_back(buffer, dot->getBlock());
-  }
+  Location bufferLoc = producer ? producer->getLoc() : loc;
+  Value buffer =
+      isInvariant
+          ? allocateBuffer(bufferLoc, type.getShape(), type.getElementType())
+          : allocateOperand(bufferLoc, type, dot->getBlock());
   OpBuilder::InsertionGuard guard(builder);
   // An operand from outside of the dot's loop is stored once, before the loop.
   if (isInvariant) {
@@ -785,10 +798,25 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
     if (plan.persistentBlocks != 0 ||
         loop->getParentOfType<LoopLikeOpInterface>())
       gpu::BarrierOp::create(builder, loc);
-    staged[operand] = buffer;
   }
+  staged[operand] = {buffer,
+                     isInvariant ? operand.getParentBlock() : dot->getBlock()};
   storeOperand(loc, operand, buffer);
   return buffer;
+}
+
+/// Operand A or B of a dot as a vector in the layout of its MMA.
+Value TileEmitter::operandInLayout(Location loc, Value operand,
+                                   Attribute layout) {
+  Attribute from = plan.operandLayoutOf(operand);
+  triton_xla::TransposeOp transpose = getOperandTranspose(operand);
+  if (!transpose)
+    return castLayout(loc, mapping.lookup(operand), from, layout);
+  auto transposed = vector::TransposeOp::create(
+      builder, loc, vectorOf(operand.getType()),
+      mapping.lookup(transpose.getTile()), transpose.getPermutation());
+  setLayouts(transposed, {plan.layoutOf(transpose.getTile())}, {from});
+  return castLayout(loc, transposed, from, layout);
 }
 
 bool TileEmitter::isStaged(triton_xla::ConcatOp op) const {
@@ -845,8 +873,15 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     return emitWgmmaDot(it->second);
   const DotPlan &dot = plan.dots.find(op)->second;
 
-  Value lhs = stageOperand(op, op.getLhs());
-  Value rhs = op.getLhs() == op.getRhs() ? lhs : stageOperand(op, op.getRhs());
+  Attribute aLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.a);
+  Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
+  Attribute accLayout =
+      mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
+  Value lhs = dot.aInRegisters ? operandInLayout(loc, op.getLhs(), aLayout)
+                               : stageOperand(op, op.getLhs());
+  Value rhs = dot.bInRegisters ? operandInLayout(loc, op.getRhs(), bLayout)
+                               : stageOperand(op, op.getRhs());
+  bool usesMemory = !dot.aInRegisters || !dot.bInRegisters;
   commitCopies(loc);
   auto isCopied = [&](Value operand) {
     if (triton_xla::TransposeOp transpose = getOperandTranspose(operand))
@@ -855,14 +890,22 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   };
   if (isCopied(op.getLhs()) || isCopied(op.getRhs()))
     mosaic_gpu::AsyncWaitGroupOp::create(builder, loc, /*pending=*/0);
-  gpu::BarrierOp::create(builder, loc);
+  if (usesMemory)
+    gpu::BarrierOp::create(builder, loc);
 
-  Attribute aLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.a);
-  Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
-  Attribute accLayout =
-      mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
-  auto loadFragment = [&](Value buffer, ArrayRef<OpFoldResult> offsets,
-                          ArrayRef<int64_t> shape, Attribute layout) {
+  /// A part of an operand in registers or in shared memory.
+  auto takeFragment = [&](Value operand, ArrayRef<OpFoldResult> offsets,
+                          ArrayRef<int64_t> shape, Attribute layout) -> Value {
+    if (isVector(operand)) {
+      if (cast<VectorType>(operand.getType()).getShape() == shape)
+        return operand;
+      auto slice = vector::ExtractStridedSliceOp::create(
+          builder, loc, operand, *getConstantIntValues(offsets), shape,
+          SmallVector<int64_t>(shape.size(), 1));
+      setLayouts(slice, {layout}, {layout});
+      return slice;
+    }
+    Value buffer = operand;
     auto type = cast<MemRefType>(buffer.getType());
     if (type.getShape() != shape)
       buffer = memref::SubViewOp::create(
@@ -876,8 +919,8 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   };
   auto multiply = [&](OpFoldResult k, Value accumulator) {
     OpFoldResult zero = builder.getIndexAttr(0);
-    Value a = loadFragment(lhs, {zero, k}, {dot.mma.m, dot.kStep}, aLayout);
-    Value b = loadFragment(rhs, {k, zero}, {dot.kStep, dot.mma.n}, bLayout);
+    Value a = takeFragment(lhs, {zero, k}, {dot.mma.m, dot.kStep}, aLayout);
+    Value b = takeFragment(rhs, {k, zero}, {dot.kStep, dot.mma.n}, bLayout);
     auto mma = mosaic_gpu::MMAOp::create(builder, loc, accumulator, a, b);
     if (dot.mma.instruction->a == targets::Element::TF32)
       mma.setAllowTf32(true);
@@ -908,7 +951,7 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     for (int64_t k = 0; k < dot.mma.k; k += dot.kStep)
       accumulator = multiply(builder.getIndexAttr(k), accumulator);
   }
-  if (dot.inLoop)
+  if (dot.inLoop && usesMemory)
     gpu::BarrierOp::create(builder, loc);
   mapping.map(op.getResult(), castLayout(loc, accumulator, accLayout,
                                          plan.layoutOf(op.getResult())));
@@ -1197,7 +1240,9 @@ struct ConvertTritonXLAToMosaicGPU
           << "dot lowered to "
           << (instruction.empty() ? "scalar multiply-adds" : instruction)
           << ": " << dot.mma.m << "x" << dot.mma.n << "x" << dot.mma.k << " on "
-          << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps";
+          << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps"
+          << (dot.aInRegisters ? "; A in registers" : "")
+          << (dot.bInRegisters ? "; B in registers" : "");
     }
     remarkApplied(plan.func, kPassName)
         << "block size: " << plan.block.numWarps << " warps of "

@@ -61,10 +61,19 @@ bool MmaElements::match(const MmaInstruction &instruction) const {
          (!hasUnsigned || instruction.takesUnsigned);
 }
 
+/// Whether transpose(B) can be operand A and transpose(A) operand B.
+static bool hasTransposedForm(const MmaInstruction &instruction) {
+  return (instruction.kind == targets::MmaKind::Mfma ||
+          instruction.kind == targets::MmaKind::Wmma) &&
+         instruction.m == instruction.n && instruction.a == instruction.b;
+}
+
 std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction,
                                            int64_t m, int64_t n, int64_t k,
-                                           int64_t warpsM, int64_t warpsN) {
-  if (warpsM < 1 || warpsN < 1 || m < 1 || n < 1 || k < 1)
+                                           int64_t warpsM, int64_t warpsN,
+                                           bool isTransposed) {
+  if (warpsM < 1 || warpsN < 1 || m < 1 || n < 1 || k < 1 ||
+      (isTransposed && !hasTransposedForm(instruction)))
     return std::nullopt;
   if (m % (instruction.m * warpsM) != 0 || n % (instruction.n * warpsN) != 0 ||
       k % instruction.k != 0)
@@ -76,25 +85,30 @@ std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction,
   mma.k = k;
   mma.warpsM = warpsM;
   mma.warpsN = warpsN;
+  mma.isTransposed = isTransposed;
   auto layoutOf = [&](targets::Operand operand) {
     return targets::blockFragment(instruction, operand, warpsM, warpsN);
   };
   mma.a = layoutOf(targets::Operand::A);
   mma.b = layoutOf(targets::Operand::B);
-  mma.accumulator = layoutOf(targets::Operand::Accumulator);
+  mma.accumulator =
+      isTransposed ? targets::transposedAccumulator(instruction, warpsM, warpsN)
+                   : layoutOf(targets::Operand::Accumulator);
   return mma;
 }
 
-/// Calls `visit` with every arrangement of the warps, most rows first.
+/// Calls `visit` with every arrangement of the warps, most rows first. The
+/// transposed matmul comes after the one that is not.
 template <typename Visit>
 static void forEachArrangement(const MmaInstruction &instruction, int64_t m,
                                int64_t n, int64_t k, int64_t numWarps,
                                Visit visit) {
   for (int64_t warpsM = numWarps; warpsM >= 1; --warpsM)
     if (numWarps % warpsM == 0)
-      if (std::optional<BlockMma> mma =
-              arrangeMma(instruction, m, n, k, warpsM, numWarps / warpsM))
-        visit(*mma);
+      for (bool isTransposed : {false, true})
+        if (std::optional<BlockMma> mma = arrangeMma(
+                instruction, m, n, k, warpsM, numWarps / warpsM, isTransposed))
+          visit(*mma);
 }
 
 std::optional<BlockMma> smalti::selectMma(const targets::Target &target,

@@ -128,3 +128,20 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// A transposed view: the lanes of the fragment read 8 rows of the buffer.
+// REMARK: Function=fragment | Remark="rows padded by 8 elements (16 B): 0 bank conflicts instead of
+// CHECK-LABEL: gpu.func @fragment(
+// CHECK:         memref.alloc() : memref<8x72xf16, #gpu.address_space<workgroup>>
+// CHECK:         memref.transpose {{.*}} : memref<8x64xf16, strided<[72, 1]>, {{.*}} to memref<64x8xf16, strided<[1, 72]>,
+gpu.module @fragments {
+  gpu.func @fragment(%out: memref<64x8xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %buffer = memref.alloc() : memref<8x64xf16, #shared>
+    %view = memref.transpose %buffer (d0, d1) -> (d1, d0) : memref<8x64xf16, #shared> to memref<64x8xf16, strided<[1, 64]>, #shared>
+    %b = mosaic_gpu.vector_load %view {out_layouts = [#mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2, 1]], warp_dims = [], lane_dims = [-3, -4], vector_dim = -2>]}
+        : memref<64x8xf16, strided<[1, 64]>, #shared> -> vector<64x8xf16>
+    vector.transfer_write %b, %out[%c0, %c0] {in_bounds = [true, true]} : vector<64x8xf16>, memref<64x8xf16>
+    gpu.return
+  }
+}

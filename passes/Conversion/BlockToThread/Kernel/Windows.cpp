@@ -82,7 +82,7 @@ unsigned block_to_thread::log2Alignment(Value memref) {
                         log2Divisor(op.getMixedOffsets().front()) + element);
       })
       .Case<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
-            memref::MemorySpaceCastOp>(
+            memref::MemorySpaceCastOp, memref::TransposeOp>(
           [&](auto op) { return log2Alignment(op->getOperand(0)); })
       .Default([&](Operation *) { return element; });
 }

@@ -217,6 +217,8 @@ void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
                                              instruction.bOrder),
                            accumulator =
                                gather(result, tile, instruction.cOrder);
+        if (mma.isTransposed)
+          std::swap(operandA, operandB);
         SmallVector<Value> results;
         if (instruction.kind == targets::MmaKind::Fma)
           results.push_back(multiplyAdd(builder, op, operandA.front(),
