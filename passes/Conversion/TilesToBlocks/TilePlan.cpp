@@ -372,11 +372,6 @@ LogicalResult Planner::checkOp(Operation *op) {
       return op->emitOpError("requires a constant dimension of the memref");
     return checkMemRefs(op);
   }
-  if (auto atomic = dyn_cast<triton_xla::AtomicRMWOp>(op);
-      atomic && atomic.getDeterministic())
-    return op->emitOpError("with 'deterministic' is not supported on a GPU; "
-                           "the order of atomic operations depends on the "
-                           "threads");
   if (isa<memref::LoadOp, memref::StoreOp, triton_xla::GatherOp,
           triton_xla::ScatterOp, triton_xla::AtomicRMWOp,
           triton_xla::AtomicCASOp>(op))

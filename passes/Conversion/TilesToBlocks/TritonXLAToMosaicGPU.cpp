@@ -448,7 +448,6 @@ void TileEmitter::emitAssumeMultiple(triton_xla::AssumeMultipleOp op) {
 TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
                                                   const Window &window) {
   MLIRContext *context = builder.getContext();
-  MemRefType type = window.memref.getType();
   auto rank = static_cast<int64_t>(window.sizes.size());
   Transfer transfer;
   transfer.memref = mapping.lookup<Value>(window.memref);
@@ -1143,6 +1142,14 @@ struct ConvertTritonXLAToMosaicGPU
         << "block size: " << plan.block.numWarps << " warps of "
         << plan.block.waveSize << " threads";
     triton_xla::EntryFuncOp func = plan.func;
+    if (func.getDynamicGrid() || func.getNumTiles() > 1)
+      func.getBody().walk([](triton_xla::AtomicRMWOp atomic) {
+        if (ordersElements(atomic))
+          remarkMissed(atomic, kPassName)
+              << "updates ordered only within a tile: the tiles of a grid run "
+                 "in any order; if they update the same elements, the result "
+                 "may differ between runs";
+      });
     if (plan.persistentBlocks != 0)
       remarkApplied(func, kPassName)
           << "persistent grid: " << plan.persistentBlocks << " blocks compute "
