@@ -21,6 +21,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `dot` with `tf32x3`, `bf16`, `bf16x3`, `bf16x6` or `bf16x9` | parts of the operands and a `dot` for each pair of them |
     | `dot_scaled` | a 16-bit `dot` for each block along K, and multiplications of its result by the scales |
     | `sparse_dot` | the operand with its zeros, and a `dot` or a scaled one |
+    | `scf.index_switch` | one `scf.if` for each case |
     | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
 
     Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of
