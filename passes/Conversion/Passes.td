@@ -25,6 +25,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `arith.scaling_extf`, `arith.scaling_truncf` | a multiplication or division in f32 or f64, and conversions |
     | `math.isfinite`, `math.isinf`, `math.isnan`, `math.isnormal` | comparisons |
     | `math.clampf`, `math.sincos` | `arith.maximumf` and `arith.minimumf`; `math.sin` and `math.cos` |
+    | `scf.index_switch` | one `scf.if` for each case |
     | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
 
     Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of

@@ -90,6 +90,11 @@ private:
   void cloneCombiner(mlir::Region &from, mlir::Region &to);
   mlir::Value emitOnlyElement(mlir::Location loc, mlir::Value vector,
                               mlir::Attribute layout);
+  mlir::Value emitLargest(mlir::Location loc, mlir::Value vector,
+                          mlir::Attribute layout);
+  mlir::Value reduceToScalar(
+      mlir::Location loc, mlir::Value vector, mlir::Attribute layout,
+      llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
   // Indexed accesses.
   void emitGather(triton_xla::GatherOp op);
@@ -116,12 +121,15 @@ private:
                 const Lanes &lanes);
   void addTerm(mlir::Location loc, LinearIndex &linear, mlir::Value index,
                mlir::OpFoldResult stride, const Lanes &lanes);
-  void maskDuplicates(mlir::Location loc, LinearIndex &linear,
-                      const Lanes &lanes);
+  mlir::Value countEqual(mlir::Location loc, const LinearIndex &linear,
+                         mlir::arith::CmpIPredicate predicate,
+                         const Lanes &lanes);
+  mlir::Value maskUnequal(mlir::Location loc, mlir::Value mask,
+                          mlir::Value values, mlir::Value scalar,
+                          const Lanes &lanes);
   mlir::Value loadLanes(mlir::Location loc, const LinearIndex &linear,
                         mlir::Value fill, const Lanes &lanes, bool isVector);
-  void mapAtomicResult(mlir::Value result, mlir::Operation *atomic,
-                       const Lanes &lanes);
+  void mapAtomicResult(mlir::Value result, mlir::Value old, const Lanes &lanes);
   mlir::Value lookupLanes(mlir::Location loc, mlir::Value tileOrScalar,
                           const Lanes &lanes);
   mlir::Value splatLanes(mlir::Location loc, mlir::Value scalar,

@@ -68,6 +68,10 @@ mlir::LogicalResult assignLayouts(TilePlan &plan,
 /// Finds the accesses to global memory that need a barrier before them.
 void placeGlobalBarriers(TilePlan &plan);
 
+/// Whether the op orders the elements of its tile that access one location.
+bool ordersElements(triton_xla::ScatterOp op);
+bool ordersElements(triton_xla::AtomicRMWOp op);
+
 } // namespace smalti
 
 #endif // SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEPLANNING_H

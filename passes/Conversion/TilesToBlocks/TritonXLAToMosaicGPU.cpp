@@ -1247,6 +1247,14 @@ struct ConvertTritonXLAToMosaicGPU
     remarkApplied(plan.func, kPassName)
         << "block size: " << plan.block.numWarps << " warps of "
         << plan.block.waveSize << " threads";
+    if (func.getDynamicGrid() || func.getNumTiles() > 1)
+      func.getBody().walk([](triton_xla::AtomicRMWOp atomic) {
+        if (ordersElements(atomic))
+          remarkMissed(atomic, kPassName)
+              << "updates ordered only within a tile: the tiles of a grid run "
+                 "in any order; if they update the same elements, the result "
+                 "may differ between runs";
+      });
     if (plan.persistentBlocks != 0)
       remarkApplied(func, kPassName)
           << "persistent grid: " << plan.persistentBlocks << " blocks compute "

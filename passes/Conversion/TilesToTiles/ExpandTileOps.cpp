@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -43,8 +44,8 @@ static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
 /// The ops that the pass expands unless `keep` has them; of dots, those that
 /// are not primitive. `num_tiles` is always expanded, since the grid changes.
 static constexpr llvm::StringLiteral kDerived[] = {
-    "squeeze_dims", "split",      "histogram",  "sort",
-    "random_bits",  "dot_scaled", "sparse_dot", "dot"};
+    "squeeze_dims", "split",      "histogram", "sort",        "random_bits",
+    "dot_scaled",   "sparse_dot", "dot",       "index_switch"};
 
 /// The largest finite bf16, as f32.
 static constexpr double kLargestBF16 = 0x1.FEp127;
@@ -713,6 +714,40 @@ static Value createTileCount(ImplicitLocOpBuilder &b, EntryFuncOp func,
   return count;
 }
 
+/// One `scf.if` for each case, in the else branch of the case before. The
+/// regions move into the branches.
+static SmallVector<Value> expandSwitch(TileBuilder &b, scf::IndexSwitchOp op,
+                                       unsigned number = 0) {
+  bool isDefault = number == op.getNumCases();
+  auto inlineRegion = [&](Region &region) {
+    Block &block = region.front();
+    Operation *yield = block.getTerminator();
+    SmallVector<Value> values(yield->getOperands());
+    yield->erase();
+    b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(),
+                                                  block.getOperations());
+    return values;
+  };
+  if (isDefault)
+    return inlineRegion(op.getDefaultRegion());
+  Value wanted = arith::ConstantIndexOp::create(b, op.getCases()[number]);
+  Value matches =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, op.getArg(), wanted);
+  auto branch = scf::IfOp::create(b, op.getResultTypes(), matches,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto fill = [&](Block *block, auto create) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(block);
+    SmallVector<Value> values = create();
+    b.setInsertionPointToEnd(block);
+    scf::YieldOp::create(b, values);
+  };
+  fill(branch.thenBlock(),
+       [&] { return inlineRegion(op.getCaseRegions()[number]); });
+  fill(branch.elseBlock(), [&] { return expandSwitch(b, op, number + 1); });
+  return SmallVector<Value>(branch.getResults());
+}
+
 namespace {
 
 struct SmaltiExpandTileOps
@@ -777,7 +812,8 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
     return false;
   if (auto iota = dyn_cast<IotaOp>(op))
     return !isSmallFloat(iota.getType().getElementType());
-  if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()))
+  if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()) &&
+      !isa<scf::IndexSwitchOp>(op))
     return true;
   StringRef name = op->getName().stripDialect();
   bool isListed = llvm::is_contained(keep, name);
@@ -858,7 +894,8 @@ void SmaltiExpandTileOps::expand(Operation *op) {
           .Case<math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
                 math::IsNormalOp>([&](Operation *op) -> SmallVector<Value> {
             return {expandClass(b, op)};
-          });
+          })
+          .Case([&](scf::IndexSwitchOp op) { return expandSwitch(b, op); });
   remarkApplied(op, kPassName) << op->getName().stripDialect() << " expanded";
   op->replaceAllUsesWith(results);
   op->erase();

@@ -186,3 +186,21 @@ triton_xla.entry_func @unsigned(%a: memref<16x32xi8>, %b: memref<32x16xi8>, %c: 
   triton_xla.insert %d into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xi32> into memref<16x16xi32>
   triton_xla.return
 }
+
+// -----
+
+// CHECK: [Missed] {{.*}} Remark="updates ordered only within a tile: the tiles of a grid run in any order; if they update the same elements, the result may differ between runs"
+// CHECK-NOT: updates ordered only within a tile
+triton_xla.entry_func @tiles(%x: memref<64xf32>, %dst: memref<8xf32>, %tile: index) tiles 2 {
+  %i = triton_xla.iota dim 0 : tensor<64xi32>
+  %t = triton_xla.extract %x[0] [64] [1] : memref<64xf32> to tensor<64xf32>
+  %old = triton_xla.atomic_rmw addf %t into %dst[%i] deterministic : tensor<64xf32> into memref<8xf32>, tensor<64xi32>
+  triton_xla.return
+}
+
+triton_xla.entry_func @one_tile(%x: memref<64xf32>, %dst: memref<8xf32>, %tile: index) tiles 1 {
+  %i = triton_xla.iota dim 0 : tensor<64xi32>
+  %t = triton_xla.extract %x[0] [64] [1] : memref<64xf32> to tensor<64xf32>
+  %old = triton_xla.atomic_rmw addf %t into %dst[%i] deterministic : tensor<64xf32> into memref<8xf32>, tensor<64xi32>
+  triton_xla.return
+}
