@@ -85,9 +85,7 @@ static std::string describeExcess(int64_t number, int64_t limit,
                                   StringRef resource, const Target &chip) {
   std::string symbol = resource.starts_with("B ") ? " B" : "";
   return ("kernel needs " + Twine(number) + " " + resource + "; a block on " +
-          chip.name + " has at most " + Twine(limit) + symbol +
-          (resource == "threads" ? "; use a smaller block"
-                                 : "; use smaller tiles"))
+          chip.name + " has at most " + Twine(limit) + symbol)
       .str();
 }
 
@@ -97,7 +95,9 @@ LogicalResult SmaltiCheckResources::checkNumber(int64_t number, int64_t limit,
   if (number <= limit)
     return success();
   return getOperation()->emitError()
-         << describeExcess(number, limit, resource, chip);
+         << describeExcess(number, limit, resource, chip)
+         << (resource == "threads" ? "; use a smaller block"
+                                   : "; use smaller tiles");
 }
 
 LogicalResult SmaltiCheckResources::check(const Usage &usage,
