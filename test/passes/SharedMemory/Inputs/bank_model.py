@@ -163,7 +163,7 @@ def check(pattern: Pattern, remark: str) -> str:
         assert remark == expected, (vars(pattern), remark, expected)
         return "no padding helps"
     expected = (
-        f"rows padded by {best} elements ({best * pattern.element} B): {costs[best][1]} bank conflicts instead of "
+        f"rows padded by {best} element{'s' * (best != 1)} ({best * pattern.element} B): {costs[best][1]} bank conflicts instead of "
         f"{conflicts} in 1 access"
     )
     assert remark.startswith(expected), (vars(pattern), remark, expected)
