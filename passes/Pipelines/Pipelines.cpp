@@ -265,7 +265,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
     return;
   SmaltiExpandTileOpsOptions tiles;
   tiles.keep = {"squeeze_dims", "split",       "histogram",
-                "sort",         "random_bits", "dot"};
+                "sort",         "random_bits", "dot",  "ipowi"};
   pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps(tiles));
   ConvertTritonXLAToCPUOptions convert;
   convert.vectorWidth = VectorWidth::Host;

@@ -48,7 +48,8 @@ bool smalti::isSmallFloat(Type type) {
 }
 
 bool smalti::convertsSmallFloats(Operation *op) {
-  return isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(
+             op) &&
          (isSmallFloat(getElementTypeOrSelf(op->getOperand(0).getType())) ||
           isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType())));
 }
@@ -56,6 +57,14 @@ bool smalti::convertsSmallFloats(Operation *op) {
 bool smalti::isSmallFloatConversion(Operation *op) {
   if (!convertsSmallFloats(op))
     return false;
+  if (Type from = getElementTypeOrSelf(op->getOperand(0).getType());
+      isa<IntegerType>(from))
+    // f64 rounds larger integers. They exceed the largest value of all types
+    // but f8E8M0FNU.
+    return from.getIntOrFloatBitWidth() <= 64 &&
+           (from.getIntOrFloatBitWidth() <= 53 ||
+            !isa<Float8E8M0FNUType>(
+                getElementTypeOrSelf(op->getResult(0).getType())));
   auto truncation = dyn_cast<arith::TruncFOp>(op);
   // Conversions between two small floats would need a rule for each pair.
   Type wide = getElementTypeOrSelf(truncation ? op->getOperand(0).getType()
@@ -67,6 +76,25 @@ bool smalti::isSmallFloatConversion(Operation *op) {
                             arith::RoundingMode::to_nearest_even;
 }
 
+bool smalti::computesSmallFloats(Operation *op) {
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+      isa<arith::BitcastOp, arith::ConstantOp, arith::ExtFOp, arith::FPToSIOp,
+          arith::FPToUIOp, arith::SelectOp, arith::SIToFPOp, arith::TruncFOp,
+          arith::UIToFPOp>(op))
+    return false;
+  return llvm::any_of(op->getOperandTypes(), [](Type type) {
+    return isSmallFloat(getElementTypeOrSelf(type));
+  });
+}
+
+LogicalResult smalti::refuseSmallFloat(Operation *op, Type element) {
+  return op->emitOpError("has elements of ")
+         << element
+         << "; floats of at most 8 bits can only be moved, multiplied by dot, "
+            "extended, and converted from wider floats and integers to nearest "
+            "even";
+}
+
 LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
   if (!convertsSmallFloats(op) || isSmallFloatConversion(op))
     return success();
@@ -74,7 +102,8 @@ LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
          << "converts " << getElementTypeOrSelf(op->getOperand(0).getType())
          << " to " << getElementTypeOrSelf(op->getResult(0).getType())
          << "; conversions of floats of at most 8 bits are supported from and "
-            "to f16, bf16, f32 and f64, with rounding to nearest even";
+            "to f16, bf16, f32 and f64, and from integers, with rounding to "
+            "nearest even";
 }
 
 namespace {
@@ -283,6 +312,14 @@ void Expansion::run() {
       result = arith::ExtFOp::create(builder, type, result);
   } else {
     Format format(cast<FloatType>(to));
+    if (isa<IntegerType>(from)) {
+      from = from.getIntOrFloatBitWidth() <= 24 ? Type(builder.getF32Type())
+                                                : builder.getF64Type();
+      Type wide = smalti::withElement(type, from);
+      operand = isa<arith::UIToFPOp>(op)
+                    ? Value(arith::UIToFPOp::create(builder, wide, operand))
+                    : arith::SIToFPOp::create(builder, wide, operand);
+    }
     if (from.isF64())
       operand = truncateToOdd(builder, op->getLoc(), operand);
     else if (!from.isF32())

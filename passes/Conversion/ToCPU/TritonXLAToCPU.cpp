@@ -28,6 +28,7 @@
 #include "smalti/passes/Conversion/ToCPU/TileOps.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
+#include "smalti/passes/Support/FloatClasses.h"
 #include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/targets/Target.h"
 
@@ -80,7 +81,7 @@ static bool isSupportedElement(Type type) {
 
 /// Whether an op supports small floats: it moves, multiplies or converts them.
 static bool supportsSmallFloats(Operation *op) {
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+  if (convertsSmallFloats(op))
     return isSmallFloatConversion(op);
   return isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op) ||
          isa<TritonXLADialect, linalg::LinalgDialect, memref::MemRefDialect,
@@ -135,11 +136,7 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
     for (Type type : types) {
       Type element = getElementTypeOrSelf(type);
       if (isSmallFloat(element) && !supportsSmallFloats(op))
-        return op->emitOpError("has elements of ")
-               << element
-               << "; floats of at most 8 bits can only be moved, multiplied by "
-                  "dot, extended, and truncated from a wider type to nearest "
-                  "even";
+        return refuseSmallFloat(op, element);
       auto tensor = dyn_cast<TensorType>(type);
       if (!tensor)
         continue;
@@ -643,6 +640,7 @@ private:
     }
     hoistAllocations(rewriter, function);
     expandSmallFloats(*scratch);
+    expandFloatClasses(*scratch);
     if (failed(computeInF32(*scratch)))
       return {};
     expandExp(*scratch);
