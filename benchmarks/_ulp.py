@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -112,16 +113,20 @@ def erfc(x: Array) -> Array:
         tail = np.where(np.abs(x) < 150, _erfc_fraction(np.clip(np.abs(x), 1, 150)), 0)
         return np.where(np.isnan(x), x, np.where(x > 0, tail, 2 - tail))
 
-    return _by_size(x, 2.0, lambda x: np.where(x < 0.5, 1 - _erf_series(x), _erfc_middle(x)), large)
+    def small(x: Array) -> Array:
+        result = 1 - _erf_series(x)
+        result[x >= 0.5] = _erfc_middle(x[x >= 0.5])
+        return result
+
+    return _by_size(x, 2.0, small, large)
 
 
 def _erfc_middle(x: Array) -> Array:
     """The continued fraction converges slowly below 2, so this takes more of its terms."""
-    y = np.clip(x, 0.5, 2.0)
-    fraction = y
+    fraction = x
     for n in range(1500, 0, -1):
-        fraction = y + (n / y.dtype.type(2)) / fraction
-    return _gauss(y) / fraction / np.sqrt(np.arccos(y.dtype.type(-1)))
+        fraction = x + (n / x.dtype.type(2)) / fraction
+    return _gauss(x) / fraction / np.sqrt(np.arccos(x.dtype.type(-1)))
 
 
 def _round_half_away(x: Array) -> Array:
@@ -312,7 +317,7 @@ triton_xla.entry_func @function({arguments}%o: memref<{CHUNK}x{ty}>, %tile: inde
 
 
 def run(kernel: Any, ty: str, operands: Sequence[Array]) -> Array:
-    """The results for at most CHUNK operands."""
+    """The results for at most CHUNK elements."""
     count = operands[0].size
     padded = [np.resize(x, CHUNK) for x in operands]
     out = np.zeros(CHUNK, TYPES[ty])
@@ -327,15 +332,20 @@ def _random_bits(rng: np.random.Generator, count: int, ty: str) -> Array:
     return np.where(np.isnan(values), np.array(np.nan, dtype), values)
 
 
+def _pieces(operands: Sequence[Array]) -> Iterator[list[Array]]:
+    for first in range(0, operands[0].size, CHUNK):
+        yield [x[first : first + CHUNK] for x in operands]
+
+
 def chunks(function: Function, ty: str, count: int, seed: int = 0) -> Iterator[list[Array]]:
     """Operands: the special ones in all combinations, then all values of a 16-bit type, or a sample."""
     rng = np.random.default_rng(seed)
     values = specials(ty)
     integers = np.array([0, 1, -1, 2, -2, 3, -3, 5, 17, -24], np.int32)
     axes = [values] * (function.operands - function.integer) + [integers] * function.integer
-    yield [x.ravel() for x in np.meshgrid(*axes, indexing="ij")]
+    yield from _pieces([x.ravel() for x in np.meshgrid(*axes, indexing="ij")])
     if function.operands == 1 and np.dtype(TYPES[ty]).itemsize == 2:
-        yield [np.arange(1 << 16, dtype=np.uint16).view(TYPES[ty])]
+        yield from _pieces([np.arange(1 << 16, dtype=np.uint16).view(TYPES[ty])])
         return
     while count > 0:
         size = min(count, CHUNK)
@@ -367,3 +377,35 @@ def measure(function: Function, ty: str, targets: Sequence[str], count: int, see
             with np.errstate(all="ignore"):
                 errors[target].add(function, ty, operands, run(kernels[target], ty, operands), exact)
     return errors
+
+
+COLUMNS = {"cpu": "CPU", "emu:sm_80": "NVIDIA", "emu:gfx942": "AMD"}
+
+
+def _cell(found: dict[str, Any] | None) -> str:
+    return "-" if found is None else f"{found['ulp']:.3g}" if found["ulp"] > 0.5 else str(found["ulp"])
+
+
+def table(results: dict[str, Any], types: Sequence[str]) -> str:
+    """The errors of types, in Markdown. For one type of 32 or 64 bits, with those that the vendors document."""
+    shows_limits = types[0] in ("f32", "f64")
+    names = [f"{column}{'' if len(types) == 1 else f', {ty}'}" for ty in types for column in COLUMNS.values()]
+    header = ["function", *names, *(["CUDA documents", "HIP documents"] if shows_limits else [])]
+    lines = [f"| {' | '.join(header)} |", "|" + "---|" * len(header)]
+    for name, function in FUNCTIONS.items():
+        found = results.get(name, {})
+        row = [_cell(found.get(ty, {}).get(target)) for ty in types for target in COLUMNS]
+        if shows_limits:
+            limits = (function.limit.cuda, function.limit.hip)
+            row += ["-" if values is None else str(values[types[0] == "f64"]) for values in limits]
+        lines.append(f"| `{name}` | {' | '.join(row)} |")
+    return "\n".join(lines) + "\n"
+
+
+def with_tables(page: str, results: dict[str, Any]) -> str:
+    """A page with its tables replaced. The line before a table is `<!-- errors of TYPES -->`."""
+
+    def replaced(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{table(results, match[2].split())}"
+
+    return re.sub(r"(<!-- errors of ([\w ]+) -->)\n(?:\|[^\n]*\n)*", replaced, page)

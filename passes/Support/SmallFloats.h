@@ -48,9 +48,10 @@ llvm::LogicalResult checkSmallFloatConversion(mlir::Operation *op);
 
 /// Expands conversions from and to small floats to integer ops, for targets
 /// that do not have an instruction for them. A truncation or a conversion from
-/// an integer rounds once, to nearest even, and saturates, also from infinity. NaN stays NaN; in a type without
-/// NaN, it becomes the largest value. f8E8M0FNU represents powers of two: a
-/// negative value becomes NaN, and zero becomes the smallest value.
+/// an integer rounds once, to nearest even, and saturates, also from infinity.
+/// NaN stays NaN; in a type without NaN, it becomes the largest value.
+/// f8E8M0FNU represents powers of two: a negative value becomes NaN, and zero
+/// becomes the smallest value.
 void expandSmallFloats(mlir::Operation *root);
 
 } // namespace smalti

@@ -88,7 +88,8 @@ constexpr uint32_t twoOverPi[] = {
 void selectTwoOverPi(const Call &call) {
   auto bits = call.get<uint64_t>(0);
   int exponent = int(bits >> 52 & 0x7ff);
-  int shift = 53 * int(call.get<uint32_t>(1) & 31) + std::max(exponent - 1077, 0);
+  int shift =
+      53 * int(call.get<uint32_t>(1) & 31) + std::max(exponent - 1077, 0);
   uint64_t selected = 0;
   for (int i = shift; i < shift + 53; ++i) {
     bool isSet = i / 32 < int(std::size(twoOverPi)) &&

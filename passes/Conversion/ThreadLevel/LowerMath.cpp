@@ -220,8 +220,7 @@ LogicalResult checkSmallFloats(Operation *root) {
   LogicalResult result = success();
   root->walk([&](Operation *op) {
     if (computesSmallFloats(op)) {
-      result =
-          refuseSmallFloat(op, getElementTypeOrSelf(op->getOperand(0)));
+      result = refuseSmallFloat(op, getElementTypeOrSelf(op->getOperand(0)));
     } else if (failed(checkSmallFloatConversion(op))) {
       result = failure();
     } else if (convertsSmallFloats(op) &&
@@ -275,17 +274,16 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
       // no other intrinsics.
       legal.addIllegalOp<math::AbsIOp, math::CountLeadingZerosOp,
                          math::CountTrailingZerosOp, math::CtPopOp, math::FmaOp,
-                         math::FPowIOp, math::TruncOp>();
+                         math::FPowIOp, math::SqrtOp, math::TruncOp>();
       patterns.add<ExpandFPowI>(&getContext(), /*benefit=*/2);
       populateMathToLLVMConversionPatterns(types, patterns);
     } else if (chip->vendor == targets::Vendor::AMD) {
       // LLVM's intrinsics become calls that the chips do not have; exp(x) - 1
       // and log(1 + x) are inaccurate near zero.
-      legal
-          .addIllegalOp<math::AcosOp, math::AsinOp, math::Atan2Op, math::AtanOp,
-                        math::CoshOp, math::ExpM1Op, math::FPowIOp,
-                        math::Log1pOp, math::SinhOp, math::TanOp,
-                        math::TanhOp>();
+      legal.addIllegalOp<math::AcosOp, math::AsinOp, math::Atan2Op,
+                         math::AtanOp, math::CoshOp, math::ExpM1Op,
+                         math::FPowIOp, math::Log1pOp, math::SinhOp,
+                         math::TanOp, math::TanhOp>();
       // Some releases of the device library return NaN for every finite f16.
       auto isF16 = [](Type type) { return type.isF16(); };
       auto isBF16 = [](Type type) { return type.isBF16(); };

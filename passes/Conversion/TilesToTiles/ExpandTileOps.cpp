@@ -42,8 +42,8 @@ static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
 /// The ops that the pass expands unless `keep` has them; of dots, those that
 /// are not primitive. `num_tiles` is always expanded, since the grid changes.
 static constexpr llvm::StringLiteral kDerived[] = {
-    "squeeze_dims", "split",      "histogram",  "sort", "random_bits",
-    "dot_scaled",   "sparse_dot", "dot",        "ipowi"};
+    "squeeze_dims", "split",      "histogram", "sort", "random_bits",
+    "dot_scaled",   "sparse_dot", "dot",       "ipowi"};
 
 /// Maximum number of comparisons of a histogram, elements times bins, that is
 /// expanded.

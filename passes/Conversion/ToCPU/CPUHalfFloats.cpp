@@ -60,9 +60,9 @@ LogicalResult smalti::computeInF32(ModuleOp scratch) {
           rewriter, loc, arith::BitcastOp::create(rewriter, loc, bits, number),
           arith::ConstantOp::create(rewriter, loc, value));
     };
-    Value result = arith::OrIOp::create(rewriter, loc,
-                                        masked(op.getLhs(), 0x7fff),
-                                        masked(op.getRhs(), 0x8000));
+    Value result =
+        arith::OrIOp::create(rewriter, loc, masked(op.getLhs(), 0x7fff),
+                             masked(op.getRhs(), 0x8000));
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), result);
   }
 

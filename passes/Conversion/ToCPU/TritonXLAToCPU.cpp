@@ -26,9 +26,9 @@
 #include "smalti/passes/Conversion/ToCPU/CPUPackedMemory.h"
 #include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
 #include "smalti/passes/Conversion/ToCPU/TileOps.h"
+#include "smalti/passes/Support/FloatClasses.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
-#include "smalti/passes/Support/FloatClasses.h"
 #include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/targets/Target.h"
 
