@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Errors of functions on a target, in units in the last place, against a reference of higher precision."""
+"""Errors of functions on a target in ulp, against a reference of higher precision."""
 
 from __future__ import annotations
 
@@ -210,13 +210,13 @@ def reference(function: Function, ty: str, operands: Sequence[Array]) -> Array:
 
 def _fma(x: Array, y: Array, z: Array) -> Array:
     """The error is that of the last sum, also after a cancellation: the other sums and multiplications are exact."""
-    product = x * y
+    multiplied = x * y
     # Parts of at most 32 and 21 bits, so that their multiplications are exact.
     (a, b), (c, d) = (_parts(v) for v in (x, y))
-    error = ((a * c - product) + (a * d + b * c)) + b * d
-    total = product + z
-    back = total - product
-    rest = (product - (total - back)) + (z - back)
+    error = ((a * c - multiplied) + (a * d + b * c)) + b * d
+    total = multiplied + z
+    back = total - multiplied
+    rest = (multiplied - (total - back)) + (z - back)
     # A zero keeps the sign of the sum.
     is_exact = ~np.isfinite(total) | ~np.isfinite(error) | (rest + error == 0)
     return np.where(is_exact, total, total + (rest + error))
@@ -251,7 +251,7 @@ def _spacing(exact: Array, ty: str) -> Array:
 
 
 _UNCERTAINTY = 2.0**-8
-"""Of the reference, in ulp, for f64. It is 2^-29 for f32."""
+"""The error of the reference for f64, in ulp. It is 2^-29 for f32."""
 
 
 @dataclass
@@ -329,7 +329,8 @@ def _random_bits(rng: np.random.Generator, count: int, ty: str) -> Array:
     dtype = np.dtype(TYPES[ty])
     values = np.frombuffer(rng.bytes(count * dtype.itemsize), dtype)
     # Operations may differ on signaling NaNs.
-    return np.where(np.isnan(values), np.array(np.nan, dtype), values)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isnan(values), np.array(np.nan, dtype), values)
 
 
 def _pieces(operands: Sequence[Array]) -> Iterator[list[Array]]:

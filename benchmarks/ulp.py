@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Largest errors of `arith` and `math` functions in ulp, by target.
 
-The inputs of a function of one number are all values of f16 and bf16, and `--count` values of f32 and f64: half of them
-have random bits, the others are in an interval that depends on the function. Functions of several numbers take samples
-for every type. Zeros, infinities, NaN, denormal numbers and the ends of domains are always included. The reference is in
+The inputs of a function of one number are all values of f16 and bf16, and samples of f32 and f64. Half of a sample has
+random bits, and half is in an interval that depends on the function. Functions of several numbers take samples for every
+type. Zeros, infinities, NaN, denormal numbers and the ends of domains are always included. The reference is in
 f64, and in 80 bits for f64. GPU code is emulated: docs/math.md has what this measures and what it does not.
 
 Each result is written to the record when it is known. A run skips the results that the record has. At the end, the

@@ -286,9 +286,9 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
     Precondition: thread-level kernels, before the conversion to the LLVM dialect, and a target.
 
     - NVIDIA: `fma`, `trunc`, `ctlz`, `cttz`, `ctpop` and `absi` become LLVM intrinsics. The conversion to NVVM calls
-      NVIDIA's device library for `fma`, which must then be linked, and does not lower the others. `fpowi` becomes
-      `powf` of the absolute value, with the sign for odd exponents: the device library multiplies, and its result is 0
-      if the reciprocal of the result overflows.
+      NVIDIA's device library for `fma`, which must then be linked, and does not lower the others. So does `sqrt`: the
+      function of the device library is approximate for f32. `fpowi` becomes `powf` of the absolute value, with the
+      sign for odd exponents: the device library multiplies, and its result is 0 if the reciprocal of it overflows.
     - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the device library, because
       LLVM cannot select their intrinsics. So do `fpowi`, and `expm1` and `log1p`, which the conversion to ROCDL computes
       inaccurately as `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of `f16` are computed in `f32`: version 5.2

@@ -37,8 +37,9 @@ bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
 
 /// Computes a function of some types of 16 bits in f32.
 template <class Op> struct WidenHalf : OpRewritePattern<Op> {
-  WidenHalf(MLIRContext *context, bool (*isWidened)(Type))
-      : OpRewritePattern<Op>(context, /*benefit=*/2), isWidened(isWidened) {}
+  WidenHalf(MLIRContext *context, bool (*isWidened)(Type),
+            PatternBenefit benefit = 2)
+      : OpRewritePattern<Op>(context, benefit), isWidened(isWidened) {}
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
@@ -92,6 +93,45 @@ struct ExpandFPowI : OpRewritePattern<math::FPowIOp> {
         arith::SelectOp::create(rewriter, loc, isOdd, withSign, power);
     if (isNarrow)
       result = arith::TruncFOp::create(rewriter, loc, op.getType(), result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// Computes a square root of f32 or f64 by its instruction on NVIDIA chips. The
+/// function of the device library is approximate for f32 unless its compiler
+/// asks for precision, which LLVM does not.
+struct LowerSqrt : OpRewritePattern<math::SqrtOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::SqrtOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    bool isSingle = getElementTypeOrSelf(op.getType()).isF32();
+    bool isExact = !isSingle || !bitEnumContainsAll(op.getFastmath(),
+                                                    arith::FastMathFlags::afn);
+    StringAttr name = rewriter.getStringAttr(Twine("llvm.nvvm.sqrt.") +
+                                             (isExact ? "rn." : "approx.") +
+                                             (isSingle ? "f" : "d"));
+    auto root = [&](Value number) {
+      return LLVM::CallIntrinsicOp::create(rewriter, loc, number.getType(),
+                                           name, number)
+          .getResult(0);
+    };
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type) {
+      rewriter.replaceOp(op, root(op.getOperand()));
+      return success();
+    }
+    Value result =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    for (const SmallVector<int64_t> &position : StaticTileOffsetRange(
+             type.getShape(), SmallVector<int64_t>(type.getRank(), 1)))
+      result = vector::InsertOp::create(
+          rewriter, loc,
+          root(vector::ExtractOp::create(rewriter, loc, op.getOperand(),
+                                         position)),
+          result, position);
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -275,7 +315,9 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
       legal.addIllegalOp<math::AbsIOp, math::CountLeadingZerosOp,
                          math::CountTrailingZerosOp, math::CtPopOp, math::FmaOp,
                          math::FPowIOp, math::SqrtOp, math::TruncOp>();
-      patterns.add<ExpandFPowI>(&getContext(), /*benefit=*/2);
+      patterns.add<ExpandFPowI, LowerSqrt>(&getContext(), /*benefit=*/2);
+      patterns.add<WidenHalf<math::SqrtOp>>(&getContext(), isHalf,
+                                            /*benefit=*/3);
       populateMathToLLVMConversionPatterns(types, patterns);
     } else if (chip->vendor == targets::Vendor::AMD) {
       // LLVM's intrinsics become calls that the chips do not have; exp(x) - 1

@@ -193,20 +193,23 @@ gpu.module @classes {
 
 gpu.module @wide {
   // ALL-LABEL: gpu.func @wide
-  gpu.func @wide(%b: bf16, %h: f16, %a: f32) {
+  gpu.func @wide(%b: bf16, %h: f16, %a: f32, %d: vector<2xf64>) {
     // AMD: math.exp %{{.*}} : f32
     // AMD: math.log %{{.*}} : f32
     // AMD: math.rsqrt %{{.*}} : f32
     // AMD: math.rsqrt %{{.*}} : f32
     // NVIDIA: math.exp %{{.*}} : bf16
-    // NVIDIA: llvm.intr.sqrt(%{{.*}}) : (f16) -> f16
-    // NVIDIA: llvm.intr.sqrt(%{{.*}}) {fastmathFlags = #llvm.fastmath<afn>} : (f32) -> f32
+    // NVIDIA: arith.extf %{{.*}} : f16 to f32
+    // NVIDIA: llvm.call_intrinsic "llvm.nvvm.sqrt.rn.f"(%{{.*}}) : (f32) -> f32
+    // NVIDIA: llvm.call_intrinsic "llvm.nvvm.sqrt.approx.f"(%{{.*}}) : (f32) -> f32
+    // NVIDIA-COUNT-2: llvm.call_intrinsic "llvm.nvvm.sqrt.rn.d"(%{{.*}}) : (f64) -> f64
     %0 = math.exp %b : bf16
     %1 = math.log %b : bf16
     %2 = math.rsqrt %b : bf16
     %3 = math.rsqrt %h : f16
     %4 = math.sqrt %h : f16
     %5 = math.sqrt %a fastmath<afn> : f32
+    %6 = math.sqrt %d fastmath<afn> : vector<2xf64>
     gpu.return
   }
 }

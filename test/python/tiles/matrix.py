@@ -130,7 +130,7 @@ class Report:
 
 
 class Log:
-    """A file of outcomes, one per line. Of several outcomes of a kernel on a target, the last one counts."""
+    """A file of outcomes, one per line. The last outcome of a kernel on a target counts."""
 
     def __init__(self, path: Path, cases: Iterable[Case], resume: bool) -> None:
         self._path = path
