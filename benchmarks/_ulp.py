@@ -105,7 +105,9 @@ def erf(x: Array) -> Array:
     def large(x: Array) -> Array:
         return np.copysign(1 - np.where(np.abs(x) < 30, _erfc_fraction(np.clip(np.abs(x), 1, 30)), 0), x) + 0 * x
 
-    return _by_size(x, 2.0, _erf_series, lambda x: np.where(np.isinf(x), np.sign(x), large(np.where(np.isinf(x), 30, x))))
+    return _by_size(
+        x, 2.0, _erf_series, lambda x: np.where(np.isinf(x), np.sign(x), large(np.where(np.isinf(x), 30, x)))
+    )
 
 
 def erfc(x: Array) -> Array:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PTX ISA, "Logic and Shift Instructions": amounts above the width are clamped
-// to the width. NVIDIA's device library depends on it; in LLVM IR such a result
+// to the width. NVIDIA's device library depends on it; in LLVM IR the result
 // is poison.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-// Every fast-math flag of a tile-level op is on the LLVM instruction, or selects a function of the device library.
+// Fast-math flags of tile-level ops: they are on the LLVM instructions, or select functions of the device library.
 // RUN: smalti-opt %s --smalti-compile=target=sm_80 | FileCheck %s --check-prefixes=ALL,NVIDIA
 // RUN: smalti-opt %s --smalti-compile=target=gfx942 | FileCheck %s --check-prefixes=ALL,AMD
 // RUN: smalti-opt %s --smalti-compile=target=cpu | FileCheck %s --check-prefixes=ALL,CPU

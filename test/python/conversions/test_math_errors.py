@@ -7,15 +7,14 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import smalti
+from conftest import ROOT
 from smalti import targets, toolchain
 
-ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import _ulp
@@ -52,9 +51,7 @@ def test_every_function_is_recorded() -> None:
 
 @pytest.mark.grid(12)
 @pytest.mark.parametrize(("name", "ty", "target"), POINTS)
-def test_error_is_at_most_the_recorded_one(
-    name: str, ty: str, target: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_error_is_at_most_the_recorded_one(name: str, ty: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     require_library(target)
     monkeypatch.setattr(_ulp, "CHUNK", 1 << 14)
     recorded = RESULTS[name][ty][target]
@@ -96,9 +93,7 @@ def test_the_page_has_the_recorded_errors() -> None:
 
 
 def test_special_values_are_right() -> None:
-    found = [
-        (name, ty, target) for name, ty, target in POINTS if RESULTS[name][ty][target].get("special")
-    ]
+    found = [(name, ty, target) for name, ty, target in POINTS if RESULTS[name][ty][target].get("special")]
     assert not found
 
 
@@ -154,7 +149,7 @@ def test_fastmath_flags_reach_the_instructions(target: str, with_flags: list[str
     require_library(target)
     texts = []
     for contract, approximate in (("fastmath<contract>", "fastmath<arcp,afn>"), ("", "")):
-        kernel = smalti.compile(FLAGS.format(contract=contract, approximate=approximate), target=target)
+        kernel: Any = smalti.compile(FLAGS.format(contract=contract, approximate=approximate), target=target)
         texts.append(kernel.asm["ptx" if target.startswith("sm_") else "gcn"])
     for text, wanted, unwanted in (
         (texts[0], with_flags, without[-2:-1]),

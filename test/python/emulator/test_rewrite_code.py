@@ -373,7 +373,7 @@ define kernel void @k(ptr addrspace(1) %in, ptr addrspace(1) %amounts, ptr addrs
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("operation", ["shl", "lshr", "ashr"])
 def test_shift_amounts_of_ptx_are_clamped_to_the_width(operation: str, dtype: Any) -> None:
-    """libdevice's pow tests whether an exponent is odd with such a shift."""
+    """libdevice's pow tests with a shift whether an exponent is odd."""
     bits = np.dtype(dtype).itemsize * 8
     amounts = np.array([0, 1, bits - 1, bits, bits + 1, 2 * bits, 1000, -1], dtype)
     x = np.array([-7, 7, -7, -7, 7, -7, 5, -1], dtype)
