@@ -162,9 +162,9 @@ def TritonXLA_AtomicRMWOp : TritonXLA_AtomicOp<"atomic_rmw", "value", [AllTypesM
     below the extent, or if the element of `mask` is false, the element does not update
     the destination, and its result is zero.
 
-    The updates of one op are in any order. With `deterministic`, they are in row-major
-    order of the elements; updates by other instances of the kernel may still be in
-    between. `scope` states which threads the updates are atomic for (default: `gpu`),
+    The updates of one op are in any order. With `deterministic`, those of one location
+    are in row-major order of the elements; updates by other instances of the kernel may
+    still be in between. `scope` states which threads the updates are atomic for (default: `gpu`),
     and `ordering` how they order other accesses (default: `relaxed`). Instances of a
     kernel may access the same memory if all these accesses are atomic or ordered by
     atomic accesses.

@@ -19,6 +19,8 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTICHOOSEOVERLAP
@@ -39,6 +41,9 @@ struct Overlap {
   int64_t depth = 1;
   int64_t stages = 1;
 };
+
+/// The number of slots of each loop that requests stages or slots.
+using LoopSlots = llvm::MapVector<Operation *, int64_t>;
 
 /// The attributes to set on the kernel; std::nullopt: not set.
 struct Decision {
@@ -62,6 +67,7 @@ private:
                             Decision &decision);
   FailureOr<Overlap> chooseOverlap(gpu::GPUFuncOp kernel, const Target &chip);
 
+  LoopSlots loopSlots;
   /// The requested values, from the kernel's attributes or else the options.
   AutoOrNumber wantedDepth, wantedStages;
   Specialize wantedRoles = Specialize::Auto;
@@ -69,22 +75,38 @@ private:
 
 } // namespace
 
-/// Whether a loop uses the buffer or a view of it.
-static bool isUsedInLoop(Value buffer) {
-  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
-    return user->getParentOfType<LoopLikeOpInterface>() ||
-           (isa<ViewLikeOpInterface>(user) && isUsedInLoop(user->getResult(0)));
-  });
+/// The slots of a buffer: the most that a loop around a use requests, else
+/// `depth` if a loop uses the buffer.
+static int64_t slotsOf(Value buffer, int64_t depth, const LoopSlots &loops) {
+  bool isUsedInLoop = false;
+  int64_t requested = 0;
+  SmallVector<Value> worklist = {buffer};
+  while (!worklist.empty()) {
+    for (Operation *user : worklist.pop_back_val().getUsers()) {
+      if (isa<ViewLikeOpInterface>(user))
+        worklist.push_back(user->getResult(0));
+      for (auto loop = user->getParentOfType<LoopLikeOpInterface>(); loop;
+           loop = loop->getParentOfType<LoopLikeOpInterface>()) {
+        isUsedInLoop = true;
+        requested = std::max(requested, loops.lookup(loop));
+      }
+    }
+  }
+  return requested ? requested : isUsedInLoop ? depth : 1;
 }
 
 /// Bytes of shared memory if the buffers that loops use have `depth` slots.
-static int64_t sharedBytes(gpu::GPUFuncOp kernel, int64_t depth) {
+static int64_t sharedBytes(gpu::GPUFuncOp kernel, int64_t depth,
+                           const LoopSlots &loops) {
   return getSharedMemoryBytes(kernel, [&](Value buffer) {
     // Mbarriers of other front ends are not memrefs.
     auto type = dyn_cast<MemRefType>(buffer.getType());
-    if (!type || depth == 1 || !isUsedInLoop(buffer) || !getBufferBytes(type))
+    if (!type || !getBufferBytes(type))
       return type;
-    SmallVector<int64_t> shape = {depth};
+    int64_t slots = slotsOf(buffer, depth, loops);
+    if (slots == 1)
+      return type;
+    SmallVector<int64_t> shape = {slots};
     llvm::append_range(shape, type.getShape());
     return MemRefType::Builder(type).setShape(shape).operator MemRefType();
   });
@@ -112,7 +134,31 @@ LogicalResult SmaltiChooseOverlap::readRequest(gpu::GPUFuncOp kernel) {
     wrong = checkAtMost("stages", wantedStages, kMaxStages);
   if (wrong)
     return kernel.emitError() << kPassName << ": " << *wrong;
-  return success();
+
+  loopSlots.clear();
+  WalkResult result = kernel->walk([&](LoopLikeOpInterface loop) {
+    ScheduleOptions own;
+    own.stages = AutoOrNumber();
+    int64_t ownSlots = 0;
+    auto reason = readScheduleAttributes(loop, own);
+    if (!reason)
+      if (auto wrong = readSlots(loop, ownSlots))
+        reason = "the loop " + *wrong;
+    if (reason) {
+      loop.emitError() << kPassName << ": " << *reason;
+      return WalkResult::interrupt();
+    }
+    // Each asynchronous copy in flight needs a slot.
+    bool isAsync =
+        loop->walk([](AsyncCopyOpInterface) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (ownSlots == 0 && !own.stages.isAuto() && isAsync)
+      ownSlots = *own.stages;
+    if (ownSlots != 0)
+      loopSlots[loop] = ownSlots;
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 /// Decides whether the kernel is split into producer and consumer warps.
@@ -130,6 +176,8 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
     return success();
   }
   AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;
+  if (!loopSlots.empty())
+    slots = llvm::max_element(loopSlots, llvm::less_second())->second;
   auto &analysis = getAnalysis<WarpPlanAnalysis>();
   std::optional<WarpRefusal> refusal = analysis.run(
       kernel, chip, slots.isAuto() ? std::nullopt : std::optional(*slots));
@@ -145,6 +193,22 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
   return success();
 }
 
+/// Every slot after the second keeps addresses in registers, so a kernel that
+/// is expected to spill does not get it.
+static int64_t limitByRegisters(gpu::GPUFuncOp kernel, const Target &chip,
+                                int64_t slots) {
+  constexpr int64_t overlapping = 2;
+  int64_t registers = estimateRegisters(kernel, chip).count;
+  if (registers <= chip.registersPerThread || slots <= overlapping)
+    return slots;
+  remarkMissed(kernel, kPassName)
+      << "slots per buffer reduced from " << slots << " to " << overlapping
+      << ": the estimated register pressure of " << registers
+      << " per thread exceeds the " << chip.registersPerThread
+      << " registers of " << chip.name;
+  return overlapping;
+}
+
 FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
                                                       const Target &chip) {
   bool isAsync =
@@ -156,19 +220,34 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
     wanted = *wantedDepth;
   else if (!wantedStages.isAuto())
     wanted = isAsync ? *wantedStages : std::min(*wantedStages, wanted);
+  else if (isAsync)
+    wanted = limitByRegisters(kernel, chip, wanted);
   bool isRequested =
       !wantedDepth.isAuto() || (isAsync && !wantedStages.isAuto());
 
   Overlap overlap;
-  overlap.depth = fitSlots(
-      chip, wanted, [&](int64_t slots) { return sharedBytes(kernel, slots); });
+  overlap.depth = fitSlots(chip, wanted, [&](int64_t slots) {
+    return sharedBytes(kernel, slots, loopSlots);
+  });
   overlap.stages = wantedStages.getOr(getAutoStages(prefetch, overlap.depth));
-  int64_t fitting = sharedBytes(kernel, overlap.depth);
+  int64_t fitting = sharedBytes(kernel, overlap.depth, loopSlots);
+  int64_t withoutLoops = sharedBytes(kernel, 1, {});
+  if (fitting > chip.sharedMemoryPerBlock &&
+      withoutLoops <= chip.sharedMemoryPerBlock) {
+    // The requests of loops are the reason.
+    auto [loop, slots] = *llvm::max_element(loopSlots, llvm::less_second());
+    return loop->emitError()
+           << kPassName << ": " << slots
+           << " slots per buffer of this loop need " << fitting
+           << " B of shared memory per block; " << chip.name << " has "
+           << chip.sharedMemoryPerBlock << " B; 1 slot needs " << withoutLoops
+           << " B";
+  }
   if (overlap.depth < wanted && isRequested &&
       fitting <= chip.sharedMemoryPerBlock)
     return kernel.emitError()
            << (wantedDepth.isAuto() ? "stages" : "depth") << "=" << wanted
-           << " needs " << sharedBytes(kernel, wanted)
+           << " needs " << sharedBytes(kernel, wanted, loopSlots)
            << " B of shared memory; " << chip.name << " has "
            << chip.sharedMemoryPerBlock << " B per block; "
            << (wantedDepth.isAuto() ? "stages" : "depth") << "="
@@ -176,7 +255,7 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
   if (overlap.depth < wanted)
     remarkMissed(kernel, kPassName)
         << "slots per buffer reduced from " << wanted << " to " << overlap.depth
-        << ": " << wanted << " need " << sharedBytes(kernel, wanted)
+        << ": " << wanted << " need " << sharedBytes(kernel, wanted, loopSlots)
         << " B of shared memory, " << overlap.depth
         << (overlap.depth == 1 ? " slot needs " : " slots need ") << fitting
         << " B; " << chip.name << " has " << chip.sharedMemoryPerBlock
@@ -192,6 +271,10 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
                     "own slot")
       << "; " << fitting << " of " << chip.sharedMemoryPerBlock
       << " B of shared memory";
+  for (auto [loop, slots] : loopSlots)
+    remarkAnalysis(loop, kPassName)
+        << slots << (slots == 1 ? " slot" : " slots")
+        << " per buffer of this loop: requested by its attributes";
   return overlap;
 }
 
@@ -219,6 +302,9 @@ void SmaltiChooseOverlap::runOnOperation() {
       return signalPassFailure();
     decision.slots = chosen->depth;
     decision.stages = chosen->stages;
+    for (auto [loop, slots] : loopSlots)
+      loop->setAttr(kSlotsAttr,
+                    Builder(loop->getContext()).getI64IntegerAttr(slots));
   }
   // The plan does not depend on the attributes.
   markAnalysesPreserved<WarpPlanAnalysis>();

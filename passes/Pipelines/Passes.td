@@ -103,12 +103,13 @@ def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::Functi
     - `smalti.specialize`, on a kernel with a synchronous `wgmma`: whether `smalti-specialize-warps` splits it into
       producer and consumer warps. Such a kernel does not get stages.
 
-    An attribute that the kernel already has overrides the options of this pass. A kernel that is already split into
+    An attribute that the kernel already has overrides the options of this pass. `smalti.stages` of a loop overrides
+    that of the kernel; with asynchronous copies, the loop gets as many `smalti.slots`. A kernel that is already split into
     roles (`mosaic_gpu.thread_group_size`) gets 1 slot and 1 stage; a kernel without loops gets neither. Remarks state the
     decision, the reason and the bytes of shared memory.
 
     Missed remarks: slots that are reduced; a kernel that is not specialized although it has a synchronous `wgmma`; a
-    kernel without one under `specialize=on`. Errors: requested slots that exceed shared memory; `specialize=on` for a
+    kernel without one under `specialize=on`. Errors: requested slots of a kernel or a loop that exceed shared memory; `specialize=on` for a
     kernel with a synchronous `wgmma` that does not meet the preconditions; an option or attribute out of range.
 
     Cost: linear in the size of the kernel, plus the plan of `smalti-specialize-warps`, which that pass reuses.

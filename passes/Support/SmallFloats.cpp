@@ -54,7 +54,9 @@ bool smalti::convertsSmallFloats(Operation *op) {
           isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType())));
 }
 
-bool smalti::isSmallFloatConversion(Operation *op) {
+/// Whether expandSmallFloats() supports the conversion, an arith.extf or
+/// arith.truncf.
+static bool isSmallFloatConversion(Operation *op) {
   if (!convertsSmallFloats(op))
     return false;
   if (Type from = getElementTypeOrSelf(op->getOperand(0).getType());
@@ -85,14 +87,6 @@ bool smalti::computesSmallFloats(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), [](Type type) {
     return isSmallFloat(getElementTypeOrSelf(type));
   });
-}
-
-LogicalResult smalti::refuseSmallFloat(Operation *op, Type element) {
-  return op->emitOpError("has elements of ")
-         << element
-         << "; floats of at most 8 bits can only be moved, multiplied by dot, "
-            "extended, and converted from wider floats and integers to nearest "
-            "even";
 }
 
 LogicalResult smalti::checkSmallFloatConversion(Operation *op) {

@@ -32,15 +32,9 @@ bool isSmallFloat(mlir::Type type);
 /// and has an operand or a result of small floats.
 bool convertsSmallFloats(mlir::Operation *op);
 
-/// Whether the op is a conversion that expandSmallFloats() supports.
-bool isSmallFloatConversion(mlir::Operation *op);
-
 /// Whether an op of arith or math computes with small floats: it neither moves
 /// nor converts them.
 bool computesSmallFloats(mlir::Operation *op);
-
-/// Reports an error on an op that computes with floats of this small type.
-llvm::LogicalResult refuseSmallFloat(mlir::Operation *op, mlir::Type element);
 
 /// Reports an error if the op converts small floats and expandSmallFloats()
 /// does not support it.

@@ -1,7 +1,6 @@
 //===- LowerMath.cpp - smalti-lower-math ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "smalti/passes/Support/FloatClasses.h"
 #include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -14,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -157,6 +157,68 @@ void keepSigns(Operation *root) {
   }
 }
 
+/// Whether the function may flush denormal results to zero.
+bool isApproximate(arith::ArithFastMathInterface op) {
+  return bitEnumContainsAll(op.getFastMathFlagsAttr().getValue(),
+                            arith::FastMathFlags::afn) &&
+         getElementTypeOrSelf(op->getResult(0).getType()).isF32();
+}
+
+/// Lowers an approximate power of 2, or of e, to the chip's instruction. The
+/// lowering that keeps denormal results takes five instructions more.
+template <class Op> struct ApproximatePower : OpRewritePattern<Op> {
+  ApproximatePower(MLIRContext *context, targets::Vendor vendor)
+      : OpRewritePattern<Op>(context, /*benefit=*/2), vendor(vendor) {}
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    auto vector = dyn_cast<VectorType>(type);
+    if (!isApproximate(op) || (vector && vector.isScalable()))
+      return failure();
+    Location loc = op.getLoc();
+    Value exponent = op.getOperand();
+    if (std::is_same_v<Op, math::ExpOp>) {
+      TypedAttr log2e = rewriter.getF32FloatAttr(llvm::numbers::log2ef);
+      if (vector)
+        log2e = SplatElementsAttr::get(vector, Attribute(log2e));
+      exponent = arith::MulFOp::create(
+          rewriter, loc, exponent,
+          arith::ConstantOp::create(rewriter, loc, log2e), op.getFastmath());
+    }
+    if (!vector) {
+      rewriter.replaceOp(op, createPower(rewriter, loc, exponent));
+      return success();
+    }
+    Value result =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    ArrayRef<int64_t> shape = vector.getShape();
+    for (const SmallVector<int64_t> &position :
+         StaticTileOffsetRange(shape, SmallVector<int64_t>(shape.size(), 1)))
+      result = vector::InsertOp::create(
+          rewriter, loc,
+          createPower(
+              rewriter, loc,
+              vector::ExtractOp::create(rewriter, loc, exponent, position)),
+          result, position);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  Value createPower(OpBuilder &builder, Location loc, Value exponent) const {
+    Type type = exponent.getType();
+    if (vendor == targets::Vendor::AMD)
+      return ROCDL::ROCDLExp2::create(builder, loc, type, exponent);
+    return LLVM::CallIntrinsicOp::create(
+               builder, loc, type,
+               builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"), exponent)
+        .getResult(0);
+  }
+
+  targets::Vendor vendor;
+};
+
 /// Computes an op on a vector of several dimensions row by row, for upstream's
 /// patterns that accept vectors of one dimension alone.
 template <class Op> struct SplitIntoRows : OpRewritePattern<Op> {
@@ -260,7 +322,11 @@ LogicalResult checkSmallFloats(Operation *root) {
   LogicalResult result = success();
   root->walk([&](Operation *op) {
     if (computesSmallFloats(op)) {
-      result = refuseSmallFloat(op, getElementTypeOrSelf(op->getOperand(0)));
+      result = op->emitOpError("has elements of ")
+               << getElementTypeOrSelf(op->getOperand(0))
+               << "; floats of at most 8 bits can only be moved, multiplied by "
+                  "dot, extended, and converted from wider floats and integers "
+                  "to nearest even";
     } else if (failed(checkSmallFloatConversion(op))) {
       result = failure();
     } else if (convertsSmallFloats(op) &&
@@ -338,10 +404,19 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
       populateMathToROCDLConversionPatterns(types, patterns,
                                             /*chipset=*/std::nullopt);
     }
+    patterns.add<ApproximatePower<math::ExpOp>, ApproximatePower<math::Exp2Op>>(
+        &getContext(), chip->vendor);
+    legal.addDynamicallyLegalOp<math::ExpOp, math::Exp2Op>(
+        [isAMD = chip->vendor == targets::Vendor::AMD](Operation *op) {
+          bool isWidened =
+              isAMD && isa<math::ExpOp>(op) &&
+              getElementTypeOrSelf(op->getResult(0).getType()).isBF16();
+          return !isWidened &&
+                 !isApproximate(cast<arith::ArithFastMathInterface>(op));
+        });
     if (failed(checkTypes(kernels, legal)) || failed(checkSmallFloats(kernels)))
       return signalPassFailure();
     expandSmallFloats(kernels);
-    expandFloatClasses(kernels);
     if (chip->vendor == targets::Vendor::AMD)
       keepSigns(kernels);
     if (failed(applyPartialConversion(kernels, legal, std::move(patterns))))

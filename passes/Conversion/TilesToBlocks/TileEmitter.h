@@ -90,6 +90,11 @@ private:
   void cloneCombiner(mlir::Region &from, mlir::Region &to);
   mlir::Value emitOnlyElement(mlir::Location loc, mlir::Value vector,
                               mlir::Attribute layout);
+  mlir::Value emitLargest(mlir::Location loc, mlir::Value vector,
+                          mlir::Attribute layout);
+  mlir::Value reduceToScalar(
+      mlir::Location loc, mlir::Value vector, mlir::Attribute layout,
+      llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
   // Indexed accesses.
   void emitGather(triton_xla::GatherOp op);
@@ -116,12 +121,15 @@ private:
                 const Lanes &lanes);
   void addTerm(mlir::Location loc, LinearIndex &linear, mlir::Value index,
                mlir::OpFoldResult stride, const Lanes &lanes);
-  void maskDuplicates(mlir::Location loc, LinearIndex &linear,
-                      const Lanes &lanes);
+  mlir::Value countEqual(mlir::Location loc, const LinearIndex &linear,
+                         mlir::arith::CmpIPredicate predicate,
+                         const Lanes &lanes);
+  mlir::Value maskUnequal(mlir::Location loc, mlir::Value mask,
+                          mlir::Value values, mlir::Value scalar,
+                          const Lanes &lanes);
   mlir::Value loadLanes(mlir::Location loc, const LinearIndex &linear,
                         mlir::Value fill, const Lanes &lanes, bool isVector);
-  void mapAtomicResult(mlir::Value result, mlir::Operation *atomic,
-                       const Lanes &lanes);
+  void mapAtomicResult(mlir::Value result, mlir::Value old, const Lanes &lanes);
   mlir::Value lookupLanes(mlir::Location loc, mlir::Value tileOrScalar,
                           const Lanes &lanes);
   mlir::Value splatLanes(mlir::Location loc, mlir::Value scalar,
@@ -168,7 +176,7 @@ private:
   mlir::Value viewBuffer(mlir::Location loc, mlir::Value buffer,
                          mlir::ArrayRef<int64_t> shape);
   void allocateScratch();
-  mlir::Type getIndexWord(mlir::MemRefType type);
+  mlir::Type getIndexWord(mlir::Value memref);
   mlir::Value getScratch(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
                          mlir::Type element);
 
@@ -195,7 +203,11 @@ private:
   }
   mlir::Value allocateBuffer(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
                              mlir::Type element, int64_t alignment = 0);
+  mlir::Value allocateOperand(mlir::Location loc, mlir::RankedTensorType type,
+                              mlir::Block *user);
   mlir::Value stageOperand(triton_xla::DotOp dot, mlir::Value operand);
+  mlir::Value operandInLayout(mlir::Location loc, mlir::Value operand,
+                              mlir::Attribute layout);
   /// Whether only MMAs in its MLIR block use a concatenation, as operands A and
   /// B. Its parts are then stored directly to the buffers of the operands.
   bool isStaged(triton_xla::ConcatOp op) const;
@@ -257,11 +269,11 @@ private:
   llvm::DenseMap<mlir::Type, mlir::Value> scratches;
   /// Constant arrays of the module.
   int64_t numConstants = 0;
-  /// Buffers of computed operands, and the block of the last dot that used
+  /// Buffers of operands in loops, and the block of the last dots that used
   /// each.
-  llvm::SmallVector<std::pair<mlir::Value, mlir::Block *>> computed;
-  /// Buffers of operands that are stored before the loop of their dots.
-  llvm::DenseMap<mlir::Value, mlir::Value> staged;
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Block *>> operandBuffers;
+  /// Buffers of stored operands, and the block in which each is stored.
+  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, mlir::Block *>> staged;
   /// Whether copies are not yet committed to a group.
   bool hasUncommittedCopies = false;
   /// For each wgmma dot, the mbarrier of its TMA loads and the parity of the

@@ -138,13 +138,14 @@ Value TileEmitter::constantOrLanes(Location loc, OpFoldResult value, Type word,
 }
 
 /// The type of linear indices of a memref: 32 bits if they cannot overflow.
-Type TileEmitter::getIndexWord(MemRefType type) {
+Type TileEmitter::getIndexWord(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
   std::optional<int64_t> span;
   if (!isDynamic(type))
     span = getElementSpan(type);
-  return span && *span <= std::numeric_limits<int32_t>::max()
-             ? builder.getI32Type()
-             : builder.getI64Type();
+  bool isSmall = span ? *span <= std::numeric_limits<int32_t>::max()
+                      : isStatedSmall(cast<BlockArgument>(memref));
+  return isSmall ? builder.getI32Type() : builder.getI64Type();
 }
 
 /// A one-dimensional view of the memory of an argument, and the linear index of
@@ -160,7 +161,7 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
   std::optional<int64_t> span;
   if (!isDynamic(type))
     span = getElementSpan(type);
-  linear.word = getIndexWord(type);
+  linear.word = getIndexWord(memref);
   if (mask)
     linear.mask = lookupLanes(loc, mask, lanes);
   for (auto [dim, index] : llvm::enumerate(indices))
@@ -265,27 +266,33 @@ Value TileEmitter::iotaLanes(Location loc, int64_t dim, const Lanes &lanes) {
   return iota;
 }
 
-/// Clears the mask of each lane whose index occurs in a later lane, so that the
-/// last one in row-major order is written.
-void TileEmitter::maskDuplicates(Location loc, LinearIndex &linear,
-                                 const Lanes &lanes) {
+/// For each lane, how many other lanes whose row-major position compares with
+/// its own by `predicate` have the same index. Masked lanes do not count, and
+/// their results are 0.
+Value TileEmitter::countEqual(Location loc, const LinearIndex &linear,
+                              arith::CmpIPredicate predicate,
+                              const Lanes &lanes) {
   int64_t count = 1;
   LinearIndex position;
   position.word = builder.getI32Type();
   for (int64_t dim = lanes.shape.size(); dim-- > 0; count *= lanes.shape[dim])
     addTerm(loc, position, iotaLanes(loc, dim, lanes),
             builder.getIndexAttr(count), lanes);
+  auto emit = [&](auto created) {
+    return inLayout(created, lanes.layout)->getResult(0);
+  };
   // A masked lane has an index that does not occur.
-  Value none = constantLanes(loc, -1, linear.word, lanes);
-  auto own =
-      arith::SelectOp::create(builder, loc, linear.mask, linear.index, none);
-  inLayout(own, lanes.layout);
+  Value own =
+      emit(arith::SelectOp::create(builder, loc, linear.mask, linear.index,
+                                   constantLanes(loc, -1, linear.word, lanes)));
   Value buffer = reshapeBuffer(
       loc, storeToBuffer(loc, {{own, lanes.layout, {}}}, lanes.shape), {count});
   Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
   Value end = arith::ConstantIndexOp::create(builder, loc, count);
   Value step = arith::ConstantIndexOp::create(builder, loc, 1);
-  auto loop = scf::ForOp::create(builder, loc, begin, end, step, linear.mask);
+  Value none =
+      distributeLanes(loc, constantLanes(loc, 0, position.word, lanes), lanes);
+  auto loop = scf::ForOp::create(builder, loc, begin, end, step, none);
   setLayouts(loop, {lanes.layout}, {lanes.layout});
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -299,21 +306,61 @@ void TileEmitter::maskDuplicates(Location loc, LinearIndex &linear,
                    arith::IndexCastOp::create(builder, loc, position.word,
                                               loop.getInductionVar()),
                    lanes);
-    auto emit = [&](auto created) {
-      return inLayout(created, lanes.layout)->getResult(0);
-    };
-    Value differs = emit(arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ne, own.getResult(), other));
-    Value isBefore = emit(arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::sle, number, position.index));
-    Value keeps = emit(arith::OrIOp::create(builder, loc, differs, isBefore));
-    Value mask = emit(
-        arith::AndIOp::create(builder, loc, loop.getRegionIterArg(0), keeps));
-    auto yield = scf::YieldOp::create(builder, loc, mask);
+    Value isEqual = emit(arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, own, other));
+    Value isWanted = emit(
+        arith::CmpIOp::create(builder, loc, predicate, number, position.index));
+    Value counts = emit(arith::AndIOp::create(builder, loc, isEqual, isWanted));
+    Value one = emit(arith::ExtUIOp::create(
+        builder, loc, cast<VectorType>(none.getType()), counts));
+    Value sum = emit(
+        arith::AddIOp::create(builder, loc, loop.getRegionIterArg(0), one));
+    auto yield = scf::YieldOp::create(builder, loc, sum);
     setLayouts(yield, {lanes.layout}, {});
   }
-  linear.mask = loop.getResult(0);
   gpu::BarrierOp::create(builder, loc);
+  return emit(
+      arith::SelectOp::create(builder, loc, linear.mask, loop.getResult(0),
+                              constantLanes(loc, 0, position.word, lanes)));
+}
+
+/// Clears the mask of each lane whose value differs from `scalar`.
+Value TileEmitter::maskUnequal(Location loc, Value mask, Value values,
+                               Value scalar, const Lanes &lanes) {
+  auto equal = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                     values, splatLanes(loc, scalar, lanes));
+  inLayout(equal, lanes.layout);
+  return inLayout(arith::AndIOp::create(builder, loc, mask, equal),
+                  lanes.layout)
+      ->getResult(0);
+}
+
+static bool hasSeveralElements(Value tileOrScalar) {
+  auto tile = dyn_cast<RankedTensorType>(tileOrScalar.getType());
+  return tile && tile.getNumElements() > 1;
+}
+
+bool smalti::ordersElements(triton_xla::ScatterOp op) {
+  return !op.getUnique() && hasSeveralElements(op.getTile());
+}
+
+bool smalti::ordersElements(triton_xla::AtomicRMWOp op) {
+  if (!op.getDeterministic() || !hasSeveralElements(op.getValue()))
+    return false;
+  switch (op.getKind()) {
+  case arith::AtomicRMWKind::addi:
+  case arith::AtomicRMWKind::maxs:
+  case arith::AtomicRMWKind::maxu:
+  case arith::AtomicRMWKind::mins:
+  case arith::AtomicRMWKind::minu:
+  case arith::AtomicRMWKind::andi:
+  case arith::AtomicRMWKind::ori:
+  case arith::AtomicRMWKind::xori:
+    // Every order has the same last value, but other values before.
+    return !op.getResult().use_empty();
+  default:
+    return true;
+  }
 }
 
 void TileEmitter::emitScatter(triton_xla::ScatterOp op) {
@@ -321,11 +368,12 @@ void TileEmitter::emitScatter(triton_xla::ScatterOp op) {
   Lanes lanes = lanesOf(op.getTile());
   LinearIndex linear =
       linearize(loc, op.getDestination(), op.getIndices(), op.getMask(), lanes);
-  bool hasSeveral =
-      isTile(op.getTile()) &&
-      cast<RankedTensorType>(op.getTile().getType()).getNumElements() > 1;
-  if (!op.getUnique() && hasSeveral)
-    maskDuplicates(loc, linear, lanes);
+  // Only the last lane in row-major order is written.
+  if (ordersElements(op)) {
+    Value later = countEqual(loc, linear, arith::CmpIPredicate::sgt, lanes);
+    Value none = arith::ConstantIntOp::create(builder, loc, 0, 32);
+    linear.mask = maskUnequal(loc, linear.mask, later, none, lanes);
+  }
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   auto scatter = vector::ScatterOp::create(
       builder, loc, /*resultType=*/Type(), linear.base, zero,
@@ -362,12 +410,8 @@ toBlockLevel(triton_xla::MemoryOrdering ordering) {
   llvm_unreachable("unknown ordering");
 }
 
-void TileEmitter::mapAtomicResult(Value result, Operation *atomic,
-                                  const Lanes &lanes) {
-  inLayout(atomic, lanes.layout);
-  if (atomic->getNumResults() == 0)
-    return;
-  Value old = atomic->getResult(0);
+/// The result of an atomic operation, as the tile-level value.
+void TileEmitter::mapAtomicResult(Value result, Value old, const Lanes &lanes) {
   mapping.map(result,
               isTile(result)
                   ? castLayout(result.getLoc(), old, lanes.layout,
@@ -382,13 +426,62 @@ void TileEmitter::emitAtomicRMW(triton_xla::AtomicRMWOp op) {
       linearize(loc, op.getDestination(), op.getIndices(), op.getMask(), lanes);
   Value value =
       distributeLanes(loc, lookupLanes(loc, op.getValue(), lanes), lanes);
-  Type old = op.getResult().use_empty() ? Type() : value.getType();
-  auto atomic = mosaic_gpu::AtomicRMWOp::create(
-      builder, loc, old, op.getKind(), value, linear.base,
-      distributeLanes(loc, linear.index, lanes),
-      distributeLanes(loc, linear.mask, lanes), toBlockLevel(op.getScope()),
-      toBlockLevel(op.getOrdering()));
-  mapAtomicResult(op.getResult(), atomic, lanes);
+  Value indices = distributeLanes(loc, linear.index, lanes);
+  bool hasResult = !op.getResult().use_empty();
+  auto update = [&](Value mask) {
+    return inLayout(mosaic_gpu::AtomicRMWOp::create(
+                        builder, loc, hasResult ? value.getType() : Type(),
+                        op.getKind(), value, linear.base, indices, mask,
+                        toBlockLevel(op.getScope()),
+                        toBlockLevel(op.getOrdering())),
+                    lanes.layout);
+  };
+  if (!ordersElements(op)) {
+    Operation *atomic = update(distributeLanes(loc, linear.mask, lanes));
+    if (hasResult)
+      mapAtomicResult(op.getResult(), atomic->getResult(0), lanes);
+    return;
+  }
+
+  // In round n, the lanes update that have n earlier lanes with their index. A
+  // barrier orders the rounds.
+  Value round = countEqual(loc, linear, arith::CmpIPredicate::slt, lanes);
+  Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value step = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value last = emitLargest(loc, round, lanes.layout);
+  Value end = arith::AddIOp::create(
+      builder, loc,
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), last),
+      step);
+  SmallVector<Value> olds;
+  SmallVector<Attribute> layouts;
+  if (hasResult) {
+    Value zero = arith::ConstantOp::create(
+        builder, loc,
+        builder.getZeroAttr(getElementTypeOrSelf(value.getType())));
+    olds.push_back(distributeLanes(loc, splatLanes(loc, zero, lanes), lanes));
+    layouts.push_back(lanes.layout);
+  }
+  auto loop = scf::ForOp::create(builder, loc, begin, end, step, olds);
+  setLayouts(loop, layouts, layouts);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value number = arith::IndexCastOp::create(
+        builder, loc, builder.getI32Type(), loop.getInductionVar());
+    Value mask = maskUnequal(loc, linear.mask, round, number, lanes);
+    Operation *atomic = update(mask);
+    gpu::BarrierOp::create(builder, loc);
+    if (hasResult) {
+      auto select = arith::SelectOp::create(
+          builder, loc, mask, atomic->getResult(0), loop.getRegionIterArg(0));
+      inLayout(select, lanes.layout);
+      auto yield = scf::YieldOp::create(builder, loc, select.getResult());
+      setLayouts(yield, layouts, {});
+    }
+  }
+  if (hasResult)
+    mapAtomicResult(op.getResult(), loop.getResult(0), lanes);
 }
 
 void TileEmitter::emitAtomicCAS(triton_xla::AtomicCASOp op) {
@@ -406,5 +499,7 @@ void TileEmitter::emitAtomicCAS(triton_xla::AtomicCASOp op) {
       distributeLanes(loc, linear.index, lanes),
       distributeLanes(loc, linear.mask, lanes), toBlockLevel(op.getScope()),
       toBlockLevel(op.getOrdering()));
-  mapAtomicResult(op.getResult(), atomic, lanes);
+  inLayout(atomic, lanes.layout);
+  if (old)
+    mapAtomicResult(op.getResult(), atomic->getResult(0), lanes);
 }

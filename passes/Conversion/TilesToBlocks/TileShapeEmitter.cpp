@@ -235,9 +235,10 @@ void TileEmitter::emitReshape(triton_xla::ReshapeOp op) {
   mapping.map(result, castLayout(loc, reshape, to, plan.layoutOf(result)));
 }
 
-/// The scalar in a vector with one element.
-Value TileEmitter::emitOnlyElement(Location loc, Value vector,
-                                   Attribute layout) {
+/// Reduces a vector to a scalar. The initial value of the reduction is 0.
+Value TileEmitter::reduceToScalar(
+    Location loc, Value vector, Attribute layout,
+    llvm::function_ref<Value(Value, Value)> combine) {
   auto type = cast<VectorType>(vector.getType());
   Type element = type.getElementType();
   auto dims = llvm::to_vector(llvm::seq<int64_t>(type.getRank()));
@@ -249,10 +250,25 @@ Value TileEmitter::emitOnlyElement(Location loc, Value vector,
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&reduce.getBody(), {}, {element, element},
                                      {loc, loc});
-  // With one element, the region runs once, and the initial value is first.
-  mosaic_gpu::ReturnOp::create(builder, loc, block->getArgument(1));
+  mosaic_gpu::ReturnOp::create(
+      builder, loc, combine(block->getArgument(0), block->getArgument(1)));
   setLayouts(reduce, {layout}, {});
   return reduce.getResult(0);
+}
+
+/// The scalar in a vector with one element.
+Value TileEmitter::emitOnlyElement(Location loc, Value vector,
+                                   Attribute layout) {
+  // The region runs once, and the initial value is first.
+  return reduceToScalar(loc, vector, layout,
+                        [](Value, Value element) { return element; });
+}
+
+/// The largest of integers that are at least 0.
+Value TileEmitter::emitLargest(Location loc, Value vector, Attribute layout) {
+  return reduceToScalar(loc, vector, layout, [&](Value a, Value b) -> Value {
+    return arith::MaxSIOp::create(builder, loc, a, b);
+  });
 }
 
 void TileEmitter::emitIota(triton_xla::IotaOp op) {
@@ -413,6 +429,10 @@ void TileEmitter::allocateScratch() {
     auto type = cast<RankedTensorType>(tile.getType());
     need(type.getElementType(), type.getNumElements());
   };
+  auto needIndices = [&](Value lanes, Value memref) {
+    need(getIndexWord(memref),
+         cast<RankedTensorType>(lanes.getType()).getNumElements());
+  };
   func.getBody().walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](triton_xla::ConcatOp op) { needTile(op.getResult()); })
@@ -429,14 +449,12 @@ void TileEmitter::allocateScratch() {
             needTile(op.getTile());
         })
         .Case([&](triton_xla::ScatterOp op) {
-          // The indices, of 32 or 64 bits.
-          if (op.getUnique() || !isTile(op.getTile()))
-            return;
-          bool isSmall =
-              getIndexWord(cast<MemRefType>(op.getDestination().getType())) ==
-              builder.getI32Type();
-          need(builder.getIntegerType(isSmall ? 32 : 64),
-               cast<RankedTensorType>(op.getTile().getType()).getNumElements());
+          if (ordersElements(op))
+            needIndices(op.getTile(), op.getDestination());
+        })
+        .Case([&](triton_xla::AtomicRMWOp op) {
+          if (ordersElements(op))
+            needIndices(op.getValue(), op.getDestination());
         });
   });
   for (auto [type, count] : elements)

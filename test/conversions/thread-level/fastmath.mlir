@@ -30,7 +30,9 @@ triton_xla.entry_func @arithmetic(%a: memref<128xf32>, %o: memref<128xf32>, %p: 
 // ALL-LABEL: llvm.func @functions
 // NVIDIA: llvm.call @__nv_fast_sinf
 // NVIDIA: llvm.call @__nv_cosf
-// AMD: llvm.intr.exp(%{{.*}}) {fastmathFlags = #llvm.fastmath<afn>}
+// NVIDIA: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// NVIDIA: llvm.call_intrinsic "llvm.nvvm.sqrt.approx.f"
+// AMD: rocdl.exp2
 // AMD: llvm.intr.sqrt(%{{.*}}) {fastmathFlags = #llvm.fastmath<nnan, afn>}
 // CPU: llvm.intr.sin(%{{.*}}) {fastmathFlags = #llvm.fastmath<afn>}
 // CPU: llvm.intr.cos(%{{[^ ]*}}) :

@@ -172,25 +172,6 @@ gpu.module @powers {
 
 // -----
 
-gpu.module @classes {
-  // ALL-LABEL: gpu.func @classes
-  gpu.func @classes(%a: vector<2xf32>, %h: f16) -> (vector<2xi1>, i1) {
-    // ALL: %[[ABS:.*]] = math.absf %{{.*}} : vector<2xf32>
-    // ALL: %[[INF:.*]] = arith.constant dense<0x7F800000> : vector<2xf32>
-    // ALL: arith.cmpf oeq, %[[ABS]], %[[INF]]
-    // ALL: %[[ABSH:.*]] = math.absf %{{.*}} : f16
-    // ALL: %[[LEAST:.*]] = arith.constant 6.103520e-05 : f16
-    // ALL: arith.cmpf oge, %[[ABSH]], %[[LEAST]] : f16
-    // ALL: arith.cmpf olt, %[[ABSH]], %{{.*}} : f16
-    // ALL: arith.andi
-    %0 = math.isinf %a : vector<2xf32>
-    %1 = math.isnormal %h : f16
-    gpu.return %0, %1 : vector<2xi1>, i1
-  }
-}
-
-// -----
-
 gpu.module @wide {
   // ALL-LABEL: gpu.func @wide
   gpu.func @wide(%b: bf16, %h: f16, %a: f32, %d: vector<2xf64>) {
@@ -211,5 +192,30 @@ gpu.module @wide {
     %5 = math.sqrt %a fastmath<afn> : f32
     %6 = math.sqrt %d fastmath<afn> : vector<2xf64>
     gpu.return
+  }
+}
+
+// -----
+
+// Powers that may be approximate flush denormal results. The others keep them.
+
+gpu.module @approximate_powers {
+  // ALL-LABEL: gpu.func @approximate_powers
+  gpu.func @approximate_powers(%a: vector<1x2xf32>, %s: f32, %h: f16) -> (vector<1x2xf32>, f32, f32, f16) {
+    // ALL: vector.extract %{{.*}}[0, 0] : f32 from vector<1x2xf32>
+    // NVIDIA: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%{{.*}}) : (f32) -> f32
+    // AMD: rocdl.exp2 %{{.*}} f32 -> f32
+    // ALL: vector.insert %{{.*}}, %{{.*}} [0, 0]
+    // ALL: vector.insert %{{.*}}, %{{.*}} [0, 1]
+    %0 = math.exp2 %a fastmath<afn> : vector<1x2xf32>
+    // ALL: %[[E:.*]] = arith.mulf %{{.*}}, %{{.*}} fastmath<afn> : f32
+    // NVIDIA: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[E]])
+    // AMD: rocdl.exp2 %[[E]]
+    %1 = math.exp %s fastmath<afn> : f32
+    // ALL: math.exp %{{.*}} : f32
+    %2 = math.exp %s : f32
+    // ALL: math.exp2 %{{.*}} fastmath<afn> : f16
+    %3 = math.exp2 %h fastmath<afn> : f16
+    gpu.return %0, %1, %2, %3 : vector<1x2xf32>, f32, f32, f16
   }
 }

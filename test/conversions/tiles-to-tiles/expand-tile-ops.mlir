@@ -179,3 +179,46 @@ triton_xla.entry_func @power(%x: memref<16xi8>, %tile: index) tiles 1 {
   triton_xla.insert %r into %x[0] [16] [1] : tensor<16xi8> into memref<16xi8>
   triton_xla.return
 }
+
+// -----
+
+// REMARK: index_switch expanded
+// CHECK-LABEL: triton_xla.entry_func @switch
+// CHECK-NOT: scf.index_switch
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[TILE:.*]], %c4
+// CHECK: %[[R:.*]]:2 = scf.if %[[FIRST]] -> (tensor<8xf32>, index)
+// CHECK: scf.yield %[[X:.*]], %[[TILE]]
+// CHECK: } else {
+// CHECK: %[[SECOND:.*]] = arith.cmpi eq, %[[TILE]], %c-1
+// CHECK: %[[INNER:.*]]:2 = scf.if %[[SECOND]] -> (tensor<8xf32>, index)
+// CHECK: triton_xla.slice
+// CHECK: } else {
+// CHECK: scf.if
+// CHECK-NEXT: triton_xla.insert
+// CHECK: scf.yield %[[INNER]]#0, %[[INNER]]#1
+// CHECK: triton_xla.insert %[[R]]#0
+triton_xla.entry_func @switch(%x: memref<8xf32>, %tile: index) tiles 6 {
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  %r, %n = scf.index_switch %tile -> tensor<8xf32>, index
+  case 4 {
+    scf.yield %t, %tile : tensor<8xf32>, index
+  }
+  case -1 {
+    %a, %b = triton_xla.split %t dim 0 : tensor<8xf32> -> (tensor<4xf32>, tensor<4xf32>)
+    %c = triton_xla.concat %b, %a dim 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+    scf.yield %c, %tile : tensor<8xf32>, index
+  }
+  default {
+    scf.index_switch %tile
+    case 5 {
+      triton_xla.insert %t into %x[1] [8] [1] : tensor<8xf32> into memref<8xf32>
+      scf.yield
+    }
+    default {
+    }
+    %u = arith.addf %t, %t : tensor<8xf32>
+    scf.yield %u, %tile : tensor<8xf32>, index
+  }
+  triton_xla.insert %r into %x[%n] [8] [1] : tensor<8xf32> into memref<8xf32>
+  triton_xla.return
+}

@@ -18,7 +18,7 @@ triton_xla.entry_func @element(%a: memref<4xf80>, %tile: index) tiles 1 {
 
 triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3FN>, %tile: index) tiles 1 {
   %t = triton_xla.extract %a[0] [4] [1] : memref<4xf8E4M3FN> to tensor<4xf8E4M3FN>
-  // expected-error@+1 {{has elements of 'f8E4M3FN'; floats of at most 8 bits can only be moved, multiplied by dot, extended, and converted from wider floats and integers to nearest even}}
+  // expected-error@+1 {{has elements of 'f8E4M3FN'; floats of at most 8 bits can only be moved, multiplied by dot, extended, and truncated from a wider type to nearest even}}
   %s = arith.addf %t, %t : tensor<4xf8E4M3FN>
   triton_xla.insert %s into %a[0] [4] [1] : tensor<4xf8E4M3FN> into memref<4xf8E4M3FN>
   triton_xla.return

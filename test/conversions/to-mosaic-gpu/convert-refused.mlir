@@ -163,13 +163,3 @@ triton_xla.entry_func @dot(%tile: index) tiles 1 {
   %r = triton_xla.dot %a, %b, %c algorithm bf16x3 : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
   triton_xla.return
 }
-
-// -----
-
-triton_xla.entry_func @ordered(%x: memref<8xf32>, %tile: index) tiles 1 {
-  %i = triton_xla.iota dim 0 : tensor<8xi32>
-  %v = arith.constant dense<1.0> : tensor<8xf32>
-  // expected-error@+1 {{with 'deterministic' is not supported on a GPU}}
-  %old = triton_xla.atomic_rmw addf %v into %x[%i] deterministic : tensor<8xf32> into memref<8xf32>, tensor<8xi32>
-  triton_xla.return
-}

@@ -103,7 +103,10 @@ triton_xla.entry_func @gather(%src: memref<100xf32>, %at: memref<64xi32>, %dst: 
 // CHECK-LABEL: gpu.func @scatter
 // CHECK: mosaic_gpu.vector_store
 // CHECK: gpu.barrier
-// CHECK: %[[M:.*]] = scf.for
+// CHECK: %[[LATER:.*]] = scf.for
+// CHECK: %[[COUNT:.*]] = arith.select %{{.*}}, %[[LATER]]
+// CHECK: %[[IS_LAST:.*]] = arith.cmpi eq, %[[COUNT]]
+// CHECK: %[[M:.*]] = arith.andi %{{.*}}, %[[IS_LAST]]
 // CHECK: vector.scatter %{{.*}}[%{{.*}}] [%{{.*}}], %[[M]]
 // CHECK-LABEL: gpu.func @scatter_unique
 // CHECK-NOT: scf.for
@@ -117,6 +120,39 @@ triton_xla.entry_func @scatter(%at: memref<64xi32>, %dst: memref<100xi32>, %tile
 triton_xla.entry_func @scatter_unique(%at: memref<64xi32>, %dst: memref<100xi32>, %tile: index) tiles 1 {
   %i = triton_xla.extract %at[0] [64] [1] : memref<64xi32> to tensor<64xi32>
   triton_xla.scatter %i into %dst[%i] unique : tensor<64xi32> into memref<100xi32>, tensor<64xi32>
+  triton_xla.return
+}
+
+// -----
+
+// Ordered updates of one element are in different rounds. Their number is known at run time.
+
+// CHECK-LABEL: gpu.func @ordered
+// CHECK: mosaic_gpu.vector_store
+// CHECK: gpu.barrier
+// CHECK: %[[EARLIER:.*]] = scf.for
+// CHECK: %[[ROUND:.*]] = arith.select %{{.*}}, %[[EARLIER]]
+// CHECK: mosaic_gpu.reduce %[[ROUND]]
+// CHECK: arith.maxsi
+// CHECK: %[[OLD:.*]] = scf.for
+// CHECK: arith.cmpi eq, %[[ROUND]]
+// CHECK: mosaic_gpu.atomic_rmw addf
+// CHECK-NEXT: gpu.barrier
+// CHECK: vector.transfer_write %[[OLD]]
+// CHECK-LABEL: gpu.func @any_order
+// CHECK-NOT: scf.for
+// CHECK: mosaic_gpu.atomic_rmw addi
+triton_xla.entry_func @ordered(%at: memref<64xi32>, %x: memref<64xf32>, %dst: memref<100xf32>, %tile: index) tiles 1 {
+  %i = triton_xla.extract %at[0] [64] [1] : memref<64xi32> to tensor<64xi32>
+  %t = triton_xla.extract %x[0] [64] [1] : memref<64xf32> to tensor<64xf32>
+  %old = triton_xla.atomic_rmw addf %t into %dst[%i] deterministic : tensor<64xf32> into memref<100xf32>, tensor<64xi32>
+  triton_xla.insert %old into %x[0] [64] [1] : tensor<64xf32> into memref<64xf32>
+  triton_xla.return
+}
+
+triton_xla.entry_func @any_order(%at: memref<64xi32>, %dst: memref<100xi32>, %tile: index) tiles 1 {
+  %i = triton_xla.extract %at[0] [64] [1] : memref<64xi32> to tensor<64xi32>
+  %old = triton_xla.atomic_rmw addi %i into %dst[%i] deterministic : tensor<64xi32> into memref<100xi32>, tensor<64xi32>
   triton_xla.return
 }
 

@@ -42,3 +42,29 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// OVERLAP: error: smalti-choose-overlap: smalti.stages is 17 : i64; it must be "auto" or an integer from 1 to 16
+gpu.module @m {
+  gpu.func @loop_stages() kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %c1 step %c1 {
+    } {smalti.stages = 17 : i64}
+    gpu.return
+  }
+}
+
+// -----
+
+// OVERLAP: error: smalti-choose-overlap: the loop has 'smalti.slots' = 0 : i64; an integer from 1 to 64 is required
+gpu.module @m {
+  gpu.func @loop_slots() kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %c1 step %c1 {
+    } {smalti.slots = 0 : i64}
+    gpu.return
+  }
+}

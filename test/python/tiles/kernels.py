@@ -603,6 +603,23 @@ _add("triton_xla.atomic_rmw addf with a mask", ARITHMETIC_FLOATS, _atomic("addf"
 _add("triton_xla.atomic_rmw assign deterministic", NUMBERS, _atomic("assign", "deterministic"))
 
 
+def _ordered_old_values(kind: str) -> Build:
+    def build(w: Writer, element: str) -> None:
+        (count,) = sizes(w.extent, 1)
+        name, ty = w.argument((6,), element)
+        x, n = w.load((count,), element), _positions(w, count, "i32")
+        types = f"{x.type} into {ty}, {n.type}"
+        w.store(
+            w.value(f"triton_xla.atomic_rmw {kind} {x} into {name}[{n}] deterministic : {types}", (count,), element)
+        )
+
+    return build
+
+
+_add("triton_xla.atomic_rmw addf deterministic with its result", ARITHMETIC_FLOATS, _ordered_old_values("addf"))
+_add("triton_xla.atomic_rmw maxs deterministic with its result", INTEGERS, _ordered_old_values("maxs"))
+
+
 def _old_values(op: str) -> Build:
     def build(w: Writer, element: str) -> None:
         (count,) = sizes(w.extent, 1)

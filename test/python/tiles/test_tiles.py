@@ -43,6 +43,13 @@ def test_a_sample_is_right_or_refused(target: str) -> None:
     check(sample(60 if target == "cpu" else 12, target), target)
 
 
+@pytest.mark.parametrize("target", matrix.TARGETS)
+def test_switches_are_right(target: str) -> None:
+    """The branches yield tiles from outside, also in the simulator."""
+    report = check(matrix.selected(CASES, "^scf.index_switch-f32"), target)
+    assert not report.reasons()
+
+
 def test_a_wrong_result_is_not_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     case = next(case for case in CASES if str(case) == "arith.addf-f32-aligned")
     (right,) = matrix.run(case, ["cpu"])

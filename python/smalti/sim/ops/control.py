@@ -152,7 +152,7 @@ _SILENT = {"gpu.printf", "mosaic_gpu.print_layout", "scf.yield"}
 def _if(op: ir.Operation, translator: Translator) -> Translated:
     (condition,), site = translator.operands(op), translator.site(op)
     bodies = _bodies(op, translator)
-    if not any(
+    if not op.results and not any(
         view.operation.results or view.operation.name not in _SILENT
         for r in op.regions
         for b in r.blocks
