@@ -84,8 +84,10 @@ Expected<HostObject> makeHostObject(StringRef input,
     if (Error error = lowerBufferPointers(device, options))
       return error;
     addBackendWaits(device);
-  } else if (Error error = expandAssembly(device)) {
-    return error;
+  } else {
+    if (Error error = expandAssembly(device))
+      return error;
+    clampShifts(device);
   }
   lowerFloats(device, *vendor);
   inlineInstructions(device);

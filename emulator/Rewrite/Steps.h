@@ -108,6 +108,9 @@ void addBackendWaits(llvm::Module &module);
 /// emulator.
 llvm::Error expandAssembly(llvm::Module &module);
 
+/// Gives shifts by at least the width the result of PTX's instructions.
+void clampShifts(llvm::Module &module);
+
 /// Inserts checks before uses of registers that an outstanding wgmma writes.
 void followAccumulators(llvm::Module &module);
 

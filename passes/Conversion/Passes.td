@@ -21,6 +21,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `dot` with `tf32x3`, `bf16`, `bf16x3`, `bf16x6` or `bf16x9` | parts of the operands and a `dot` for each pair of them |
     | `dot_scaled` | a 16-bit `dot` for each block along K, and multiplications of its result by the scales |
     | `sparse_dot` | the operand with its zeros, and a `dot` or a scaled one |
+    | `math.ipowi` | a loop that squares and multiplies, over the bits of the exponent |
     | `iota` of floats of at most 8 bits | `iota` of f32 and `arith.truncf` |
     | `arith.scaling_extf`, `arith.scaling_truncf` | a multiplication or division in f32 or f64, and conversions |
     | `math.isfinite`, `math.isinf`, `math.isnan`, `math.isnormal` | comparisons |
@@ -56,7 +57,8 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
   let options = [
     ListOption<"keep", "keep", "std::string", "Ops that are not expanded, without the name of the dialect">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::tensor::TensorDialect", "::smalti::triton_xla::TritonXLADialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+                           "::smalti::triton_xla::TritonXLADialect"];
 }
 
 def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"> {
@@ -289,16 +291,21 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
     Precondition: thread-level kernels, before the conversion to the LLVM dialect, and a target.
 
     - NVIDIA: `fma`, `trunc`, `ctlz`, `cttz`, `ctpop` and `absi` become LLVM intrinsics. The conversion to NVVM calls
-      NVIDIA's device library for `fma`, which must then be linked, and does not lower the others.
+      NVIDIA's device library for `fma`, which must then be linked, and does not lower the others. So does `sqrt`: the
+      function of the device library is approximate for f32. `fpowi` becomes `powf` of the absolute value, with the
+      sign for odd exponents: the device library multiplies, and its result is 0 if the reciprocal of it overflows.
     - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the device library, because
-      LLVM cannot select their intrinsics. So do `expm1` and `log1p`, which the conversion to ROCDL computes
+      LLVM cannot select their intrinsics. So do `fpowi`, and `expm1` and `log1p`, which the conversion to ROCDL computes
       inaccurately as `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of `f16` are computed in `f32`: version 5.2
-      of ROCm's device library returns NaN for every finite `f16`.
+      of ROCm's device library returns NaN for every finite `f16`. So are `exp` and `log` of `bf16`, and `rsqrt` of
+      both, which would round twice. `expm1`, `log1p`, `sinh` and `tanh` take the sign of their operand: the device
+      library returns +0 for -0.
     - Both: `exp` and `exp2` of `f32` with the fast-math flag `afn` become the approximate instruction of the chip
       (`ex2.approx.ftz.f32`, `v_exp_f32`), which flushes denormal results to zero.
     - Both: `ctlz`, `cttz` and `absi` on a vector of several dimensions are computed row by row. Conversions from and to
-      floats of at most 8 bits (`arith.extf` and `arith.truncf`) become integer ops. A truncation rounds to nearest once
-      and saturates, also from infinity. NaN stays NaN; in a type without NaN, it becomes the largest value.
+      floats of at most 8 bits (`arith.extf` and `arith.truncf`), and from integers to them, become integer ops. They
+      round to nearest once and saturate, also from infinity. NaN stays NaN; in a type without NaN, it becomes the
+      largest value.
 
     Other ops are not changed. Refused, with an error that leaves the module unchanged: math ops on element types other
     than f16, bf16, f32, f64 and integers, and on vectors of more than 16384 elements; conversions between two small
@@ -401,10 +408,12 @@ def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gp
 }
 
 def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
-  let summary = "Calls the C library for math ops that the conversion to LLVM lowers inaccurately";
+  let summary = "Lowers math ops that the conversion to LLVM lowers inaccurately on the CPU";
   let description = [{
     `math.expm1` and `math.log1p` on f32 and f64 become calls to the C library; vectors are unrolled. The conversion to
-    the LLVM dialect computes `exp(x) - 1` and `log(1 + x)` instead, which lose all digits near zero.
+    the LLVM dialect computes `exp(x) - 1` and `log(1 + x)` instead, which lose all digits near zero. `math.fpowi`
+    becomes `math.powf` of the absolute value, with the sign for odd exponents: multiplications would round several
+    times, and overflow for results that are denormal.
 
     No preconditions; other ops are not changed and nothing is refused. Cost: one call per element.
 

@@ -273,8 +273,8 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   if (isLast)
     return;
   SmaltiExpandTileOpsOptions tiles;
-  tiles.keep = {"squeeze_dims", "split", "histogram",   "sort",
-                "random_bits",  "dot",   "index_switch"};
+  tiles.keep = {"squeeze_dims", "split", "histogram", "sort",
+                "random_bits",  "dot",   "ipowi",     "index_switch"};
   pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps(tiles));
   ConvertTritonXLAToCPUOptions convert;
   convert.vectorWidth = VectorWidth::Host;

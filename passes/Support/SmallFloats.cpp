@@ -48,7 +48,8 @@ bool smalti::isSmallFloat(Type type) {
 }
 
 bool smalti::convertsSmallFloats(Operation *op) {
-  return isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(
+             op) &&
          (isSmallFloat(getElementTypeOrSelf(op->getOperand(0).getType())) ||
           isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType())));
 }
@@ -58,6 +59,14 @@ bool smalti::convertsSmallFloats(Operation *op) {
 static bool isSmallFloatConversion(Operation *op) {
   if (!convertsSmallFloats(op))
     return false;
+  if (Type from = getElementTypeOrSelf(op->getOperand(0).getType());
+      isa<IntegerType>(from))
+    // f64 rounds larger integers. They exceed the largest value of all types
+    // but f8E8M0FNU.
+    return from.getIntOrFloatBitWidth() <= 64 &&
+           (from.getIntOrFloatBitWidth() <= 53 ||
+            !isa<Float8E8M0FNUType>(
+                getElementTypeOrSelf(op->getResult(0).getType())));
   auto truncation = dyn_cast<arith::TruncFOp>(op);
   // Conversions between two small floats would need a rule for each pair.
   Type wide = getElementTypeOrSelf(truncation ? op->getOperand(0).getType()
@@ -69,6 +78,17 @@ static bool isSmallFloatConversion(Operation *op) {
                             arith::RoundingMode::to_nearest_even;
 }
 
+bool smalti::computesSmallFloats(Operation *op) {
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+      isa<arith::BitcastOp, arith::ConstantOp, arith::ExtFOp, arith::FPToSIOp,
+          arith::FPToUIOp, arith::SelectOp, arith::SIToFPOp, arith::TruncFOp,
+          arith::UIToFPOp>(op))
+    return false;
+  return llvm::any_of(op->getOperandTypes(), [](Type type) {
+    return isSmallFloat(getElementTypeOrSelf(type));
+  });
+}
+
 LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
   if (!convertsSmallFloats(op) || isSmallFloatConversion(op))
     return success();
@@ -76,7 +96,8 @@ LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
          << "converts " << getElementTypeOrSelf(op->getOperand(0).getType())
          << " to " << getElementTypeOrSelf(op->getResult(0).getType())
          << "; conversions of floats of at most 8 bits are supported from and "
-            "to f16, bf16, f32 and f64, with rounding to nearest even";
+            "to f16, bf16, f32 and f64, and from integers, with rounding to "
+            "nearest even";
 }
 
 namespace {
@@ -285,6 +306,14 @@ void Expansion::run() {
       result = arith::ExtFOp::create(builder, type, result);
   } else {
     Format format(cast<FloatType>(to));
+    if (isa<IntegerType>(from)) {
+      from = from.getIntOrFloatBitWidth() <= 24 ? Type(builder.getF32Type())
+                                                : builder.getF64Type();
+      Type wide = smalti::withElement(type, from);
+      operand = isa<arith::UIToFPOp>(op)
+                    ? Value(arith::UIToFPOp::create(builder, wide, operand))
+                    : arith::SIToFPOp::create(builder, wide, operand);
+    }
     if (from.isF64())
       operand = truncateToOdd(builder, op->getLoc(), operand);
     else if (!from.isF32())

@@ -28,19 +28,24 @@ mlir::Value truncateToOdd(mlir::OpBuilder &builder, mlir::Location loc,
 /// Whether the type is a float of at most 8 bits.
 bool isSmallFloat(mlir::Type type);
 
-/// Whether the op, an arith.extf or arith.truncf, has an operand or a result of
-/// small floats.
+/// Whether the op extends or truncates floats, or converts integers to floats,
+/// and has an operand or a result of small floats.
 bool convertsSmallFloats(mlir::Operation *op);
+
+/// Whether an op of arith or math computes with small floats: it neither moves
+/// nor converts them.
+bool computesSmallFloats(mlir::Operation *op);
 
 /// Reports an error if the op converts small floats and expandSmallFloats()
 /// does not support it.
 llvm::LogicalResult checkSmallFloatConversion(mlir::Operation *op);
 
 /// Expands conversions from and to small floats to integer ops, for targets
-/// that do not have an instruction for them. A truncation rounds to nearest
-/// even and saturates, also from infinity. NaN stays NaN; in a type without
-/// NaN, it becomes the largest value. f8E8M0FNU represents powers of two: a
-/// negative value becomes NaN, and zero becomes the smallest value.
+/// that do not have an instruction for them. A truncation or a conversion from
+/// an integer rounds once, to nearest even, and saturates, also from infinity.
+/// NaN stays NaN; in a type without NaN, it becomes the largest value.
+/// f8E8M0FNU represents powers of two: a negative value becomes NaN, and zero
+/// becomes the smallest value.
 void expandSmallFloats(mlir::Operation *root);
 
 } // namespace smalti

@@ -11,6 +11,7 @@
 #include "smalti/emulator/Instructions/Lists.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 using namespace smalti::emulator;
@@ -70,6 +71,33 @@ template <class Format> void fraction(const Call &call) {
 void fraction64(const Call &call) {
   auto value = call.get<double>(0);
   call.set(std::min(value - std::floor(value), 1 - 0x1p-53));
+}
+
+/// 1201 bits of 2 / pi, the most significant ones first, then zeros.
+constexpr uint32_t twoOverPi[] = {
+    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
+    0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c,
+    0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
+    0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
+    0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08,
+    0x56033046, 0xfc7b0000};
+
+/// 53 bits of 2 / pi. Those that make the multiplication by the operand a
+/// multiple of 2 are skipped.
+void selectTwoOverPi(const Call &call) {
+  auto bits = call.get<uint64_t>(0);
+  int exponent = int(bits >> 52 & 0x7ff);
+  int shift =
+      53 * int(call.get<uint32_t>(1) & 31) + std::max(exponent - 1077, 0);
+  uint64_t selected = 0;
+  for (int i = shift; i < shift + 53; ++i) {
+    bool isSet = i / 32 < int(std::size(twoOverPi)) &&
+                 (twoOverPi[i / 32] >> (31 - i % 32) & 1);
+    selected = selected << 1 | isSet;
+  }
+  int scale = -53 - shift + (exponent >= 1968 ? 128 : 0);
+  call.set(std::ldexp(double(selected), scale));
 }
 
 template <class Format> void mantissa(const Call &call) {
@@ -515,6 +543,7 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.fract.f16", fraction<F16>, nullptr, vop1},
     {"llvm.amdgcn.fract.f32", fraction<F32>, nullptr, vop1},
     {"llvm.amdgcn.fract.f64", fraction64, nullptr, vop1},
+    {"llvm.amdgcn.trig.preop.f64", selectTwoOverPi, nullptr, vop3},
     {"llvm.amdgcn.frexp.mant.f16", mantissa<F16>, nullptr, vop1},
     {"llvm.amdgcn.frexp.mant.f32", mantissa<F32>, nullptr, vop1},
     {"llvm.amdgcn.frexp.mant.f64", mantissa<F64>, nullptr, vop1},

@@ -33,14 +33,18 @@ using namespace mlir;
 using namespace smalti;
 
 namespace {
-/// Computes a function of f16 in f32.
+bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
+
+/// Computes a function of some types of 16 bits in f32.
 template <class Op> struct WidenHalf : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
+  WidenHalf(MLIRContext *context, bool (*isWidened)(Type),
+            PatternBenefit benefit = 2)
+      : OpRewritePattern<Op>(context, benefit), isWidened(isWidened) {}
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getType();
-    if (!isHalf(op))
+    if (!isWidened(getElementTypeOrSelf(type)))
       return failure();
     Type wide = rewriter.getF32Type();
     if (auto vector = dyn_cast<VectorType>(type))
@@ -52,10 +56,106 @@ template <class Op> struct WidenHalf : OpRewritePattern<Op> {
     return success();
   }
 
-  static bool isHalf(Op op) {
-    return getElementTypeOrSelf(op.getType()).isF16();
+  bool (*isWidened)(Type);
+};
+
+/// Computes x^n as |x|^n, with the sign of x if n is odd. Multiplications would
+/// round n times, and overflow before a reciprocal does not.
+struct ExpandFPowI : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value base = op.getLhs(), exponent = op.getRhs();
+    bool isNarrow = isHalf(getElementTypeOrSelf(op.getType()));
+    if (isNarrow)
+      base = arith::ExtFOp::create(
+          rewriter, loc, withElement(base.getType(), rewriter.getF32Type()),
+          base);
+    auto integer = [&](int64_t value) -> Value {
+      Type type = exponent.getType();
+      TypedAttr attribute =
+          rewriter.getIntegerAttr(getElementTypeOrSelf(type), value);
+      if (auto shaped = dyn_cast<ShapedType>(type))
+        attribute = DenseElementsAttr::get(shaped, Attribute(attribute));
+      return arith::ConstantOp::create(rewriter, loc, attribute);
+    };
+    Value isOdd = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::ne,
+        arith::AndIOp::create(rewriter, loc, exponent, integer(1)), integer(0));
+    Value power = math::PowFOp::create(
+        rewriter, loc, math::AbsFOp::create(rewriter, loc, base),
+        arith::SIToFPOp::create(rewriter, loc, base.getType(), exponent),
+        op.getFastmath());
+    Value withSign = math::CopySignOp::create(rewriter, loc, power, base);
+    Value result =
+        arith::SelectOp::create(rewriter, loc, isOdd, withSign, power);
+    if (isNarrow)
+      result = arith::TruncFOp::create(rewriter, loc, op.getType(), result);
+    rewriter.replaceOp(op, result);
+    return success();
   }
 };
+
+/// Computes a square root of f32 or f64 by its instruction on NVIDIA chips. The
+/// function of the device library is approximate for f32 unless its compiler
+/// asks for precision, which LLVM does not.
+struct LowerSqrt : OpRewritePattern<math::SqrtOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::SqrtOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    bool isSingle = getElementTypeOrSelf(op.getType()).isF32();
+    bool isExact = !isSingle || !bitEnumContainsAll(op.getFastmath(),
+                                                    arith::FastMathFlags::afn);
+    StringAttr name = rewriter.getStringAttr(Twine("llvm.nvvm.sqrt.") +
+                                             (isExact ? "rn." : "approx.") +
+                                             (isSingle ? "f" : "d"));
+    auto root = [&](Value number) {
+      return LLVM::CallIntrinsicOp::create(rewriter, loc, number.getType(),
+                                           name, number)
+          .getResult(0);
+    };
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type) {
+      rewriter.replaceOp(op, root(op.getOperand()));
+      return success();
+    }
+    Value result =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    for (const SmallVector<int64_t> &position : StaticTileOffsetRange(
+             type.getShape(), SmallVector<int64_t>(type.getRank(), 1)))
+      result = vector::InsertOp::create(
+          rewriter, loc,
+          root(vector::ExtractOp::create(rewriter, loc, op.getOperand(),
+                                         position)),
+          result, position);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// Sets the sign of functions that have the sign of their operand: some
+/// releases of AMD's device library return +0 for -0.
+void keepSigns(Operation *root) {
+  SmallVector<Operation *> ops;
+  root->walk([&](Operation *op) {
+    if (isa<math::ExpM1Op, math::Log1pOp, math::SinhOp, math::TanhOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    auto flags = cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr();
+    if (bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::nsz))
+      continue;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    Value result = math::CopySignOp::create(
+        builder, op->getLoc(), op->getResult(0), op->getOperand(0));
+    op->getResult(0).replaceAllUsesExcept(result, result.getDefiningOp());
+  }
+}
 
 /// Whether the function may flush denormal results to zero.
 bool isApproximate(arith::ArithFastMathInterface op) {
@@ -159,11 +259,14 @@ void splitIntoRows(RewritePatternSet &patterns, ConversionTarget &legal) {
    ...);
 }
 
+/// Widens ops that are legal for the other types.
 template <class... Ops>
-void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal) {
-  patterns.add<WidenHalf<Ops>...>(patterns.getContext(), /*benefit=*/2);
-  (legal.addDynamicallyLegalOp<Ops>(
-       [](Ops op) { return !WidenHalf<Ops>::isHalf(op); }),
+void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal,
+                 bool (*isWidened)(Type)) {
+  patterns.add<WidenHalf<Ops>...>(patterns.getContext(), isWidened);
+  (legal.addDynamicallyLegalOp<Ops>([isWidened](Ops op) {
+    return !isWidened(getElementTypeOrSelf(op.getType()));
+  }),
    ...);
 }
 
@@ -214,11 +317,17 @@ LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
   return result;
 }
 
-/// Reports an error on each conversion of small floats that is not supported.
-LogicalResult checkConversions(Operation *root) {
+/// Reports an error on each op on small floats that is not supported.
+LogicalResult checkSmallFloats(Operation *root) {
   LogicalResult result = success();
   root->walk([&](Operation *op) {
-    if (failed(checkSmallFloatConversion(op))) {
+    if (computesSmallFloats(op)) {
+      result = op->emitOpError("has elements of ")
+               << getElementTypeOrSelf(op->getOperand(0))
+               << "; floats of at most 8 bits can only be moved, multiplied by "
+                  "dot, extended, and converted from wider floats and integers "
+                  "to nearest even";
+    } else if (failed(checkSmallFloatConversion(op))) {
       result = failure();
     } else if (convertsSmallFloats(op) &&
                isa<TensorType>(op->getResult(0).getType())) {
@@ -266,34 +375,50 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     splitIntoRows<math::AbsIOp, math::CountLeadingZerosOp,
                   math::CountTrailingZerosOp>(patterns, legal);
-    patterns.add<ApproximatePower<math::ExpOp>, ApproximatePower<math::Exp2Op>>(
-        &getContext(), chip->vendor);
-    legal.addDynamicallyLegalOp<math::ExpOp, math::Exp2Op>([](Operation *op) {
-      return !isApproximate(cast<arith::ArithFastMathInterface>(op));
-    });
     if (chip->vendor == targets::Vendor::NVIDIA) {
       // The chips have instructions for these. The conversion to NVVM supports
       // no other intrinsics.
       legal.addIllegalOp<math::AbsIOp, math::CountLeadingZerosOp,
                          math::CountTrailingZerosOp, math::CtPopOp, math::FmaOp,
-                         math::TruncOp>();
+                         math::FPowIOp, math::SqrtOp, math::TruncOp>();
+      patterns.add<ExpandFPowI, LowerSqrt>(&getContext(), /*benefit=*/2);
+      patterns.add<WidenHalf<math::SqrtOp>>(&getContext(), isHalf,
+                                            /*benefit=*/3);
       populateMathToLLVMConversionPatterns(types, patterns);
     } else if (chip->vendor == targets::Vendor::AMD) {
       // LLVM's intrinsics become calls that the chips do not have; exp(x) - 1
       // and log(1 + x) are inaccurate near zero.
-      legal
-          .addIllegalOp<math::AcosOp, math::AsinOp, math::Atan2Op, math::AtanOp,
-                        math::CoshOp, math::ExpM1Op, math::Log1pOp,
-                        math::SinhOp, math::TanOp, math::TanhOp>();
+      legal.addIllegalOp<math::AcosOp, math::AsinOp, math::Atan2Op,
+                         math::AtanOp, math::CoshOp, math::ExpM1Op,
+                         math::FPowIOp, math::Log1pOp, math::SinhOp,
+                         math::TanOp, math::TanhOp>();
       // Some releases of the device library return NaN for every finite f16.
-      widenHalves<math::CosOp, math::SinOp>(patterns, legal);
-      patterns.add<WidenHalf<math::TanOp>>(&getContext(), /*benefit=*/2);
+      auto isF16 = [](Type type) { return type.isF16(); };
+      auto isBF16 = [](Type type) { return type.isBF16(); };
+      widenHalves<math::CosOp, math::SinOp>(patterns, legal, isF16);
+      patterns.add<WidenHalf<math::TanOp>>(&getContext(), isF16);
+      // Those of f32 remain, for LLVM, so they are not reached from bf16.
+      widenHalves<math::ExpOp, math::LogOp>(patterns, legal, isBF16);
+      // The reciprocal and the root would round separately.
+      widenHalves<math::RsqrtOp>(patterns, legal, isHalf);
       populateMathToROCDLConversionPatterns(types, patterns,
                                             /*chipset=*/std::nullopt);
     }
-    if (failed(checkTypes(kernels, legal)) || failed(checkConversions(kernels)))
+    patterns.add<ApproximatePower<math::ExpOp>, ApproximatePower<math::Exp2Op>>(
+        &getContext(), chip->vendor);
+    legal.addDynamicallyLegalOp<math::ExpOp, math::Exp2Op>(
+        [isAMD = chip->vendor == targets::Vendor::AMD](Operation *op) {
+          bool isWidened =
+              isAMD && isa<math::ExpOp>(op) &&
+              getElementTypeOrSelf(op->getResult(0).getType()).isBF16();
+          return !isWidened &&
+                 !isApproximate(cast<arith::ArithFastMathInterface>(op));
+        });
+    if (failed(checkTypes(kernels, legal)) || failed(checkSmallFloats(kernels)))
       return signalPassFailure();
     expandSmallFloats(kernels);
+    if (chip->vendor == targets::Vendor::AMD)
+      keepSigns(kernels);
     if (failed(applyPartialConversion(kernels, legal, std::move(patterns))))
       signalPassFailure();
   }
@@ -308,7 +433,8 @@ struct SmaltiLowerCPUMath
     populateMathToLibmConversionPatterns(patterns);
     ConversionTarget legal(getContext());
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    legal.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
+    legal.addIllegalOp<math::ExpM1Op, math::FPowIOp, math::Log1pOp>();
+    patterns.add<ExpandFPowI>(&getContext(), /*benefit=*/2);
     if (failed(checkTypes(getOperation(), legal)) ||
         failed(checkCalls(getOperation(), patterns)) ||
         failed(

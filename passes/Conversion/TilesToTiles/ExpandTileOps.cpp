@@ -44,8 +44,8 @@ static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
 /// The ops that the pass expands unless `keep` has them; of dots, those that
 /// are not primitive. `num_tiles` is always expanded, since the grid changes.
 static constexpr llvm::StringLiteral kDerived[] = {
-    "squeeze_dims", "split",      "histogram", "sort",        "random_bits",
-    "dot_scaled",   "sparse_dot", "dot",       "index_switch"};
+    "squeeze_dims", "split",      "histogram", "sort",  "random_bits",
+    "dot_scaled",   "sparse_dot", "dot",       "ipowi", "index_switch"};
 
 /// The largest finite bf16, as f32.
 static constexpr double kLargestBF16 = 0x1.FEp127;
@@ -598,6 +598,56 @@ static Value expandSparseDot(TileBuilder &b, SparseDotOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Integer powers
+//===----------------------------------------------------------------------===//
+
+/// Squares and multiplies in a loop over the bits of the exponent. The operands
+/// are scalars or tiles.
+static Value expandIPowI(ImplicitLocOpBuilder &b, math::IPowIOp op) {
+  Value base = op.getLhs(), exponent = op.getRhs();
+  Type type = base.getType(), element = getElementTypeOrSelf(type);
+  auto constant = [&](int64_t value) -> Value {
+    TypedAttr attribute = b.getIntegerAttr(element, value);
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      attribute = DenseElementsAttr::get(shaped, Attribute(attribute));
+    return arith::ConstantOp::create(b, attribute);
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, predicate, x, y);
+  };
+  auto select = [&](Value condition, Value x, Value y) -> Value {
+    return arith::SelectOp::create(b, condition, x, y);
+  };
+  Value zero = constant(0), one = constant(1), minusOne = constant(-1);
+  auto isOdd = [&](Value x) {
+    return compare(arith::CmpIPredicate::ne, arith::AndIOp::create(b, x, one),
+                   zero);
+  };
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  auto loop = scf::ForOp::create(
+      b, arith::ConstantIndexOp::create(b, 0),
+      arith::ConstantIndexOp::create(b, bits - 1),
+      arith::ConstantIndexOp::create(b, 1), ValueRange{one, base, exponent},
+      [&](OpBuilder &inner, Location, Value, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(b);
+        b.restoreInsertionPoint(inner.saveInsertionPoint());
+        Value result = carried[0], square = carried[1], rest = carried[2];
+        result = select(isOdd(rest), arith::MulIOp::create(b, result, square),
+                        result);
+        square = arith::MulIOp::create(b, square, square);
+        rest = arith::ShRUIOp::create(b, rest, one);
+        scf::YieldOp::create(b, ValueRange{result, square, rest});
+      });
+  // A negative exponent gives the truncated reciprocal.
+  Value reciprocal =
+      select(compare(arith::CmpIPredicate::eq, base, one), one,
+             select(compare(arith::CmpIPredicate::eq, base, minusOne),
+                    select(isOdd(exponent), minusOne, one), zero));
+  return select(compare(arith::CmpIPredicate::slt, exponent, zero), reciprocal,
+                loop.getResult(0));
+}
+
+//===----------------------------------------------------------------------===//
 // Element-wise ops
 //===----------------------------------------------------------------------===//
 
@@ -812,11 +862,15 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
     return false;
   if (auto iota = dyn_cast<IotaOp>(op))
     return !isSmallFloat(iota.getType().getElementType());
+  StringRef name = op->getName().stripDialect();
+  bool isListed = llvm::is_contained(keep, name);
+  // The region of a reduction or a sort does not have loops.
+  if (isa<math::IPowIOp>(op))
+    return isListed || !(isa<EntryFuncOp>(op->getParentOp()) ||
+                         isa<scf::SCFDialect>(op->getParentOp()->getDialect()));
   if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()) &&
       !isa<scf::IndexSwitchOp>(op))
     return true;
-  StringRef name = op->getName().stripDialect();
-  bool isListed = llvm::is_contained(keep, name);
   if (auto dot = dyn_cast<DotOp>(op))
     return isSingle(dot.getAlgorithm()) &&
            (isListed || dot.getLhs().getType().getRank() == 2);
@@ -868,6 +922,9 @@ void SmaltiExpandTileOps::expand(Operation *op) {
             return {expandHistogram(b, op)};
           })
           .Case([&](SortOp op) { return expandSort(b, op); })
+          .Case([&](math::IPowIOp op) -> SmallVector<Value> {
+            return {expandIPowI(b, op)};
+          })
           .Case([&](RandomBitsOp op) { return expandRandomBits(b, op); })
           .Case([&](DotOp op) -> SmallVector<Value> {
             return {expandDot(b, op)};

@@ -42,6 +42,30 @@ LogicalResult smalti::computeInF32(ModuleOp scratch) {
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), result);
   }
 
+  // LLVM's code of copysign on extended scalars has the wrong sign on x86.
+  SmallVector<math::CopySignOp> copySigns;
+  scratch.walk([&](math::CopySignOp op) {
+    if (isNarrow(op.getType()))
+      copySigns.push_back(op);
+  });
+  for (math::CopySignOp op : copySigns) {
+    rewriter.setInsertionPoint(op);
+    Location loc = op.getLoc();
+    Type bits = withElement(op.getType(), rewriter.getI16Type());
+    auto masked = [&](Value number, int64_t mask) -> Value {
+      TypedAttr value = rewriter.getI16IntegerAttr(static_cast<int16_t>(mask));
+      if (auto shaped = dyn_cast<ShapedType>(bits))
+        value = DenseElementsAttr::get(shaped, Attribute(value));
+      return arith::AndIOp::create(
+          rewriter, loc, arith::BitcastOp::create(rewriter, loc, bits, number),
+          arith::ConstantOp::create(rewriter, loc, value));
+    };
+    Value result =
+        arith::OrIOp::create(rewriter, loc, masked(op.getLhs(), 0x7fff),
+                             masked(op.getRhs(), 0x8000));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), result);
+  }
+
   {
     // The converter stores a reference to the set.
     SetVector<Type> supported;

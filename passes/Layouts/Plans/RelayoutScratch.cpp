@@ -153,8 +153,10 @@ static int64_t scratchBytes(const MemoryLayout &memory, int64_t elementBits) {
 ScratchTrip relayouts::planScratch(const RegisterLayout &from,
                                    const RegisterLayout &to,
                                    ArrayRef<int64_t> pattern, int64_t repeats,
-                                   int64_t elementBits, const Target &target,
+                                   int64_t elementBits, Target target,
                                    int64_t warps) {
+  // Transposed reads cannot be emitted.
+  target.transposedReads = {};
   ScratchTrip best;
   for (const MemoryLayout &memory : scratchLayouts(pattern, elementBits)) {
     transfers::TransferProblem problem;

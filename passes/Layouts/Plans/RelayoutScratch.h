@@ -75,7 +75,7 @@ struct ScratchTrip {
 ScratchTrip planScratch(const layout::RegisterLayout &from,
                         const layout::RegisterLayout &to,
                         llvm::ArrayRef<int64_t> pattern, int64_t repeats,
-                        int64_t elementBits, const targets::Target &target,
+                        int64_t elementBits, targets::Target target,
                         int64_t warps);
 
 } // namespace smalti::relayouts

@@ -124,11 +124,84 @@ gpu.module @halves {
 
 // -----
 
-// Powers that may be approximate flush denormal results. The others keep them.
+// The sign of a zero is that of the operand.
+gpu.module @signs {
+  // ALL-LABEL: gpu.func @signs
+  // AMD-SAME: (%[[A:.*]]: f32, %[[H:.*]]: vector<2xf16>)
+  gpu.func @signs(%a: f32, %h: vector<2xf16>) -> (f32, f32, vector<2xf16>, f32, f32) {
+    // AMD: %[[E:.*]] = llvm.call @__ocml_expm1_f32(%[[A]])
+    // AMD: math.copysign %[[E]], %[[A]] : f32
+    // AMD: llvm.call @__ocml_log1p_f32
+    // AMD: math.copysign
+    // AMD: math.copysign %{{.*}}, %[[H]] : vector<2xf16>
+    // AMD: math.copysign
+    // NVIDIA-NOT: copysign
+    %0 = math.expm1 %a : f32
+    %1 = math.log1p %a : f32
+    %2 = math.sinh %h : vector<2xf16>
+    %3 = math.tanh %a : f32
+    // AMD-NOT: copysign
+    %4 = math.tanh %a fastmath<nsz> : f32
+    gpu.return %0, %1, %2, %3, %4 : f32, f32, vector<2xf16>, f32, f32
+  }
+}
+
+// -----
 
 gpu.module @powers {
   // ALL-LABEL: gpu.func @powers
-  gpu.func @powers(%a: vector<1x2xf32>, %s: f32, %h: f16) -> (vector<1x2xf32>, f32, f32, f16) {
+  // ALL-SAME: (%[[A:.*]]: vector<2xf32>, %[[N:.*]]: vector<2xi32>, %[[H:.*]]: bf16, %[[M:.*]]: i32)
+  gpu.func @powers(%a: vector<2xf32>, %n: vector<2xi32>, %h: bf16, %m: i32) -> (vector<2xf32>, bf16) {
+    // NVIDIA: %[[BIT:.*]] = arith.andi %[[N]], %{{.*}}
+    // NVIDIA: %[[ODD:.*]] = arith.cmpi ne, %[[BIT]], %{{.*}}
+    // NVIDIA: %[[ABS:.*]] = math.absf %[[A]]
+    // NVIDIA: %[[X:.*]] = arith.sitofp %[[N]] : vector<2xi32> to vector<2xf32>
+    // NVIDIA: %[[POWER:.*]] = math.powf %[[ABS]], %[[X]] fastmath<nnan> : vector<2xf32>
+    // NVIDIA: %[[SIGNED:.*]] = math.copysign %[[POWER]], %[[A]]
+    // NVIDIA: arith.select %[[ODD]], %[[SIGNED]], %[[POWER]]
+    // NVIDIA: arith.extf %[[H]] : bf16 to f32
+    // NVIDIA: arith.truncf %{{.*}} : f32 to bf16
+    // AMD-COUNT-2: llvm.call @__ocml_pown_f32(%{{.*}}, %{{.*}}) : (f32, i32) -> f32
+    // AMD: llvm.fpext %[[H]] : bf16 to f32
+    // AMD: llvm.call @__ocml_pown_f32
+    %0 = math.fpowi %a, %n fastmath<nnan> : vector<2xf32>, vector<2xi32>
+    %1 = math.fpowi %h, %m : bf16, i32
+    gpu.return %0, %1 : vector<2xf32>, bf16
+  }
+}
+
+// -----
+
+gpu.module @wide {
+  // ALL-LABEL: gpu.func @wide
+  gpu.func @wide(%b: bf16, %h: f16, %a: f32, %d: vector<2xf64>) {
+    // AMD: math.exp %{{.*}} : f32
+    // AMD: math.log %{{.*}} : f32
+    // AMD: math.rsqrt %{{.*}} : f32
+    // AMD: math.rsqrt %{{.*}} : f32
+    // NVIDIA: math.exp %{{.*}} : bf16
+    // NVIDIA: arith.extf %{{.*}} : f16 to f32
+    // NVIDIA: llvm.call_intrinsic "llvm.nvvm.sqrt.rn.f"(%{{.*}}) : (f32) -> f32
+    // NVIDIA: llvm.call_intrinsic "llvm.nvvm.sqrt.approx.f"(%{{.*}}) : (f32) -> f32
+    // NVIDIA-COUNT-2: llvm.call_intrinsic "llvm.nvvm.sqrt.rn.d"(%{{.*}}) : (f64) -> f64
+    %0 = math.exp %b : bf16
+    %1 = math.log %b : bf16
+    %2 = math.rsqrt %b : bf16
+    %3 = math.rsqrt %h : f16
+    %4 = math.sqrt %h : f16
+    %5 = math.sqrt %a fastmath<afn> : f32
+    %6 = math.sqrt %d fastmath<afn> : vector<2xf64>
+    gpu.return
+  }
+}
+
+// -----
+
+// Powers that may be approximate flush denormal results. The others keep them.
+
+gpu.module @approximate_powers {
+  // ALL-LABEL: gpu.func @approximate_powers
+  gpu.func @approximate_powers(%a: vector<1x2xf32>, %s: f32, %h: f16) -> (vector<1x2xf32>, f32, f32, f16) {
     // ALL: vector.extract %{{.*}}[0, 0] : f32 from vector<1x2xf32>
     // NVIDIA: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%{{.*}}) : (f32) -> f32
     // AMD: rocdl.exp2 %{{.*}} f32 -> f32

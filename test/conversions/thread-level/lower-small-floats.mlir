@@ -32,4 +32,16 @@ gpu.module @kernels {
     // CHECK-NOT: truncf
     gpu.return %0, %1 : vector<8xf6E3M2FN>, f8E5M2
   }
+
+  // f32 represents integers of 24 bits.
+  // CHECK-LABEL: gpu.func @integers
+  gpu.func @integers(%a: vector<2xi16>, %b: i32) -> (vector<2xf8E5M2>, f4E2M1FN) {
+    // CHECK: arith.uitofp %{{.*}} : vector<2xi16> to vector<2xf32>
+    // CHECK: arith.bitcast %{{.*}} : vector<2xi8> to vector<2xf8E5M2>
+    %0 = arith.uitofp %a : vector<2xi16> to vector<2xf8E5M2>
+    // CHECK: arith.sitofp %{{.*}} : i32 to f64
+    // CHECK: arith.bitcast %{{.*}} : i4 to f4E2M1FN
+    %1 = arith.sitofp %b : i32 to f4E2M1FN
+    gpu.return %0, %1 : vector<2xf8E5M2>, f4E2M1FN
+  }
 }

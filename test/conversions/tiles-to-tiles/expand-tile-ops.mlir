@@ -159,6 +159,29 @@ triton_xla.entry_func @random(%x: memref<8xi32>, %k: i32, %tile: index) tiles 1 
 
 // -----
 
+// CHECK-LABEL: triton_xla.entry_func @power(
+// CHECK:         %[[X:.*]] = triton_xla.extract
+// CHECK:         %[[N:.*]] = triton_xla.extract
+// CHECK:         %[[R:.*]]:3 = scf.for %{{.*}} = %c0 to %c7 step %c1 iter_args(%[[P:.*]] = %{{.*}}, %[[S:.*]] = %[[X]], %[[E:.*]] = %[[N]])
+// CHECK:           %[[BIT:.*]] = arith.andi %[[E]]
+// CHECK:           %[[ODD:.*]] = arith.cmpi ne, %[[BIT]]
+// CHECK:           %[[M:.*]] = arith.muli %[[P]], %[[S]]
+// CHECK:           arith.select %[[ODD]], %[[M]], %[[P]]
+// CHECK:           arith.muli %[[S]], %[[S]]
+// CHECK:           arith.shrui %[[E]]
+// CHECK:         %[[NEGATIVE:.*]] = arith.cmpi slt, %[[N]]
+// CHECK:         arith.select %[[NEGATIVE]], %{{.*}}, %[[R]]#0
+// CHECK-NOT:     ipowi
+triton_xla.entry_func @power(%x: memref<16xi8>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [16] [1] : memref<16xi8> to tensor<16xi8>
+  %n = triton_xla.extract %x[0] [16] [1] : memref<16xi8> to tensor<16xi8>
+  %r = math.ipowi %t, %n : tensor<16xi8>
+  triton_xla.insert %r into %x[0] [16] [1] : tensor<16xi8> into memref<16xi8>
+  triton_xla.return
+}
+
+// -----
+
 // REMARK: index_switch expanded
 // CHECK-LABEL: triton_xla.entry_func @switch
 // CHECK-NOT: scf.index_switch

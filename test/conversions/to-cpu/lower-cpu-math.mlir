@@ -13,3 +13,15 @@ func.func @functions(%a: vector<2xf32>, %d: f64) -> (vector<2xf32>, f64, vector<
   %2 = math.exp %a : vector<2xf32>
   return %0, %1, %2 : vector<2xf32>, f64, vector<2xf32>
 }
+
+// CHECK-LABEL: func.func @power
+// CHECK-SAME: (%[[A:.*]]: f64, %[[N:.*]]: i64)
+func.func @power(%a: f64, %n: i64) -> f64 {
+  // CHECK: %[[ABS:.*]] = math.absf %[[A]]
+  // CHECK: %[[X:.*]] = arith.sitofp %[[N]] : i64 to f64
+  // CHECK: %[[POWER:.*]] = math.powf %[[ABS]], %[[X]] : f64
+  // CHECK: %[[SIGNED:.*]] = math.copysign %[[POWER]], %[[A]]
+  // CHECK: arith.select %{{.*}}, %[[SIGNED]], %[[POWER]]
+  %0 = math.fpowi %a, %n : f64, i64
+  return %0 : f64
+}

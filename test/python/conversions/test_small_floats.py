@@ -184,6 +184,45 @@ triton_xla.entry_func @truncate({", ".join(arguments)}, %tile: index) tiles 1 {{
 
 @pytest.mark.grid(10)
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("small", SMALL)
+def test_integers_round_once(small: str, target: str) -> None:
+    """Also if the kernel converts to f32 first: MLIR combines the conversions."""
+    memory = memory_element(small, target)
+    powers = 1 << np.arange(31)
+    values = np.unique(np.concatenate([np.arange(-600, 600), powers, -powers, powers + 1, powers - 1, 3 * powers >> 1]))
+    values = np.append(values, np.zeros(-len(values) % 512, int)).astype(np.int32)
+    count = len(values)
+    ends = ""
+    stored_value = "%n"
+    if memory != small:
+        stored_value = "%e"
+        ends = f"""
+  %b = arith.bitcast %n : tensor<{count}x{small}> to tensor<{count}xi{bits(small)}>
+  %e = arith.extui %b : tensor<{count}xi{bits(small)}> to tensor<{count}xi8>
+"""
+    kernel = smalti.compile(
+        f"""
+triton_xla.entry_func @convert(%a: memref<{count}xi32>, %o: memref<{count}x{memory}>, %tile: index) tiles 1 {{
+  %t = triton_xla.extract %a[0] [{count}] [1] : memref<{count}xi32> to tensor<{count}xi32>
+  %f = arith.sitofp %t : tensor<{count}xi32> to tensor<{count}xf32>
+  %n = arith.truncf %f : tensor<{count}xf32> to tensor<{count}x{small}>
+{ends}
+  triton_xla.insert {stored_value} into %o[0] [{count}] [1] : tensor<{count}x{memory}> into memref<{count}x{memory}>
+  triton_xla.return
+}}
+""",
+        target=target,
+    )
+    out = np.full(count // 2 if small in NIBBLE else count, 0x5A, np.int8)
+    typed = memory == small and small not in NIBBLE
+    kernel(values, out.view(numpy_type(small)) if typed else out)
+    codes = unpack(out.view(np.uint8), 4) if small in NIBBLE else out.view(np.uint8)
+    with np.errstate(all="ignore"):
+        same(codes.view(numpy_type(small)), truncated(values.astype(np.float64), small))
+
+
+@pytest.mark.grid(10)
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("small", [small for small in BYTES if bits(small) == 8])
 def test_moves(small: str, target: str) -> None:
     """Constants, selections, transposes, loads and stores of tiles keep the bits of the elements."""

@@ -353,3 +353,34 @@ declare float @llvm.fmuladd.f32(float, float, float)
     run(body, vendor, values)
     root = np.sqrt(2.0**1.25)
     np.testing.assert_allclose(values, [np.sin(root) * 2 + root], rtol=1e-6)
+
+
+SHIFTS = """
+define kernel void @k(ptr addrspace(1) %in, ptr addrspace(1) %amounts, ptr addrspace(1) %out) {
+  %t = call i32 @thread()
+  %from = getelementptr TYPE, ptr addrspace(1) %in, i32 %t
+  %x = load TYPE, ptr addrspace(1) %from
+  %which = getelementptr TYPE, ptr addrspace(1) %amounts, i32 %t
+  %n = load TYPE, ptr addrspace(1) %which
+  %y = OPERATION TYPE %x, %n
+  %to = getelementptr TYPE, ptr addrspace(1) %out, i32 %t
+  store TYPE %y, ptr addrspace(1) %to
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("operation", ["shl", "lshr", "ashr"])
+def test_shift_amounts_of_ptx_are_clamped_to_the_width(operation: str, dtype: Any) -> None:
+    """libdevice's pow tests with a shift whether an exponent is odd."""
+    bits = np.dtype(dtype).itemsize * 8
+    amounts = np.array([0, 1, bits - 1, bits, bits + 1, 2 * bits, 1000, -1], dtype)
+    x = np.array([-7, 7, -7, -7, 7, -7, 5, -1], dtype)
+    out = np.full(8, 77, dtype)
+    body = SHIFTS.replace("TYPE", f"i{bits}").replace("OPERATION", operation)
+    run(body, NVIDIA, x, amounts, out, block=8)
+    for number, amount, got in zip(x.tolist(), amounts.tolist(), out.tolist(), strict=True):
+        count = min(amount % 2**bits, bits)
+        wanted = {"shl": number << count, "lshr": number % 2**bits >> count, "ashr": number >> count}[operation]
+        assert got % 2**bits == wanted % 2**bits

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import smalti
@@ -96,6 +99,19 @@ class Report:
             elif outcome.kind == "wrong":
                 self.wrong.append(outcome)
 
+    def by_target(self) -> dict[str, dict[str, Any]]:
+        """The number of kernels with each outcome, the refusals by sentence, and the wrong kernels."""
+        found: dict[str, dict[str, Any]] = {}
+        for (_, target), counts in self.counts.items():
+            row = found.setdefault(target, {"kernels": 0, "right": 0, "refused": 0, "wrong": 0})
+            row["kernels"] += counts.total()
+            for kind, count in counts.items():
+                row[kind] += count
+        for target, row in found.items():
+            row["refusals"] = dict(self.refusals[target].most_common())
+            row["wrong_kernels"] = {str(o.case): o.detail for o in self.wrong if o.target == target}
+        return found
+
     def table(self, targets: Sequence[str]) -> list[str]:
         """One line per operation: right and refused kernels on each target, and wrong ones."""
         lines = [f"{'right / refused / wrong':40}" + "".join(f"{target:>16}" for target in targets)]
@@ -111,6 +127,42 @@ class Report:
         for target, reasons in self.refusals.items():
             lines += [f"{target}: {count} refused: {reason}" for reason, count in reasons.most_common()]
         return lines
+
+
+class Log:
+    """A file of outcomes, one per line. The last outcome of a kernel on a target counts."""
+
+    def __init__(self, path: Path, cases: Iterable[Case], resume: bool) -> None:
+        self._path = path
+        self._known: dict[tuple[str, str], Outcome] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not resume:
+            path.write_text("")
+        by_name = {str(case): case for case in cases}
+        for line in path.read_text().splitlines() if path.exists() else ():
+            entry_ = json.loads(line)
+            if entry_["kernel"] in by_name:
+                self._keep(
+                    Outcome(by_name[entry_["kernel"]], entry_["target"], entry_["kind"], entry_.get("detail", ""))
+                )
+
+    def _keep(self, outcome: Outcome) -> None:
+        self._known[str(outcome.case), outcome.target] = outcome
+
+    def known(self, case: Case, target: str) -> Outcome | None:
+        """The outcome of a kernel in the file, unless it is wrong."""
+        outcome = self._known.get((str(case), target))
+        return None if outcome is None or outcome.kind == "wrong" else outcome
+
+    def add(self, outcomes: Iterable[Outcome]) -> None:
+        with self._path.open("a") as file:
+            for outcome in outcomes:
+                self._keep(outcome)
+                line = {"kernel": str(outcome.case), "target": outcome.target, "kind": outcome.kind}
+                file.write(json.dumps(line | ({"detail": outcome.detail} if outcome.detail else {})) + "\n")
+
+    def outcomes(self) -> Iterable[Outcome]:
+        return self._known.values()
 
 
 def selected(cases: Iterable[Case], pattern: str) -> list[Case]:

@@ -69,3 +69,13 @@ def test_a_refusal_has_its_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     report = matrix.Report()
     report.add(matrix.run(CASES[0], ["cpu"]))
     assert report.reasons() == ["cpu: 1 refused: tiles of N elements are not supported"]
+
+
+@pytest.mark.parametrize("target", ["emu:gfx950", "emu:gfx1250"])
+def test_transposes_of_rank_3_on_chips_with_transposed_reads(target: str) -> None:
+    """The relayout goes through shared memory."""
+    names = [
+        f"triton_xla.transpose of rank 3-{element}-{extent}"
+        for element, extent in (("f16", "ragged"), ("i16", "aligned"))
+    ]
+    check([case for case in CASES if str(case) in names], target)

@@ -307,14 +307,12 @@ LogicalResult Conversions::plan(Operation *op, Planner &planner) const {
     return failure();
   Type from = getElement(op->getOperand(0)), to = getElement(op->getResult(0));
   const targets::Target &target = planner.getVendor().getTarget();
-  // Integers that f32 rounds exceed the largest 8-bit float with instructions.
-  for (auto [type, other] : {std::pair(from, to), std::pair(to, from)})
-    if (isSmallFloat(type) && !isa<FloatType>(other) &&
-        !(isFloat8(type) && supportsFloat8(target)))
-      return op->emitOpError()
-             << "converts " << from << " to " << to << "; " << target.name
-             << " does not have conversion instructions for " << type
-             << ", so convert through f32";
+  if (isSmallFloat(from) && !isa<FloatType>(to) &&
+      !(isFloat8(from) && supportsFloat8(target)))
+    return op->emitOpError()
+           << "converts " << from << " to " << to << "; " << target.name
+           << " does not have conversion instructions for " << from
+           << ", so convert through f32";
   if (!isVector(op->getResult(0)))
     return success();
   return getElementwiseLowering().plan(op, planner);

@@ -372,7 +372,9 @@ def float_comparison(predicate: int) -> Callable[[Array, Array], Array]:
 
 def integer_comparison(predicate: int) -> Callable[[Array, Array], Array]:
     if predicate < 6:
-        return _SIGNED[predicate]
+        signed = _SIGNED[predicate]
+        # A signed i1 is 0 or -1.
+        return lambda x, y: signed(y, x) if x.dtype == np.bool_ else signed(x, y)
     return lambda x, y: _SIGNED[predicate - 4](as_unsigned(x), as_unsigned(y))
 
 
@@ -389,6 +391,8 @@ def compare_numbers(op: ir.Operation) -> Callable[[int, int], Any] | None:
     predicate, bits = attribute(op, "predicate"), integer_bits(op.operands[0].type)
     if bits is None:
         return None
+    if bits == 1 and predicate < 6:
+        return lambda x, y: _SIGNED[predicate](y, x)
     return _SIGNED[predicate] if predicate < 6 else _unsigned(bits, _SIGNED[predicate - 4])
 
 

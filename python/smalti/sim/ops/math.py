@@ -28,6 +28,11 @@ def _power(x: Array, y: Array) -> Array:
     return np.power(x, y)
 
 
+def _round_half_away(x: Array) -> Array:
+    whole = np.trunc(x)
+    return np.copysign(whole + (np.abs(x - whole) >= 0.5) * np.sign(x), x)
+
+
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     "absf": np.abs,
     "acos": np.arccos,
@@ -49,12 +54,13 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "expm1": np.expm1,
     "floor": np.floor,
     "fma": fused,
+    "fpowi": _power,
     "log": np.log,
     "log10": np.log10,
     "log1p": np.log1p,
     "log2": np.log2,
     "powf": _power,
-    "round": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
+    "round": _round_half_away,
     "roundeven": np.rint,
     "rsqrt": lambda x: 1.0 / np.sqrt(x),
     "sin": np.sin,

@@ -93,6 +93,34 @@ def test_fract(dtype: Any) -> None:
     np.testing.assert_array_equal(got, expected)
 
 
+def two_over_pi(bits: int) -> int:
+    """2 / pi times 2^bits, from Machin's formula in integers."""
+
+    def arccot(x: int) -> int:
+        total, term, n = 0, one // x, 1
+        while term:
+            total += term // n if n % 4 == 1 else -(term // n)
+            term, n = term // (x * x), n + 2
+        return total
+
+    one = 1 << (bits + 64)
+    pi = 4 * (4 * arccot(5) - arccot(239))
+    return (one << (bits + 1)) // pi
+
+
+def test_trig_preop() -> None:
+    """Segments of 53 bits of 2 / pi, after the bits that large operands skip."""
+    x = np.array([[1.0], [-3.0], [2.0**54], [2.0**55], [2.0**200], [2.0**945], [2.0**1023], [5e-324]])
+    digits = two_over_pi(1201)
+    for segment in (0, 1, 7, 31):
+        got = call("trig.preop.f64", "double", ("double", x), ("i32", segment), dtype=F64)
+        for value, found in zip(x[:, 0], got.ravel(), strict=True):
+            exponent = int(np.array(value).view(np.uint64)) >> 52 & 0x7FF
+            shift = 53 * segment + max(exponent - 1077, 0)
+            selected = (digits << shift >> 1148) & (2**53 - 1)
+            assert found == np.ldexp(float(selected), -53 - shift + (128 if exponent >= 1968 else 0))
+
+
 @pytest.mark.parametrize("dtype, integer", [(F16, "i16"), (F16, "i32"), (F32, "i32"), (F64, "i32")])
 def test_frexp(dtype: Any, integer: str) -> None:
     x = values(dtype)
