@@ -203,6 +203,8 @@ private:
   /// Whether only MMAs in its MLIR block use a concatenation, as operands A and
   /// B. Its parts are then stored directly to the buffers of the operands.
   bool isStaged(triton_xla::ConcatOp op) const;
+  void storeTransposed(mlir::Location loc, mlir::Value tile,
+                       const BlockTranspose &layouts, mlir::Value buffer);
   void storeOperand(mlir::Location loc, mlir::Value tile, mlir::Value buffer);
   void commitCopies(mlir::Location loc);
   mlir::Attribute storageLayout(mlir::Value tile);

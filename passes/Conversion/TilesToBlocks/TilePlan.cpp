@@ -18,6 +18,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -226,6 +227,7 @@ public:
     if (failed(assignLayouts(plan, target)))
       return failure();
     chooseRegisterOperands();
+    chooseTransposedCopies();
     placeGlobalBarriers(plan);
     chooseTensorStores();
     return std::move(plan);
@@ -247,6 +249,8 @@ private:
   bool staysInWarps(triton_xla::DotOp dot, Value operand,
                     const layout::TiledLayout &fragment) const;
   void chooseRegisterOperands();
+  int64_t getColumnVector(triton_xla::ExtractOp extract) const;
+  void chooseTransposedCopies();
   void chooseTensorStores();
 
   TilePlan plan;
@@ -764,6 +768,69 @@ void Planner::chooseRegisterOperands() {
     dotPlan.aInRegisters = staysInWarps(dot, dot.getLhs(), dotPlan.mma.a);
     dotPlan.bInRegisters = staysInWarps(dot, dot.getRhs(), dotPlan.mma.b);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Operands with contiguous columns
+//===----------------------------------------------------------------------===//
+
+/// The elements of a column that the MMAs read together, if all uses of a tile
+/// are operands of which threads hold parts of columns; otherwise 1.
+int64_t Planner::getColumnVector(triton_xla::ExtractOp extract) const {
+  int64_t vector = std::numeric_limits<int64_t>::max();
+  for (OpOperand *use : getOperandUses(extract)) {
+    auto it = plan.dots.find(use->getOwner());
+    if (it == plan.dots.end())
+      return 1;
+    auto dot = cast<triton_xla::DotOp>(use->getOwner());
+    bool isTransposed = use->get() != extract.getTile(),
+         isRhs = use->getOperandNumber() == 1;
+    if (use->get() == dot.getAccumulator() || isTransposed == isRhs)
+      return 1;
+    const BlockMma &mma = it->second.mma;
+    vector = std::min(vector, (isRhs ? mma.b : mma.a).vectorLength());
+  }
+  return vector;
+}
+
+/// Chooses the tiles that are transposed in registers on their way to shared
+/// memory, on targets whose MMAs have K in the vectors of both operands and
+/// that cannot transpose with the load of an operand.
+void Planner::chooseTransposedCopies() {
+  if (target.hasLdMatrix)
+    return;
+  plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
+    RankedTensorType type = extract.getTileType();
+    if (!isTile(extract.getTile()) || type.getRank() != 2 ||
+        plan.asyncCopies.contains(extract) ||
+        plan.tensorCopies.contains(extract) || extract->use_empty())
+      return;
+    int64_t bits = type.getElementType().isIntOrFloat()
+                       ? type.getElementTypeBitWidth()
+                       : 64;
+    constexpr int64_t wordBits = 32, widestBits = kMaxAccessBytes * 8;
+    int64_t wanted = getColumnVector(extract);
+    if (bits < 8 || bits >= wordBits || wanted * bits < wordBits)
+      return;
+    // Wide accesses to global memory first.
+    int64_t perThread = type.getNumElements() / plan.block.threads();
+    int64_t row =
+        std::min({widestBits / bits,
+                  int64_t(1) << std::min(log2Run(Window::of(extract)), 8u),
+                  int64_t(llvm::bit_floor(uint64_t(
+                      std::max<int64_t>(perThread * bits / wordBits, 1))))});
+    int64_t column = std::min({wanted, widestBits / bits,
+                               int64_t(llvm::bit_floor(uint64_t(
+                                   std::max<int64_t>(perThread / row, 1))))});
+    if (row * bits < wordBits || column * bits < wordBits)
+      return;
+    std::optional<BlockTranspose> layouts = chooseBlockTranspose(
+        extract.getContext(), type.getShape(), row, column, plan.block);
+    if (!layouts)
+      return;
+    plan.transposedCopies.insert({extract, *layouts});
+    plan.layouts[extract.getTile()] = layouts->alongRows;
+  });
 }
 
 //===----------------------------------------------------------------------===//

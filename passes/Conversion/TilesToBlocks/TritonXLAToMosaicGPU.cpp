@@ -748,19 +748,24 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   if (Value buffer = copied.lookup(operand))
     return buffer;
   Location loc = dot.getLoc();
-  if (triton_xla::TransposeOp transpose = getOperandTranspose(operand)) {
+  auto swapDims = [&](Value buffer) -> Value {
     AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0},
                                                   builder.getContext());
-    return memref::TransposeOp::create(builder, loc,
-                                       stageOperand(dot, transpose.getTile()),
+    return memref::TransposeOp::create(builder, loc, buffer,
                                        AffineMapAttr::get(swap));
-  }
+  };
+  if (triton_xla::TransposeOp transpose = getOperandTranspose(operand))
+    return swapDims(stageOperand(dot, transpose.getTile()));
+  Operation *producer = operand.getDefiningOp();
+  const auto *transposed = plan.transposedCopies.find(producer);
+  bool isTransposed = transposed != plan.transposedCopies.end();
   // An earlier dot may have stored the tile.
   if (auto it = staged.find(operand);
       it != staged.end() && isInside(dot->getBlock(), it->second.second))
-    return it->second.first;
-  Operation *producer = operand.getDefiningOp();
+    return isTransposed ? swapDims(it->second.first) : it->second.first;
   auto type = cast<RankedTensorType>(operand.getType());
+  if (isTransposed)
+    type = type.clone({type.getDimSize(1), type.getDimSize(0)});
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
   bool isInvariant = loop && loop.isDefinedOutsideOfLoop(operand);
   Location bufferLoc = producer ? producer->getLoc() : loc;
@@ -768,18 +773,43 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
       isInvariant
           ? allocateBuffer(bufferLoc, type.getShape(), type.getElementType())
           : allocateOperand(bufferLoc, type, dot->getBlock());
-  OpBuilder::InsertionGuard guard(builder);
-  // An operand from outside of the dot's loop is stored once, before the loop.
-  if (isInvariant) {
-    builder.setInsertionPointAfterValue(mapping.lookup(operand));
-    if (plan.persistentBlocks != 0 ||
-        loop->getParentOfType<LoopLikeOpInterface>())
-      gpu::BarrierOp::create(builder, loc);
-  }
   staged[operand] = {buffer,
                      isInvariant ? operand.getParentBlock() : dot->getBlock()};
-  storeOperand(loc, operand, buffer);
-  return buffer;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    // An operand from outside of the dot's loop is stored once, before it.
+    if (isInvariant) {
+      builder.setInsertionPointAfterValue(mapping.lookup(operand));
+      if (plan.persistentBlocks != 0 ||
+          loop->getParentOfType<LoopLikeOpInterface>())
+        gpu::BarrierOp::create(builder, loc);
+    }
+    if (isTransposed)
+      storeTransposed(loc, operand, transposed->second, buffer);
+    else
+      storeOperand(loc, operand, buffer);
+  }
+  return isTransposed ? swapDims(buffer) : buffer;
+}
+
+/// Stores the columns of a tile as rows of a buffer.
+void TileEmitter::storeTransposed(Location loc, Value tile,
+                                  const BlockTranspose &layouts, Value buffer) {
+  constexpr int64_t swapped[] = {1, 0};
+  auto shape = cast<RankedTensorType>(tile.getType()).getShape();
+  Value columns = castLayout(loc, mapping.lookup(tile), layouts.alongRows,
+                             layouts.alongColumns);
+  auto type = cast<VectorType>(columns.getType());
+  auto transpose = vector::TransposeOp::create(
+      builder, loc,
+      VectorType::get({shape[1], shape[0]}, type.getElementType()), columns,
+      swapped);
+  Attribute layout = getTransposedLayout(layouts.alongColumns, shape, swapped);
+  setLayouts(transpose, {layouts.alongColumns}, {layout});
+  auto store = mosaic_gpu::VectorStoreOp::create(
+      builder, loc, transpose, buffer, /*optimized=*/BoolAttr(),
+      /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
+  setLayouts(store, {layout}, {});
 }
 
 /// Operand A or B of a dot as a vector in the layout of its MMA.
