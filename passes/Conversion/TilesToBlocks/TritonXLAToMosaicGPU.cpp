@@ -744,25 +744,22 @@ Value TileEmitter::allocateOperand(Location loc, RankedTensorType type,
   return buffer;
 }
 
-Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
+TileEmitter::Operand TileEmitter::stageOperand(triton_xla::DotOp dot,
+                                               Value operand) {
   if (Value buffer = copied.lookup(operand))
-    return buffer;
+    return {buffer, /*isTransposed=*/false};
   Location loc = dot.getLoc();
-  auto swapDims = [&](Value buffer) -> Value {
-    AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0},
-                                                  builder.getContext());
-    return memref::TransposeOp::create(builder, loc, buffer,
-                                       AffineMapAttr::get(swap));
-  };
-  if (triton_xla::TransposeOp transpose = getOperandTranspose(operand))
-    return swapDims(stageOperand(dot, transpose.getTile()));
+  if (triton_xla::TransposeOp transpose = getOperandTranspose(operand)) {
+    Operand source = stageOperand(dot, transpose.getTile());
+    return {source.value, !source.isTransposed};
+  }
   Operation *producer = operand.getDefiningOp();
   const auto *transposed = plan.transposedCopies.find(producer);
   bool isTransposed = transposed != plan.transposedCopies.end();
   // An earlier dot may have stored the tile.
   if (auto it = staged.find(operand);
       it != staged.end() && isInside(dot->getBlock(), it->second.second))
-    return isTransposed ? swapDims(it->second.first) : it->second.first;
+    return {it->second.first, isTransposed};
   auto type = cast<RankedTensorType>(operand.getType());
   if (isTransposed)
     type = type.clone({type.getDimSize(1), type.getDimSize(0)});
@@ -789,7 +786,7 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
     else
       storeOperand(loc, operand, buffer);
   }
-  return isTransposed ? swapDims(buffer) : buffer;
+  return {buffer, isTransposed};
 }
 
 /// Stores the columns of a tile as rows of a buffer.
@@ -884,10 +881,12 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
   Attribute accLayout =
       mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
-  Value lhs = dot.aInRegisters ? operandInLayout(loc, op.getLhs(), aLayout)
-                               : stageOperand(op, op.getLhs());
-  Value rhs = dot.bInRegisters ? operandInLayout(loc, op.getRhs(), bLayout)
-                               : stageOperand(op, op.getRhs());
+  auto getOperand = [&](Value operand, bool isInRegisters, Attribute layout) {
+    return isInRegisters ? Operand{operandInLayout(loc, operand, layout), false}
+                         : stageOperand(op, operand);
+  };
+  Operand lhs = getOperand(op.getLhs(), dot.aInRegisters, aLayout),
+          rhs = getOperand(op.getRhs(), dot.bInRegisters, bLayout);
   bool usesMemory = !dot.aInRegisters || !dot.bInRegisters;
   commitCopies(loc);
   auto isCopied = [&](Value operand) {
@@ -901,26 +900,37 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     gpu::BarrierOp::create(builder, loc);
 
   /// A part of an operand in registers or in shared memory.
-  auto takeFragment = [&](Value operand, ArrayRef<OpFoldResult> offsets,
-                          ArrayRef<int64_t> shape, Attribute layout) -> Value {
-    if (isVector(operand)) {
-      if (cast<VectorType>(operand.getType()).getShape() == shape)
-        return operand;
+  auto takeFragment =
+      [&](const Operand &operand, SmallVector<OpFoldResult, 2> offsets,
+          SmallVector<int64_t, 2> shape, Attribute layout) -> Value {
+    if (isVector(operand.value)) {
+      if (llvm::equal(cast<VectorType>(operand.value.getType()).getShape(),
+                      shape))
+        return operand.value;
       auto slice = vector::ExtractStridedSliceOp::create(
-          builder, loc, operand, *getConstantIntValues(offsets), shape,
+          builder, loc, operand.value, *getConstantIntValues(offsets), shape,
           SmallVector<int64_t>(shape.size(), 1));
       setLayouts(slice, {layout}, {layout});
       return slice;
     }
-    Value buffer = operand;
-    auto type = cast<MemRefType>(buffer.getType());
-    if (type.getShape() != shape)
+    Value buffer = operand.value;
+    auto vector =
+        VectorType::get(shape, getElementTypeOrSelf(buffer.getType()));
+    if (operand.isTransposed) {
+      std::swap(offsets[0], offsets[1]);
+      std::swap(shape[0], shape[1]);
+    }
+    if (!llvm::equal(cast<MemRefType>(buffer.getType()).getShape(), shape))
       buffer = memref::SubViewOp::create(
           builder, loc, buffer, offsets, getAsIndexOpFoldResult(context, shape),
           {builder.getIndexAttr(1), builder.getIndexAttr(1)});
-    auto load = mosaic_gpu::VectorLoadOp::create(
-        builder, loc, VectorType::get(shape, type.getElementType()), buffer,
-        /*optimized=*/BoolAttr());
+    if (operand.isTransposed)
+      buffer = memref::TransposeOp::create(
+          builder, loc, buffer,
+          AffineMapAttr::get(
+              AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, context)));
+    auto load = mosaic_gpu::VectorLoadOp::create(builder, loc, vector, buffer,
+                                                 /*optimized=*/BoolAttr());
     setLayouts(load, {}, {layout});
     return load.getResult();
   };
