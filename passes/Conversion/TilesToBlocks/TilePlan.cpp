@@ -240,7 +240,7 @@ private:
   LogicalResult checkMemRefs(Operation *op);
   LogicalResult checkDot(triton_xla::DotOp dot);
   bool chooseWarpgroups();
-  bool prefersTransposedMmas();
+  int64_t countTransposedUses();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
   void chooseAsyncCopies();
@@ -531,11 +531,11 @@ bool Planner::chooseWarpgroups() {
   return true;
 }
 
-/// Whether accumulators should have the rows of a tile along the lanes, and
-/// parts of a row in registers, which is the layout of operand A of an MMA. The
-/// accesses to memory are then wider. Otherwise, columns are along the lanes,
-/// as in operand B.
-bool Planner::prefersTransposedMmas() {
+/// A transposed accumulator has the rows of a tile along the lanes, and parts
+/// of a row in registers, which is the layout of operand A of an MMA.
+/// Otherwise, columns are along the lanes, as in operand B. Returns how many
+/// more computed operands need the first layout than the second one.
+int64_t Planner::countTransposedUses() {
   int64_t votes = 0;
   auto vote = [&](Value operand, int64_t direct) {
     triton_xla::TransposeOp transpose = getOperandTranspose(operand);
@@ -547,7 +547,7 @@ bool Planner::prefersTransposedMmas() {
     vote(dot.getLhs(), 1);
     vote(dot.getRhs(), -1);
   }
-  return votes >= 0;
+  return votes;
 }
 
 LogicalResult Planner::chooseWarps() {
@@ -607,17 +607,21 @@ LogicalResult Planner::chooseWarps() {
       plan.block.numWarps = 1;
   }
 
-  bool isTransposed = prefersTransposedMmas();
+  int64_t votes = countTransposedUses();
   for (triton_xla::DotOp dot : dots) {
     std::optional<BlockMma> mma = selectFor(dot, plan.block.numWarps);
     assert(mma && "legalizeDots must pad the tiles for these warps");
     DotPlan dotPlan;
     dotPlan.mma = *mma;
-    if (isTransposed)
-      if (std::optional<BlockMma> transposed =
-              arrangeMma(*mma->instruction, mma->m, mma->n, mma->k, mma->warpsM,
-                         mma->warpsN, /*isTransposed=*/true))
-        dotPlan.mma = *transposed;
+    // Without vectors, the accesses to rows of the accumulator do not become
+    // wider.
+    std::optional<BlockMma> transposed =
+        arrangeMma(*mma->instruction, mma->m, mma->n, mma->k, mma->warpsM,
+                   mma->warpsN, /*isTransposed=*/true);
+    if (transposed &&
+        (votes > 0 ||
+         (votes == 0 && transposed->accumulator.vectorLength() > 1)))
+      dotPlan.mma = *transposed;
     if (mma->instruction->kind == targets::MmaKind::Fma)
       for (const MmaInstruction &other : llvm::reverse(target.mmas))
         if (other.kind != targets::MmaKind::Fma &&
