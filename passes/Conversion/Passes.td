@@ -149,6 +149,11 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     change layout implicitly. Patterns that create vector ops lose layouts, so do not run `canonicalize` between this
     pass and the conversion to threads.
 
+    **Operands.** A computed operand of an MMA stays in registers if the layout change needs no exchange between warps.
+    Others are staged in shared memory; a tile that several dots read is stored once, and dots in different loops share
+    buffers. On AMD, MMAs may compute the transposed tile, and columns of loaded operands are stored as rows if the MMA
+    reads parts of columns.
+
     **Barriers.** A barrier orders accesses to the same argument if one of them is a write, unless each element is
     accessed by one thread only.
 

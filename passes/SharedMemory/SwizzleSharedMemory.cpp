@@ -160,8 +160,8 @@ static bool canResolve(Operation *view) {
     return expand.getResultType().hasStaticShape();
   if (auto collapse = dyn_cast<memref::CollapseShapeOp>(view))
     return collapse.getSrcType().hasStaticShape();
-  return isa<memref::SubViewOp, memref::CastOp, memref::AssumeAlignmentOp>(
-      view);
+  return isa<memref::SubViewOp, memref::CastOp, memref::AssumeAlignmentOp,
+             memref::TransposeOp>(view);
 }
 
 /// Tries the access with the whole buffer on a copy of the op.
@@ -313,6 +313,12 @@ static SmallVector<Value> resolve(PatternRewriter &rewriter, Location loc,
           affine::resolveIndicesIntoOpWithOffsetsAndStrides(
               rewriter, loc, view.getMixedOffsets(), view.getMixedStrides(),
               view.getDroppedDims(), result, inner);
+          result = inner;
+        })
+        .Case([&](memref::TransposeOp view) {
+          inner.resize(result.size());
+          for (auto [dim, index] : llvm::enumerate(result))
+            inner[view.getPermutation().getDimPosition(dim)] = index;
           result = inner;
         })
         .Case([&](memref::ExpandShapeOp view) {

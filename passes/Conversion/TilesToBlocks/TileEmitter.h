@@ -205,12 +205,19 @@ private:
                              mlir::Type element, int64_t alignment = 0);
   mlir::Value allocateOperand(mlir::Location loc, mlir::RankedTensorType type,
                               mlir::Block *user);
-  mlir::Value stageOperand(triton_xla::DotOp dot, mlir::Value operand);
+  /// Operand A or B of a dot: a vector, a buffer or the transpose of a buffer.
+  struct Operand {
+    mlir::Value value;
+    bool isTransposed;
+  };
+  Operand stageOperand(triton_xla::DotOp dot, mlir::Value operand);
   mlir::Value operandInLayout(mlir::Location loc, mlir::Value operand,
                               mlir::Attribute layout);
   /// Whether only MMAs in its MLIR block use a concatenation, as operands A and
   /// B. Its parts are then stored directly to the buffers of the operands.
   bool isStaged(triton_xla::ConcatOp op) const;
+  void storeTransposed(mlir::Location loc, mlir::Value tile,
+                       const BlockTranspose &layouts, mlir::Value buffer);
   void storeOperand(mlir::Location loc, mlir::Value tile, mlir::Value buffer);
   void commitCopies(mlir::Location loc);
   mlir::Attribute storageLayout(mlir::Value tile);

@@ -82,6 +82,36 @@ Attribute smalti::chooseBlockedLayout(MLIRContext *context,
   return mosaic_gpu::TiledLayoutAttr::get(context, layout.canonical());
 }
 
+std::optional<BlockTranspose>
+smalti::chooseBlockTranspose(MLIRContext *context, ArrayRef<int64_t> shape,
+                             int64_t rowVector, int64_t columnVector,
+                             const BlockShape &block) {
+  int64_t laneColumns =
+      std::min(block.waveSize, largestPowerOfTwoDivisor(shape[1]) / rowVector);
+  if (laneColumns == 0)
+    return std::nullopt;
+  int64_t laneRows = block.waveSize / laneColumns;
+  SmallVector<int64_t> wave = {laneRows * columnVector,
+                               laneColumns * rowVector};
+  SmallVector<int64_t> whole = {block.numWarps * wave[0], wave[1]};
+  if (shape[0] % whole[0] != 0 || shape[1] % whole[1] != 0)
+    return std::nullopt;
+  auto create = [&](SmallVector<int64_t> vector, int64_t vectorDim,
+                    int64_t waveDim) -> Attribute {
+    TiledLayout layout;
+    layout.tiling = {whole, wave, {columnVector, rowVector}, vector};
+    // The tiled shape ends with warps, 1, lanes along the rows, lanes along the
+    // columns, and the dimensions of the block.
+    layout.warpDims = {PartitionDim::of(waveDim - 3)};
+    layout.laneDims = {PartitionDim::of(waveDim - 1),
+                       PartitionDim::of(waveDim)};
+    layout.vectorDim = vectorDim;
+    return mosaic_gpu::TiledLayoutAttr::get(context, layout.canonical());
+  };
+  return BlockTranspose{create({rowVector}, -1, -4),
+                        create({columnVector, 1}, -2, -5)};
+}
+
 Attribute smalti::chooseTileLayout(MLIRContext *context,
                                    ArrayRef<int64_t> shape, int64_t maxVector,
                                    const BlockShape &block) {

@@ -35,6 +35,18 @@ mlir::Attribute chooseBlockedLayout(mlir::MLIRContext *context,
                                     llvm::ArrayRef<int64_t> shape,
                                     int64_t maxVector, const BlockShape &block);
 
+/// Two layouts of a matrix in which a thread holds the same blocks of rows and
+/// columns: one with vectors along the rows, one along the columns.
+struct BlockTranspose {
+  mlir::Attribute alongRows, alongColumns;
+};
+/// The layouts with blocks of `columnVector` rows by `rowVector` columns
+/// (powers of two), if they distribute the matrix evenly.
+std::optional<BlockTranspose>
+chooseBlockTranspose(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
+                     int64_t rowVector, int64_t columnVector,
+                     const BlockShape &block);
+
 /// The layouts of results, and of operands, of ops in which every thread keeps
 /// its elements (see layout::reduce, reshape and transpose). Null if every
 /// layout moves elements.

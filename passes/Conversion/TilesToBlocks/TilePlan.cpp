@@ -19,6 +19,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -248,6 +249,7 @@ public:
     if (failed(assignLayouts(plan, target)))
       return failure();
     chooseRegisterOperands();
+    chooseTransposedCopies();
     placeGlobalBarriers(plan);
     chooseTensorStores();
     return std::move(plan);
@@ -257,7 +259,7 @@ private:
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
   bool chooseWarpgroups();
-  bool prefersTransposedMmas();
+  int64_t countTransposedUses();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
   void chooseAsyncCopies();
@@ -266,6 +268,8 @@ private:
   bool staysInWarps(triton_xla::DotOp dot, Value operand,
                     const layout::TiledLayout &fragment) const;
   void chooseRegisterOperands();
+  int64_t getColumnVector(triton_xla::ExtractOp extract) const;
+  void chooseTransposedCopies();
   void chooseTensorStores();
 
   TilePlan plan;
@@ -426,11 +430,11 @@ bool Planner::chooseWarpgroups() {
   return true;
 }
 
-/// Whether accumulators should have the rows of a tile along the lanes, and
-/// parts of a row in registers, which is the layout of operand A of an MMA. The
-/// accesses to memory are then wider. Otherwise, columns are along the lanes,
-/// as in operand B.
-bool Planner::prefersTransposedMmas() {
+/// A transposed accumulator has the rows of a tile along the lanes, and parts
+/// of a row in registers, which is the layout of operand A of an MMA.
+/// Otherwise, columns are along the lanes, as in operand B. Returns how many
+/// more computed operands need the first layout than the second one.
+int64_t Planner::countTransposedUses() {
   int64_t votes = 0;
   auto vote = [&](Value operand, int64_t direct) {
     triton_xla::TransposeOp transpose = getOperandTranspose(operand);
@@ -442,7 +446,7 @@ bool Planner::prefersTransposedMmas() {
     vote(dot.getLhs(), 1);
     vote(dot.getRhs(), -1);
   }
-  return votes >= 0;
+  return votes;
 }
 
 LogicalResult Planner::chooseWarps() {
@@ -502,17 +506,21 @@ LogicalResult Planner::chooseWarps() {
       plan.block.numWarps = 1;
   }
 
-  bool isTransposed = prefersTransposedMmas();
+  int64_t votes = countTransposedUses();
   for (triton_xla::DotOp dot : dots) {
     std::optional<BlockMma> mma = selectFor(dot, plan.block.numWarps);
     assert(mma && "legalizeDots must pad the tiles for these warps");
     DotPlan dotPlan;
     dotPlan.mma = *mma;
-    if (isTransposed)
-      if (std::optional<BlockMma> transposed =
-              arrangeMma(*mma->instruction, mma->m, mma->n, mma->k, mma->warpsM,
-                         mma->warpsN, /*isTransposed=*/true))
-        dotPlan.mma = *transposed;
+    // Without vectors, the accesses to rows of the accumulator do not become
+    // wider.
+    std::optional<BlockMma> transposed =
+        arrangeMma(*mma->instruction, mma->m, mma->n, mma->k, mma->warpsM,
+                   mma->warpsN, /*isTransposed=*/true);
+    if (transposed &&
+        (votes > 0 ||
+         (votes == 0 && transposed->accumulator.vectorLength() > 1)))
+      dotPlan.mma = *transposed;
     if (mma->instruction->kind == targets::MmaKind::Fma)
       for (const MmaInstruction &other : llvm::reverse(target.mmas))
         if (other.kind != targets::MmaKind::Fma &&
@@ -667,6 +675,69 @@ void Planner::chooseRegisterOperands() {
     dotPlan.aInRegisters = staysInWarps(dot, dot.getLhs(), dotPlan.mma.a);
     dotPlan.bInRegisters = staysInWarps(dot, dot.getRhs(), dotPlan.mma.b);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Operands with contiguous columns
+//===----------------------------------------------------------------------===//
+
+/// The elements of a column that the MMAs read together, if all uses of a tile
+/// are operands of which threads hold parts of columns; otherwise 1.
+int64_t Planner::getColumnVector(triton_xla::ExtractOp extract) const {
+  int64_t vector = std::numeric_limits<int64_t>::max();
+  for (OpOperand *use : getOperandUses(extract)) {
+    auto it = plan.dots.find(use->getOwner());
+    if (it == plan.dots.end())
+      return 1;
+    auto dot = cast<triton_xla::DotOp>(use->getOwner());
+    bool isTransposed = use->get() != extract.getTile(),
+         isRhs = use->getOperandNumber() == 1;
+    if (use->get() == dot.getAccumulator() || isTransposed == isRhs)
+      return 1;
+    const BlockMma &mma = it->second.mma;
+    vector = std::min(vector, (isRhs ? mma.b : mma.a).vectorLength());
+  }
+  return vector;
+}
+
+/// Chooses the tiles that are transposed in registers on their way to shared
+/// memory, on targets whose MMAs have K in the vectors of both operands and
+/// that cannot transpose with the load of an operand.
+void Planner::chooseTransposedCopies() {
+  if (target.hasLdMatrix)
+    return;
+  plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
+    RankedTensorType type = extract.getTileType();
+    if (!isTile(extract.getTile()) || type.getRank() != 2 ||
+        plan.asyncCopies.contains(extract) ||
+        plan.tensorCopies.contains(extract) || extract->use_empty())
+      return;
+    int64_t bits = type.getElementType().isIntOrFloat()
+                       ? type.getElementTypeBitWidth()
+                       : 64;
+    constexpr int64_t wordBits = 32, widestBits = kMaxAccessBytes * 8;
+    int64_t wanted = getColumnVector(extract);
+    if (bits < 8 || bits >= wordBits || wanted * bits < wordBits)
+      return;
+    // Wide accesses to global memory first.
+    int64_t perThread = type.getNumElements() / plan.block.threads();
+    int64_t row =
+        std::min({widestBits / bits,
+                  int64_t(1) << std::min(log2Run(Window::of(extract)), 8u),
+                  int64_t(llvm::bit_floor(uint64_t(
+                      std::max<int64_t>(perThread * bits / wordBits, 1))))});
+    int64_t column = std::min({wanted, widestBits / bits,
+                               int64_t(llvm::bit_floor(uint64_t(
+                                   std::max<int64_t>(perThread / row, 1))))});
+    if (row * bits < wordBits || column * bits < wordBits)
+      return;
+    std::optional<BlockTranspose> layouts = chooseBlockTranspose(
+        extract.getContext(), type.getShape(), row, column, plan.block);
+    if (!layouts)
+      return;
+    plan.transposedCopies.insert({extract, *layouts});
+    plan.layouts[extract.getTile()] = layouts->alongRows;
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -59,6 +59,9 @@ struct TilePlan {
   llvm::DenseSet<mlir::Operation *> asyncCopies;
   /// Extracts of wgmma operands, which are lowered to TMA loads.
   llvm::DenseSet<mlir::Operation *> tensorCopies;
+  /// Extracts whose tiles are stored in shared memory with contiguous columns,
+  /// which the MMAs read with wide accesses.
+  llvm::MapVector<mlir::Operation *, BlockTranspose> transposedCopies;
   /// Inserts of wgmma accumulators that are lowered to TMA stores through
   /// shared memory, and why others are not.
   llvm::MapVector<mlir::Operation *, TensorWindow> tensorStores;

@@ -767,23 +767,25 @@ Value TileEmitter::allocateOperand(Location loc, RankedTensorType type,
   return buffer;
 }
 
-Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
+TileEmitter::Operand TileEmitter::stageOperand(triton_xla::DotOp dot,
+                                               Value operand) {
   if (Value buffer = copied.lookup(operand))
-    return buffer;
+    return {buffer, /*isTransposed=*/false};
   Location loc = dot.getLoc();
   if (triton_xla::TransposeOp transpose = getOperandTranspose(operand)) {
-    AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0},
-                                                  builder.getContext());
-    return memref::TransposeOp::create(builder, loc,
-                                       stageOperand(dot, transpose.getTile()),
-                                       AffineMapAttr::get(swap));
+    Operand source = stageOperand(dot, transpose.getTile());
+    return {source.value, !source.isTransposed};
   }
+  Operation *producer = operand.getDefiningOp();
+  const auto *transposed = plan.transposedCopies.find(producer);
+  bool isTransposed = transposed != plan.transposedCopies.end();
   // An earlier dot may have stored the tile.
   if (auto it = staged.find(operand);
       it != staged.end() && isInside(dot->getBlock(), it->second.second))
-    return it->second.first;
-  Operation *producer = operand.getDefiningOp();
+    return {it->second.first, isTransposed};
   auto type = cast<RankedTensorType>(operand.getType());
+  if (isTransposed)
+    type = type.clone({type.getDimSize(1), type.getDimSize(0)});
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
   bool isInvariant = loop && loop.isDefinedOutsideOfLoop(operand);
   Location bufferLoc = producer ? producer->getLoc() : loc;
@@ -791,18 +793,43 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
       isInvariant
           ? allocateBuffer(bufferLoc, type.getShape(), type.getElementType())
           : allocateOperand(bufferLoc, type, dot->getBlock());
-  OpBuilder::InsertionGuard guard(builder);
-  // An operand from outside of the dot's loop is stored once, before the loop.
-  if (isInvariant) {
-    builder.setInsertionPointAfterValue(mapping.lookup(operand));
-    if (plan.persistentBlocks != 0 ||
-        loop->getParentOfType<LoopLikeOpInterface>())
-      gpu::BarrierOp::create(builder, loc);
-  }
   staged[operand] = {buffer,
                      isInvariant ? operand.getParentBlock() : dot->getBlock()};
-  storeOperand(loc, operand, buffer);
-  return buffer;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    // An operand from outside of the dot's loop is stored once, before it.
+    if (isInvariant) {
+      builder.setInsertionPointAfterValue(mapping.lookup(operand));
+      if (plan.persistentBlocks != 0 ||
+          loop->getParentOfType<LoopLikeOpInterface>())
+        gpu::BarrierOp::create(builder, loc);
+    }
+    if (isTransposed)
+      storeTransposed(loc, operand, transposed->second, buffer);
+    else
+      storeOperand(loc, operand, buffer);
+  }
+  return {buffer, isTransposed};
+}
+
+/// Stores the columns of a tile as rows of a buffer.
+void TileEmitter::storeTransposed(Location loc, Value tile,
+                                  const BlockTranspose &layouts, Value buffer) {
+  constexpr int64_t swapped[] = {1, 0};
+  auto shape = cast<RankedTensorType>(tile.getType()).getShape();
+  Value columns = castLayout(loc, mapping.lookup(tile), layouts.alongRows,
+                             layouts.alongColumns);
+  auto type = cast<VectorType>(columns.getType());
+  auto transpose = vector::TransposeOp::create(
+      builder, loc,
+      VectorType::get({shape[1], shape[0]}, type.getElementType()), columns,
+      swapped);
+  Attribute layout = getTransposedLayout(layouts.alongColumns, shape, swapped);
+  setLayouts(transpose, {layouts.alongColumns}, {layout});
+  auto store = mosaic_gpu::VectorStoreOp::create(
+      builder, loc, transpose, buffer, /*optimized=*/BoolAttr(),
+      /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
+  setLayouts(store, {layout}, {});
 }
 
 /// Operand A or B of a dot as a vector in the layout of its MMA.
@@ -877,10 +904,12 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
   Attribute accLayout =
       mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
-  Value lhs = dot.aInRegisters ? operandInLayout(loc, op.getLhs(), aLayout)
-                               : stageOperand(op, op.getLhs());
-  Value rhs = dot.bInRegisters ? operandInLayout(loc, op.getRhs(), bLayout)
-                               : stageOperand(op, op.getRhs());
+  auto getOperand = [&](Value operand, bool isInRegisters, Attribute layout) {
+    return isInRegisters ? Operand{operandInLayout(loc, operand, layout), false}
+                         : stageOperand(op, operand);
+  };
+  Operand lhs = getOperand(op.getLhs(), dot.aInRegisters, aLayout),
+          rhs = getOperand(op.getRhs(), dot.bInRegisters, bLayout);
   bool usesMemory = !dot.aInRegisters || !dot.bInRegisters;
   commitCopies(loc);
   auto isCopied = [&](Value operand) {
@@ -894,26 +923,37 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     gpu::BarrierOp::create(builder, loc);
 
   /// A part of an operand in registers or in shared memory.
-  auto takeFragment = [&](Value operand, ArrayRef<OpFoldResult> offsets,
-                          ArrayRef<int64_t> shape, Attribute layout) -> Value {
-    if (isVector(operand)) {
-      if (cast<VectorType>(operand.getType()).getShape() == shape)
-        return operand;
+  auto takeFragment =
+      [&](const Operand &operand, SmallVector<OpFoldResult, 2> offsets,
+          SmallVector<int64_t, 2> shape, Attribute layout) -> Value {
+    if (isVector(operand.value)) {
+      if (llvm::equal(cast<VectorType>(operand.value.getType()).getShape(),
+                      shape))
+        return operand.value;
       auto slice = vector::ExtractStridedSliceOp::create(
-          builder, loc, operand, *getConstantIntValues(offsets), shape,
+          builder, loc, operand.value, *getConstantIntValues(offsets), shape,
           SmallVector<int64_t>(shape.size(), 1));
       setLayouts(slice, {layout}, {layout});
       return slice;
     }
-    Value buffer = operand;
-    auto type = cast<MemRefType>(buffer.getType());
-    if (type.getShape() != shape)
+    Value buffer = operand.value;
+    auto vector =
+        VectorType::get(shape, getElementTypeOrSelf(buffer.getType()));
+    if (operand.isTransposed) {
+      std::swap(offsets[0], offsets[1]);
+      std::swap(shape[0], shape[1]);
+    }
+    if (!llvm::equal(cast<MemRefType>(buffer.getType()).getShape(), shape))
       buffer = memref::SubViewOp::create(
           builder, loc, buffer, offsets, getAsIndexOpFoldResult(context, shape),
           {builder.getIndexAttr(1), builder.getIndexAttr(1)});
-    auto load = mosaic_gpu::VectorLoadOp::create(
-        builder, loc, VectorType::get(shape, type.getElementType()), buffer,
-        /*optimized=*/BoolAttr());
+    if (operand.isTransposed)
+      buffer = memref::TransposeOp::create(
+          builder, loc, buffer,
+          AffineMapAttr::get(
+              AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, context)));
+    auto load = mosaic_gpu::VectorLoadOp::create(builder, loc, vector, buffer,
+                                                 /*optimized=*/BoolAttr());
     setLayouts(load, {}, {layout});
     return load.getResult();
   };

@@ -13,7 +13,8 @@
 // SM90-SAME: smalti.num_warps = 8
 // GFX942-SAME: smalti.num_warps = 4
 // CHECK: %[[SA:.*]] = memref.alloc() : memref<128x64xf16, #gpu.address_space<workgroup>>
-// CHECK: %[[SB:.*]] = memref.alloc() : memref<64x128xf16, #gpu.address_space<workgroup>>
+// SM90: %[[SB:.*]] = memref.alloc() : memref<64x128xf16, #gpu.address_space<workgroup>>
+// GFX942: %[[SB:.*]] = memref.alloc() : memref<128x64xf16, #gpu.address_space<workgroup>>
 // CHECK: %[[ID:.*]] = gpu.block_id x
 // CHECK: arith.divui %[[ID]]
 // CHECK: %[[INIT:.*]] = vector.transfer_read %[[C]][{{.*}}], %{{.*}} {out_layouts = [#mosaic_gpu.TiledLayout<{{.*}}>]} : memref<500x260xf32>, vector<128x128xf32>
@@ -25,13 +26,17 @@
 // SM90-NEXT: mosaic_gpu.async_wait_group 0
 // GFX942-NOT: async_copy
 // GFX942: %[[TA:.*]] = vector.transfer_read %[[A]]{{.*}} {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[128, 64], 4>]}
-// GFX942: %[[TB:.*]] = vector.transfer_read %{{.*}} {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 128], 4>]}
+// GFX942: %[[TB:.*]] = vector.transfer_read %{{.*}} {out_layouts = [#mosaic_gpu.TiledLayout<{{\[}}[32, 128], [8, 128], [4, 4]],
 // GFX942: mosaic_gpu.vector_store %[[TA]], %[[SA]] {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[128, 64], 4>]}
-// GFX942-NEXT: mosaic_gpu.vector_store %[[TB]], %[[SB]]
+// GFX942-NEXT: %[[COLUMNS:.*]] = mosaic_gpu.layout_cast x(%[[TB]]
+// GFX942-NEXT: %[[TRANSPOSED:.*]] = vector.transpose %[[COLUMNS]], [1, 0]
+// GFX942-NEXT: mosaic_gpu.vector_store %[[TRANSPOSED]], %[[SB]]
 // CHECK-NEXT: gpu.barrier
 // CHECK-NEXT: %[[SUBA:.*]] = memref.subview %[[SA]][0, 0] [128, 16] [1, 1]
 // CHECK-NEXT: %[[FA:.*]] = mosaic_gpu.vector_load %[[SUBA]]
-// CHECK-NEXT: %[[SUBB:.*]] = memref.subview %[[SB]][0, 0] [16, 128] [1, 1]
+// SM90-NEXT: %[[SUBB:.*]] = memref.subview %[[SB]][0, 0] [16, 128] [1, 1]
+// GFX942-NEXT: %[[PARTB:.*]] = memref.subview %[[SB]][0, 0] [128, 16] [1, 1]
+// GFX942-NEXT: %[[SUBB:.*]] = memref.transpose %[[PARTB]]
 // CHECK-NEXT: %[[FB:.*]] = mosaic_gpu.vector_load %[[SUBB]]
 // CHECK-NEXT: %[[M0:.*]] = mosaic_gpu.mma accumulator(%[[SUM]] : vector<128x128xf32>) a(%[[FA]] : vector<128x16xf16>) b(%[[FB]] : vector<16x128xf16>)
 // CHECK: memref.subview %[[SA]][0, 16] [128, 16] [1, 1]

@@ -94,3 +94,46 @@ triton_xla.entry_func @read_twice(
   triton_xla.insert %last into %c[%c0, %c0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
   triton_xla.return
 }
+
+// -----
+
+// MFMA reads parts of columns of operand B, whose rows are contiguous in global memory: threads transpose blocks of 4 x 8
+// elements, and the buffer has contiguous columns. Operand A has contiguous rows already.
+
+// CHECK-LABEL: gpu.func @columns
+// SM80-NOT: mosaic_gpu.layout_cast
+// GFX942: %[[SA:.*]] = memref.alloc() : memref<64x64xf16
+// GFX942: %[[SB:.*]] = memref.alloc() : memref<128x64xf16
+// GFX942: vector.transfer_read %arg1{{.*}} {in_bounds = [true, true], out_layouts = [#mosaic_gpu.TiledLayout<{{\[}}[64, 128], [16, 128], [4, 8]], warp_dims = [-6], lane_dims = [-4, -3], vector_dim = -1>]}
+// GFX942: vector_store %{{.*}}, %[[SA]]
+// GFX942: %[[COLUMNS:.*]] = mosaic_gpu.layout_cast {{.*}}new_layout = #mosaic_gpu.TiledLayout<{{\[}}[64, 128], [16, 128], [4, 8], [4, 1]], warp_dims = [-8], lane_dims = [-6, -5], vector_dim = -2>
+// GFX942: %[[ROWS:.*]] = vector.transpose %[[COLUMNS]], [1, 0]
+// GFX942: vector_store %[[ROWS]], %[[SB]]
+// GFX942: %[[PART:.*]] = memref.subview %[[SB]][0, 0] [128, 16]
+// GFX942-NEXT: memref.transpose %[[PART]]
+triton_xla.entry_func @columns(
+    %a: memref<64x64xf16>, %b: memref<64x128xf16>, %c: memref<64x128xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %ta = triton_xla.extract %a[%c0, %c0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %tb = triton_xla.extract %b[%c0, %c0] [64, 128] [1, 1] : memref<64x128xf16> to tensor<64x128xf16>
+  %sum = triton_xla.dot %ta, %tb, %zero : tensor<64x64xf16>, tensor<64x128xf16> -> tensor<64x128xf32>
+  triton_xla.insert %sum into %c[%c0, %c0] [64, 128] [1, 1] : tensor<64x128xf32> into memref<64x128xf32>
+  triton_xla.return
+}
+
+// -----
+
+// Another dot reads the rows of the tile: it is not transposed.
+
+// CHECK-LABEL: gpu.func @rows_and_columns
+// CHECK-NOT: mosaic_gpu.layout_cast
+triton_xla.entry_func @rows_and_columns(
+    %b: memref<64x64xf16>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %tb = triton_xla.extract %b[%c0, %c0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %sum = triton_xla.dot %tb, %tb, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  triton_xla.insert %sum into %c[%c0, %c0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
+  triton_xla.return
+}

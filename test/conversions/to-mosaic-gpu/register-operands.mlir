@@ -16,13 +16,14 @@
 // CHECK: %[[P:.*]] = arith.truncf
 // SM80: %[[A:.*]] = mosaic_gpu.layout_cast x(%[[P]] : {{.*}}new_layout = #mosaic_gpu.TiledLayout<{{\[}}[64, 16], [16, 16], [8, 8], [2]], warp_dims
 // GFX942-SAME: out_layouts = {{\[}}#mosaic_gpu.TiledLayout<{{\[}}[64, 16], [16, 16], [4]], warp_dims = [-5], lane_dims = [-2, -3], vector_dim = -1>]
-// GFX942-NOT: mosaic_gpu.layout_cast
+// GFX942-NOT: mosaic_gpu.layout_cast x(%[[P]]
 // GFX1100: %[[A:.*]] = mosaic_gpu.layout_cast x(%[[P]]
 // CHECK-NOT: mosaic_gpu.vector_store %[[P]],
 // SM80: vector.extract_strided_slice %[[A]] {{.*}}offsets = [0, 0], {{.*}}sizes = [64, 16]
 // GFX942: vector.extract_strided_slice %[[P]] {{.*}}offsets = [0, 0], {{.*}}sizes = [64, 16]
 // GFX1100: vector.extract_strided_slice %[[A]] {{.*}}offsets = [0, 0], {{.*}}sizes = [64, 16]
-// CHECK: memref.subview %[[SC]][0, 0] [16, 32]
+// SM80: memref.subview %[[SC]][0, 0] [16, 32]
+// GFX942: memref.subview %[[SC]][0, 0] [32, 16]
 // CHECK: mosaic_gpu.mma
 // CHECK: vector.extract_strided_slice {{.*}}offsets = [0, 16]
 triton_xla.entry_func @chain(
@@ -48,7 +49,8 @@ triton_xla.entry_func @chain(
 // CHECK-LABEL: gpu.func @transposed
 // CHECK: %[[P:.*]] = arith.truncf
 // CHECK: mosaic_gpu.vector_store %[[P]], %[[BUFFER:.*]] {
-// CHECK: memref.transpose %[[BUFFER]]
+// CHECK: %[[PART:.*]] = memref.subview %[[BUFFER]][0, 0] [16, 64]
+// CHECK-NEXT: memref.transpose %[[PART]]
 triton_xla.entry_func @transposed(
     %a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x32xf16>, %d: memref<64x32xf32>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index

@@ -24,12 +24,12 @@
 // SWIZZLE:      nvgpu.ldmatrix %[[B]][
 
 // GFX942:       Remark="buffer swizzled: chunks of 8 B XORed with row / 2 mod 8: 0 bank conflicts instead of 896 in 12 accesses"
-// GFX942:       Remark="buffer swizzled: chunks of 16 B XORed with row mod 8: 0 bank conflicts instead of 256 in 34 accesses"
+// GFX942:       Remark="buffer swizzled: chunks of 8 B XORed with row / 2 mod 8: 192 bank conflicts instead of 1856 in 16 accesses"
 
 // PADDED:       Remark="rows padded by 8 elements (16 B):
-// PADDED:       Remark="rows padded by 8 elements (16 B): 0 bank conflicts
-// PAD:          smalti.shared_memory_bytes = 19456 : i64
+// PADDED:       Remark="rows padded by 8 elements (16 B): 576 bank conflicts instead of 1856
+// PAD:          smalti.shared_memory_bytes = 20480 : i64
 // PAD:          mosaic_gpu.slice_smem 0 : memref<2x64x40xbf16, #gpu.address_space<workgroup>>
-// PAD:          mosaic_gpu.slice_smem 10240 : memref<2x32x72xbf16, #gpu.address_space<workgroup>>
+// PAD:          mosaic_gpu.slice_smem 10240 : memref<2x64x40xbf16, #gpu.address_space<workgroup>>
 
 // UNKNOWN: --bank-conflicts option: Cannot find option named 'none'

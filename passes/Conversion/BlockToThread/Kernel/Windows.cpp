@@ -131,6 +131,20 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
   } else {
     window.memref = cast<mosaic_gpu::VectorStoreOp>(op).getDestination();
   }
+  // The accesses of a transposed view are those of its source.
+  if (!isa<VectorTransferOpInterface>(op))
+    while (auto view = window.memref.getDefiningOp<memref::TransposeOp>()) {
+      AffineMap permutation = view.getPermutation();
+      auto rank = static_cast<int64_t>(permutation.getNumResults());
+      auto above = window.vectorDims.empty()
+                       ? llvm::to_vector(llvm::seq<int64_t>(0, rank))
+                       : window.vectorDims;
+      window.vectorDims.assign(rank, -1);
+      for (auto [dim, vectorDim] : llvm::enumerate(above))
+        window.vectorDims[permutation.getDimPosition(dim)] = vectorDim;
+      window.isChecked.assign(rank, false);
+      window.memref = view.getIn();
+    }
   // Upstream does not specify whether transfers of i1 vectors are packed.
   bool hasByteBits =
       isa<mosaic_gpu::VectorLoadOp, mosaic_gpu::VectorStoreOp>(op);

@@ -112,9 +112,10 @@ void Loads::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
   Window window = *getWindow(op, why);
   Value memref = emitter.lookup(window.memref);
   unsigned alignment = log2Alignment(window.memref);
-  if (isa<mosaic_gpu::VectorLoadOp>(op)) {
+  if (auto load = dyn_cast<mosaic_gpu::VectorLoadOp>(op)) {
     Registers fragments = emitter.vendor.emitFragmentLoad(
-        builder, loc, memref, alignment, distribution, emitter.indices);
+        builder, loc, emitter.lookup(load.getSource()), alignment, distribution,
+        emitter.indices);
     if (!fragments.empty())
       return emitter.setRegisters(result, std::move(fragments));
   }
