@@ -93,7 +93,12 @@ gpu::GPUModuleOp TileEmitter::run() {
     mapping.map(
         argument,
         emitArgument(argument, entry->getArguments().drop_front(number)));
-  Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  // A known grid size also bounds the block id.
+  Value tileId = gpu::BlockIdOp::create(
+      builder, loc, gpu::Dimension::x,
+      plan.persistentBlocks == 0 && func.getDynamicGrid()
+          ? builder.getIndexAttr(static_cast<int64_t>(func.getNumTiles()))
+          : IntegerAttr());
   emitWarpgroupBarriers();
   allocateScratch();
   emitTiles(func.getBody().front(), tileId);
@@ -127,6 +132,13 @@ Value TileEmitter::emitArgument(BlockArgument argument,
   size_t next = 1;
   auto take = [&](unsigned log2Divisor) -> Value {
     Value value = parameters[next++];
+    // Makes the range known to LLVM, which narrows 64-bit operations.
+    if (isStatedSmall(argument)) {
+      value = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                         value);
+      value = arith::IndexCastUIOp::create(builder, loc,
+                                           builder.getIndexType(), value);
+    }
     if (log2Divisor == 0)
       return value;
     return mosaic_gpu::AssumeMultipleOp::create(

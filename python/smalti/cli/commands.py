@@ -195,8 +195,9 @@ def compile(
 ) -> None:
     """Compiles the kernel in FILE.
 
-    The suffix of OUTPUT selects the format: .cubin .ptx .sass (NVIDIA), .hsaco (AMD), .s .ll .mlir, or .smalti. A .smalti
-    file holds a compiled kernel for `smalti run` and smalti.aot.load.
+    The suffix of OUTPUT selects the format: .cubin .ptx .sass (NVIDIA), .hsaco (AMD), .s .ll .mlir, .smalti or .h. A
+    .smalti file holds a compiled kernel for `smalti run` and smalti.aot.load. A .h file is a C header for launches without
+    Smalti: it encodes tensor maps, and computes grids and parameters.
     """
     with interrupts.end_the_process():
         from .. import front_end, targets
