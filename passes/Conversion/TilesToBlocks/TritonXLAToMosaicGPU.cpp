@@ -134,10 +134,10 @@ Value TileEmitter::emitArgument(BlockArgument argument,
     Value value = parameters[next++];
     // Makes the range known to LLVM, which narrows 64-bit operations.
     if (isStatedSmall(argument)) {
-      value = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                         value);
-      value = arith::IndexCastUIOp::create(builder, loc,
-                                           builder.getIndexType(), value);
+      value =
+          arith::IndexCastOp::create(builder, loc, builder.getI32Type(), value);
+      value = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                           value);
     }
     if (log2Divisor == 0)
       return value;
@@ -1123,7 +1123,7 @@ struct ConvertTritonXLAToMosaicGPU
         return;
       remarkMissed(op, kPassName)
           << "buffer accesses not used: argument #" << argument.getArgNumber()
-          << " is not known to have less than 2^31 B; if it has, add "
+          << " is not proven to have less than 2^31 B; if it has, add "
           << triton_xla::kMaxBytes << " = 2147483647 : i64 to the argument";
     };
     func.getBody().walk([&](Operation *op) {

@@ -196,7 +196,7 @@ class _Header:
 
     def _grid(self) -> Iterator[str]:
         entry, grid = self.kernel.entry, self.kernel.resources.grid
-        yield "/* Computes the number of blocks along x, y and z. Returns 0 if there is nothing to launch, and -1 if there are"
+        yield "/* Computes the number of blocks along x, y and z. Returns 0 if the grid is empty, and -1 for"
         yield f"   more than {entry.num_tiles} tiles. */"
         yield self._begin("int ", "grid", "unsigned grid[3]")
         if grid is not None and not entry.grid:
