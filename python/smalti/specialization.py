@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import front_end, ir, targets
 from .calling import arrays
@@ -141,5 +141,6 @@ def _with_facts(module: ir.Module, name: str, found: tuple[Facts | None, ...]) -
             if one.max_bytes is not None:
                 number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), one.max_bytes)
                 attributes["triton_xla.max_bytes"] = number
-        function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(attributes) for attributes in stated])
+        array, dictionary = cast(Any, ir.ArrayAttr), cast(Any, ir.DictAttr)
+        function.attributes["arg_attrs"] = array.get([dictionary.get(attributes) for attributes in stated])
     return copy
