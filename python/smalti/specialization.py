@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Specialization at launch: a kernel is compiled for what holds for the sizes and strides of the arrays of a call.
+"""Specialization of kernels at launch, for the sizes and strides of the arrays.
 
 kernel = smalti.specialize("matmul.mlir", target="sm_90a")
 kernel(a, b, c)
@@ -32,7 +32,7 @@ _OPTIONS = ("stream", "time_limit")
 
 @dataclass(frozen=True)
 class Facts:
-    """What holds for one array, and what its argument states."""
+    """Properties of one array, and those that its argument states."""
 
     size_divisors: tuple[int, ...]
     stride_divisors: tuple[int, ...]
@@ -110,8 +110,8 @@ def specialize(
     entry: str | None = None,
     **options: Any,
 ) -> SpecializedKernel:
-    """A kernel that is compiled at its first call for what holds for the arrays: sizes and strides that are multiples of 16,
-    and less than 2^31 bytes. A call with other facts compiles another variant.
+    """A kernel that is compiled at its first call, for facts of the arrays: sizes and strides that are multiples of 16, and
+    less than 2^31 bytes. A call with other facts compiles another variant.
 
     The arguments are those of `smalti.compile`. A module is copied. Attributes of the arguments, such as
     `triton_xla.size_divisors`, remain requirements.
