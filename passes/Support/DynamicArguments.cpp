@@ -68,10 +68,9 @@ std::optional<unsigned> smalti::getDynamicArgument(Value memref,
   auto isParameter = [&](OpFoldResult value, unsigned number) {
     auto parameter = dyn_cast<Value>(value);
     // Facts about the parameter do not change it.
-    while (parameter && isa_and_nonnull<mosaic_gpu::AssumeMultipleOp,
-                                        arith::IndexCastOp,
-                                        arith::IndexCastUIOp>(
-                            parameter.getDefiningOp()))
+    while (parameter &&
+           isa_and_nonnull<mosaic_gpu::AssumeMultipleOp, arith::IndexCastOp,
+                           arith::IndexCastUIOp>(parameter.getDefiningOp()))
       parameter = parameter.getDefiningOp()->getOperand(0);
     auto argument = dyn_cast_or_null<BlockArgument>(parameter);
     return argument && argument.getOwner() == pointer.getOwner() &&
