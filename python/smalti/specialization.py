@@ -8,6 +8,7 @@ kernel(a, b, c)
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -83,14 +84,19 @@ class SpecializedKernel:
         self.variants: dict[tuple[Facts | None, ...], Kernel | sim.SimulatedKernel] = {}
         """The compiled kernels by the facts of each argument."""
 
+    def _facts(self, arguments: Sequence[Any]) -> tuple[Facts | None, ...]:
+        # The launch reports a wrong number of arguments.
+        if len(arguments) != len(self.entry.arguments) or not self.target.is_gpu:
+            return ()
+        return tuple(facts(argument, value) for argument, value in zip(self.entry.arguments, arguments, strict=True))
+
+    def module_for(self, *arguments: Any) -> ir.Module:
+        """The module of the kernel for these arguments, before it is compiled."""
+        return _with_facts(self._module, self.entry.name, self._facts(arguments))
+
     def variant(self, *arguments: Any) -> Kernel | sim.SimulatedKernel:
         """The kernel for these arguments. Compiles it unless a call had the same facts."""
-        if len(arguments) != len(self.entry.arguments) or not self.target.is_gpu:
-            found: tuple[Facts | None, ...] = ()
-        else:
-            found = tuple(
-                facts(argument, value) for argument, value in zip(self.entry.arguments, arguments, strict=True)
-            )
+        found = self._facts(arguments)
         if found not in self.variants:
             module = _with_facts(self._module, self.entry.name, found)
             self.variants[found] = front_end.compile(module, self.target, entry=self.entry.name, **self._options)

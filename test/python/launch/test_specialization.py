@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import smalti
+from click.testing import CliRunner
 from smalti import LaunchError
 from smalti.calling.arrays import CPU, ArrayView
+from smalti.cli.commands import main
 from smalti.launch.kernels import Kernel
 from smalti.specialization import MAX_BYTES, Facts, SpecializedKernel, facts
 
@@ -104,3 +108,27 @@ def test_wrong_arguments_are_reported() -> None:
         kernel(1, np.zeros((8, 8), np.float16), c=1)
     with pytest.raises(LaunchError, match="the shape is 8; the kernel requires"):
         kernel(1, np.zeros(8, np.float16), np.zeros((8, 8), np.float16), np.zeros((8, 8), np.float32))
+
+
+def test_run_with_specialize(tmp_path: Path) -> None:
+    source = tmp_path / "matmul.mlir"
+    source.write_text(PROGRAM)
+    words = [
+        "run",
+        str(source),
+        "-t",
+        "emu:sm_90a",
+        "--check",
+        "-v",
+        "--arg",
+        "0=48",
+        "--arg",
+        "1=65x48",
+        "--arg",
+        "3=65x80",
+    ]
+    for columns, wanted in (("80", "dot lowered to wgmma"), ("72", "wgmma not used")):
+        sizes = ["--arg", f"2=48x{columns}", "--arg", f"3=65x{columns}"]
+        found = CliRunner().invoke(main, [*words[:-2], *sizes, "--specialize"])
+        assert found.exit_code == 0 and "ok, max abs error" in found.output, found.output
+        assert wanted in found.output
