@@ -1,9 +1,13 @@
 // C = gelu(A B + bias) + residual, with tiles of 64 x 64 and steps of 32 along K. GELU is computed by erf.
+// The attributes of the arguments allow TMA on sm_90a, accesses of 16 bytes, and buffer accesses on AMD GPUs.
 // Arguments: 0=100x72 1=72x88 2=88 3=100x88 4=100x88
 
-triton_xla.entry_func @matmul(%a: memref<?x?xf16> {triton_xla.size_divisors = array<i64: 1, 8>},
-                              %b: memref<?x?xf16> {triton_xla.size_divisors = array<i64: 1, 8>}, %bias: memref<?xf32>,
-                              %residual: memref<?x?xf32>, %c: memref<?x?xf32>, %i: index, %j: index)
+triton_xla.entry_func @matmul(
+    %a: memref<?x?xf16> {triton_xla.size_divisors = array<i64: 1, 8>, triton_xla.max_bytes = 2147483647 : i64},
+    %b: memref<?x?xf16> {triton_xla.size_divisors = array<i64: 1, 8>, triton_xla.max_bytes = 2147483647 : i64},
+    %bias: memref<?xf32> {triton_xla.size_divisors = array<i64: 4>, triton_xla.max_bytes = 2147483647 : i64},
+    %residual: memref<?x?xf32> {triton_xla.size_divisors = array<i64: 1, 4>, triton_xla.max_bytes = 2147483647 : i64},
+    %c: memref<?x?xf32> {triton_xla.size_divisors = array<i64: 1, 4>, triton_xla.max_bytes = 2147483647 : i64}, %i: index, %j: index)
     tiles [size(%a, 0) ceildiv 64, size(%b, 1) ceildiv 64] {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -7,6 +7,7 @@
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -66,11 +67,11 @@ std::optional<unsigned> smalti::getDynamicArgument(Value memref,
     return std::nullopt;
   auto isParameter = [&](OpFoldResult value, unsigned number) {
     auto parameter = dyn_cast<Value>(value);
-    while (auto multiple =
-               parameter
-                   ? parameter.getDefiningOp<mosaic_gpu::AssumeMultipleOp>()
-                   : mosaic_gpu::AssumeMultipleOp())
-      parameter = multiple.getValue();
+    // Facts about the parameter do not change it.
+    while (parameter &&
+           isa_and_nonnull<mosaic_gpu::AssumeMultipleOp, arith::IndexCastOp,
+                           arith::IndexCastUIOp>(parameter.getDefiningOp()))
+      parameter = parameter.getDefiningOp()->getOperand(0);
     auto argument = dyn_cast_or_null<BlockArgument>(parameter);
     return argument && argument.getOwner() == pointer.getOwner() &&
            argument.getArgNumber() == number;

@@ -38,11 +38,13 @@ if TYPE_CHECKING:
     from .launch.compiled import Resources
     from .launch.kernels import Kernel
     from .remarks import Remark
+    from .specialization import specialize
 
 # Loaded on first use: the bindings and numpy are slow to import, and the code-generation process needs neither.
 _HOMES = {
     "compile": "front_end",
     "parse": "compiler.driver",
+    "specialize": "specialization",
     "Emulation": "emulator.options",
     "CheckError": "errors",
     "CompileError": "errors",
@@ -111,6 +113,7 @@ __all__ = [
     "parse",
     "register_pass",
     "sim",
+    "specialize",
     "targets",
     "testing",
 ]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .compiler.options import CompileOptions
 
 
-def _target_of(module: ir.Module, target: str | targets.Target | None) -> targets.Target:
+def target_of(module: ir.Module, target: str | targets.Target | None) -> targets.Target:
     if target is not None:
         return targets.get(target)
     attributes = module.operation.attributes
@@ -82,7 +82,7 @@ def compile(
             "smalti opt --pass-pipeline='builtin.module(smalti-compile{target=... stop-after=...})' stops after a level",
         )
     original = parse(source)
-    chosen = _target_of(original, target)
+    chosen = target_of(original, target)
     if chosen.is_simulated and emulation is None and sanitize is None:
         from . import sim
 

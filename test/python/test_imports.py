@@ -60,6 +60,7 @@ ORDER = (
     "smalti.aot",
     "smalti.testing",
     "smalti.front_end",
+    "smalti.specialization",
     "smalti.cli",
     "smalti",
     "smalti.__main__",

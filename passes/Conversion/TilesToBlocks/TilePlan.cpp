@@ -121,7 +121,7 @@ bool smalti::isStatedSmall(BlockArgument memref) {
   return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max();
 }
 
-/// The message for a size or a stride of an argument that is not known to be a
+/// The message for a size or a stride of an argument that is not proven to be a
 /// multiple of `elements`; states the divisor of `statedDim`.
 static std::string describeMissingFact(BlockArgument memref, StringRef subject,
                                        int64_t dim, bool statesSize,
@@ -134,13 +134,14 @@ static std::string describeMissingFact(BlockArgument memref, StringRef subject,
                                               : log2StrideDivisor(memref, i),
                                    30u));
   divisors[statedDim] = elements;
-  return llvm::formatv("the {0} of dimension {1} of argument #{2} is not known "
-                       "to be a multiple of {3}; if it is, add {4} = "
-                       "array<i64: {5}> to the argument",
-                       subject, dim, memref.getArgNumber(), elements,
-                       statesSize ? triton_xla::kSizeDivisors
-                                  : triton_xla::kStrideDivisors,
-                       llvm::make_range(divisors.begin(), divisors.end()))
+  return llvm::formatv(
+             "the {0} of dimension {1} of argument #{2} is not proven "
+             "to be a multiple of {3}; if it is, add {4} = "
+             "array<i64: {5}> to the argument",
+             subject, dim, memref.getArgNumber(), elements,
+             statesSize ? triton_xla::kSizeDivisors
+                        : triton_xla::kStrideDivisors,
+             llvm::make_range(divisors.begin(), divisors.end()))
       .str();
 }
 

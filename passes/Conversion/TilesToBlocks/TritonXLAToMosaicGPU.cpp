@@ -96,7 +96,12 @@ gpu::GPUModuleOp TileEmitter::run() {
     mapping.map(
         argument,
         emitArgument(argument, entry->getArguments().drop_front(number)));
-  Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  // A known grid size also bounds the block id.
+  Value tileId = gpu::BlockIdOp::create(
+      builder, loc, gpu::Dimension::x,
+      plan.persistentBlocks == 0 && func.getDynamicGrid()
+          ? builder.getIndexAttr(static_cast<int64_t>(func.getNumTiles()))
+          : IntegerAttr());
   emitWarpgroupBarriers();
   allocateScratch();
   emitTiles(func.getBody().front(), tileId);
@@ -130,6 +135,13 @@ Value TileEmitter::emitArgument(BlockArgument argument,
   size_t next = 1;
   auto take = [&](unsigned log2Divisor) -> Value {
     Value value = parameters[next++];
+    // Makes the range known to LLVM, which narrows 64-bit operations.
+    if (isStatedSmall(argument)) {
+      value =
+          arith::IndexCastOp::create(builder, loc, builder.getI32Type(), value);
+      value = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                           value);
+    }
     if (log2Divisor == 0)
       return value;
     return mosaic_gpu::AssumeMultipleOp::create(
@@ -1228,7 +1240,7 @@ struct ConvertTritonXLAToMosaicGPU
         return;
       remarkMissed(op, kPassName)
           << "buffer accesses not used: argument #" << argument.getArgNumber()
-          << " is not known to have less than 2^31 B; if it has, add "
+          << " is not proven to have less than 2^31 B; if it has, add "
           << triton_xla::kMaxBytes << " = 2147483647 : i64 to the argument";
     };
     func.getBody().walk([&](Operation *op) {

@@ -45,6 +45,8 @@ MAX_ELEMENT_STRIDE = 8
 MAX_DYNAMIC_EXTENT = 1 << 30
 """The largest size that a launch may pass for a dynamic extent. Kernels clamp coordinates to this number."""
 FILLS = ("zeros", "nan")
+L2_PROMOTION = 2
+"""`CU_TENSOR_MAP_L2_PROMOTION_L2_128B`."""
 SWIZZLES = (16, 32, 64, 128)
 """Swizzle sizes in bytes. Chunks of 16 bytes are permuted within this size; 16 means no swizzle."""
 
@@ -206,6 +208,11 @@ class TensorMap:
     @property
     def rank(self) -> int:
         return len(self.extents)
+
+    @property
+    def width(self) -> int:
+        """Bytes of an element."""
+        return self._width
 
     @property
     def row_bytes(self) -> int:

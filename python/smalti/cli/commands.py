@@ -195,8 +195,9 @@ def compile(
 ) -> None:
     """Compiles the kernel in FILE.
 
-    The suffix of OUTPUT selects the format: .cubin .ptx .sass (NVIDIA), .hsaco (AMD), .s .ll .mlir, or .smalti. A .smalti
-    file holds a compiled kernel for `smalti run` and smalti.aot.load.
+    The suffix of OUTPUT selects the format: .cubin .ptx .sass (NVIDIA), .hsaco (AMD), .s .ll .mlir, .smalti or .h. A
+    .smalti file holds a compiled kernel for `smalti run` and smalti.aot.load. A .h file is a C header for launches without
+    Smalti: it encodes tensor maps, and computes grids and parameters.
     """
     with interrupts.end_the_process():
         from .. import front_end, targets
@@ -286,6 +287,12 @@ _ARG_HELP = (
 @click.option("--seed", default=0, show_default=True, help="Seed of the random inputs.")
 @click.option("--arg", "arguments", multiple=True, help=_ARG_HELP)
 @click.option("--repeat", type=click.IntRange(1), help="Number of runs; the shortest time is printed. Default: 1.")
+@click.option(
+    "--specialize",
+    is_flag=True,
+    help="Compile a tile-level kernel for sizes and strides that are multiples of 16, and for arrays of less than 2^31 bytes, "
+    "where the arguments have them.",
+)
 @_ENTRY
 @_OPTION
 @_DUMP
@@ -309,13 +316,15 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     given = _parse_arguments(arguments)
     if file.endswith((".ll", ".bc")):
         emulated.refuse(
-            options, ("check", "repeat", "entry", "options", "dump", "dump_ir", "verbose"), "a device module"
+            options,
+            ("check", "repeat", "specialize", "entry", "options", "dump", "dump_ir", "verbose"),
+            "a device module",
         )
         expected = _parse_arguments(options["expect"], "--expect")
         emulated.run_device_module(file, target, given, expected, seed, options)
         return
     if file.endswith(".smalti"):
-        compiled = ("check", "entry", "options", "dump", "dump_ir", "verbose")
+        compiled = ("check", "specialize", "entry", "options", "dump", "dump_ir", "verbose")
         emulated.refuse(options, (*compiled, *emulated.DEVICE_MODULE_NAMES), "a compiled kernel")
         _run_compiled(file, target, given, seed, options)
         return
@@ -331,6 +340,11 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
 
     pipeline_options = _parse_options(options["options"])
     module = driver.parse(_source(file))
+    if options["specialize"]:
+        from .. import specialization
+
+        generic = specialization.specialize(module, target, entry=options["entry"])
+        module = generic.module_for(*inputs.random_arguments(generic.entry, seed, given))
     with _progress(f"compiling {file}") as report:
         kernel = front_end.compile(
             module,

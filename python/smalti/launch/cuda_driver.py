@@ -11,7 +11,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from ..calling.tensor_maps import BYTES, TensorMap, check_address
+from ..calling.tensor_maps import BYTES, L2_PROMOTION, TensorMap, check_address
 from ..errors import LaunchError, ToolMissing
 from . import devices
 
@@ -58,7 +58,6 @@ _FUNCTION_NON_PORTABLE_CLUSTER = 14
 _JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES = 5, 6
 _LAUNCH_CLUSTER_DIMENSION = 4
 _INTERLEAVE_NONE = 0
-_L2_PROMOTION_128B = 2
 
 PORTABLE_CLUSTER_SIZE = 8
 """The cluster size that every chip with clusters supports (CUDA C++ Programming Guide, "Thread Block Clusters")."""
@@ -233,7 +232,7 @@ class Driver:
             inner_first(described.element_strides, ctypes.c_uint32),
             _INTERLEAVE_NONE,
             described.driver_swizzle,
-            _L2_PROMOTION_128B,
+            L2_PROMOTION,
             described.driver_fill,
         )
         self._check(status, f"encoding {described}")

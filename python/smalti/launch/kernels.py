@@ -13,7 +13,7 @@ from typing import Any
 from .. import files, targets
 from ..calling import arrays
 from ..errors import CompileError, LaunchError, SmaltiError, ToolMissing
-from . import archive
+from . import archive, header
 from .compiled import CompiledCode
 
 # The form of the code, or the format of the binary, by file suffix.
@@ -26,8 +26,16 @@ _SUFFIXES = {
         ".ll": "llvm",
         ".mlir": "mlir",
         ".smalti": "kernel",
+        ".h": "header",
     },
-    "amd": {".hsaco": "hsaco", ".s": "gcn", ".ll": "llvm", ".mlir": "mlir", ".smalti": "kernel"},
+    "amd": {
+        ".hsaco": "hsaco",
+        ".s": "gcn",
+        ".ll": "llvm",
+        ".mlir": "mlir",
+        ".smalti": "kernel",
+        ".h": "header",
+    },
     "cpu": {".ll": "llvm", ".mlir": "mlir"},
 }
 
@@ -67,13 +75,16 @@ class Kernel(CompiledCode):
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the form that the suffix of `path` selects, and returns the path.
 
-        `smalti.aot.load` reads a `.smalti` file without MLIR. Raises SmaltiError if the target does not have the form, and
+        `smalti.aot.load` reads a `.smalti` file without MLIR. A `.h` file is a C header for launches without Smalti. Raises SmaltiError if the target does not have the form, and
         ToolMissing if the form requires a tool that was not found.
         """
         path = Path(path)
         form = check_suffix(path, self.target)
         if form == "kernel":
             files.write(path, archive.dumps(self, f"write {path}"))
+            return path
+        if form == "header":
+            files.write(path, header.text(self).encode())
             return path
         if form in ("cubin", "hsaco"):
             if self.binary is None or self.binary_format != form:

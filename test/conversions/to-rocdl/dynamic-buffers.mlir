@@ -31,8 +31,8 @@ triton_xla.entry_func @small(
 // -----
 
 // Larger arrays keep 64-bit addresses.
-// REMARK: {{.*}}Function=large{{.*}}buffer accesses not used: argument #0 is not known to have less than 2^31 B; if it has, add triton_xla.max_bytes = 2147483647 : i64 to the argument
-// REMARK: {{.*}}Function=large{{.*}}buffer accesses not used: argument #1 is not known
+// REMARK: {{.*}}Function=large{{.*}}buffer accesses not used: argument #0 is not proven to have less than 2^31 B; if it has, add triton_xla.max_bytes = 2147483647 : i64 to the argument
+// REMARK: {{.*}}Function=large{{.*}}buffer accesses not used: argument #1 is not proven
 // REMARK-NOT: Function=large{{.*}}buffer accesses
 // CHECK-LABEL: gpu.func @large
 // CHECK-NOT: raw_buffer
@@ -59,6 +59,24 @@ triton_xla.entry_func @large(
 // CHECK: amdgpu.raw_buffer_load {{.*}} : memref<1073741823xf16>, i32 -> f16
 triton_xla.entry_func @gather(%src: memref<?x?xf16> {triton_xla.max_bytes = 2147483647 : i64}, %rows: memref<64xi32>,
                               %dst: memref<64xf16>, %i: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant dense<1> : tensor<64xi32>
+  %r = triton_xla.extract %rows[%c0] [64] [1] : memref<64xi32> to tensor<64xi32>
+  %t = triton_xla.gather %src[%r, %c1] : memref<?x?xf16>, tensor<64xi32>, tensor<64xi32> -> tensor<64xf16>
+  triton_xla.insert %t into %dst[%c0] [64] [1] : tensor<64xf16> into memref<64xf16>
+  triton_xla.return
+}
+
+// -----
+
+// Without the bound, linear indices have 64 bits, so that an array may have more than 4 GiB.
+// REMARK: {{.*}}Function=gather_large{{.*}}buffer accesses not used: argument #0
+// CHECK-LABEL: gpu.func @gather_large
+// CHECK-NOT: raw_buffer
+// CHECK: arith.muli %{{.*}} : vector<1xi64>
+// CHECK: arith.addi %{{.*}} : vector<1xi64>
+// CHECK-NOT: raw_buffer
+triton_xla.entry_func @gather_large(%src: memref<?x?xf16>, %rows: memref<64xi32>, %dst: memref<64xf16>, %i: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant dense<1> : tensor<64xi32>
   %r = triton_xla.extract %rows[%c0] [64] [1] : memref<64xi32> to tensor<64xi32>

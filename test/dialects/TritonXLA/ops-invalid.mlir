@@ -402,3 +402,24 @@ func.func @f() {
   triton_xla.num_tiles dim 0
   return
 }
+
+// -----
+
+// expected-error@+1 {{argument #0 has triton_xla.size_divisors = array<i64: 8>; an array<i64> with a positive divisor for each dimension of a memref is required}}
+triton_xla.entry_func @divisors(%a: memref<?x?xf32> {triton_xla.size_divisors = array<i64: 8>}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #1 has triton_xla.max_bytes = 0 : i64; a positive i64 for a memref is required}}
+triton_xla.entry_func @bytes(%n: index, %a: memref<?xf32> {triton_xla.max_bytes = 0 : i64}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 has triton_xla.max_bytes = 16 : i64; a positive i64 for a memref is required}}
+triton_xla.entry_func @scalar(%n: index {triton_xla.max_bytes = 16 : i64}, %i: index) tiles 1 {
+  triton_xla.return
+}

@@ -89,7 +89,8 @@ class ThreadProgram(Program):
         for slot, described in self.maps:
             where = places[described.argument]
             assert where is not None
-            found[slot] = Map(described, where.buffer, where.offset)
+            bound = described.bind(*given[described.argument].of_elements())
+            found[slot] = Map(bound, where.buffer, where.offset)
         if self.host is not None and self.host.step is not None:
             self.host.step(found)
         return found
@@ -319,9 +320,6 @@ def of_threads(
     last = count - len(maps)
     copied = {described.argument for described, value in zip(maps, arguments[last:], strict=False) if stores(value)}
     for described in maps:
-        if described.is_dynamic:
-            message = "tensor maps with dynamic sizes are supported only at tile level, where a launch has the arrays"
-            tr.problems.append(Diagnostic("error", message, place))
         tr.uses_shared(element_bytes(described))
     parameters = []
     for index, argument in enumerate(arguments[:last]):
@@ -382,11 +380,12 @@ def of_threads(
     )
 
 
-def _sizes(function: Any, place: Any) -> tuple[Three, Three, Three]:
+def _sizes(function: Any, place: Any) -> tuple[Three | None, Three, Three]:
     """The grid, block and cluster sizes of a kernel."""
     grid = three(function, "known_grid_size", "gpu.known_grid_size")
     block = three(function, "known_block_size", "gpu.known_block_size")
-    if grid is None or block is None:
+    # The number of tiles of a tile-level kernel may depend on the arguments of a call.
+    if block is None or (grid is None and "smalti.arguments" not in function.attributes):
         message = "the kernel does not state its sizes; set the attributes known_block_size and known_grid_size"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     return grid, block, cluster_of(function)
