@@ -7,12 +7,12 @@
 //   e  = q0 * d - x    (fma)
 //   q  = q0 - e * r    (fma)
 //
-// q0 is within 1.5 units in the last place of the quotient, so the value that
-// is rounded to q differs from the quotient by less than 2^-22 units. With
-// 24-bit significands, x / d is farther from every midpoint of two floats,
-// except for significands with |x * 2^k - n * d| <= 6, for odd n. All these
-// pairs were checked for all significands of d; q is right for each. The e is
-// subtracted in this form so that zeros keep their signs.
+// q0 is within 1.5 ulp of the quotient, so the value that is rounded to q
+// differs from the quotient by less than 2^-22 ulp. With 24-bit significands,
+// x / d is farther from every midpoint of two floats, except for significands
+// with |x * 2^k - n * d| <= 6, for odd n. All these pairs were checked for all
+// significands of d; q is right for each. The e is subtracted in this form so
+// that zeros keep their signs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ static constexpr float kMinDivisor = 0x1p-24f, kMaxDivisor = 0x1p24f;
 static constexpr float kMinDividend = 0x1p-100f, kMaxDividend = 0x1p100f;
 
 namespace {
-/// What divisions by one divisor share.
+/// Values that divisions by one divisor share.
 struct Divisor {
   vector::BroadcastOp splat;
   Value reciprocals;

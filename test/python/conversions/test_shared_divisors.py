@@ -72,7 +72,7 @@ def with_neighbors(values: list[float]) -> np.ndarray:
 @pytest.mark.parametrize("dtype", ["f32", "f16"])
 @pytest.mark.parametrize("target", TARGETS)
 def test_special_values(target: str, dtype: str) -> None:
-    """Zeros, infinities, NaN, denormals and the ends of the ranges, alone and beside ordinary values."""
+    """Zeros, infinities, NaN, denormals and the ends of the ranges, alone and next to ordinary values."""
     random = np.random.default_rng(1)
     special = with_neighbors([*SPECIAL, *EDGES])
     divisors = np.concatenate([special, np.float32([1.0, 3.0, 0.7, 1000.0, 2**-24, 2**24])])
