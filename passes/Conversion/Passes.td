@@ -553,6 +553,37 @@ def SmaltiMarkTensorMaps : Pass<"smalti-mark-tensor-maps", "::mlir::LLVM::LLVMFu
   }];
 }
 
+def SmaltiShareReciprocals : Pass<"smalti-share-reciprocals", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Divides a vector by a scalar with one reciprocal, correctly rounded";
+  let description = [{
+    Precondition: thread-level kernels, before the conversion to the LLVM dialect. A division of f32 without `arcp` and
+    `afn` is correctly rounded and takes about ten instructions. If at least four elements of a thread have the same
+    divisor, the pass computes its reciprocal once. Each quotient then takes a multiplication and two FMAs, and up to
+    three instructions that check the range. The results are the same for all inputs.
+
+    The fast form is used if the divisor is between 2^-24 and 2^24, and each dividend is zero, NaN, or between 2^-100 and
+    2^100. If all quotients are rounded to f16, small dividends need no check. Else a branch executes the division of
+    LLVM. On AMD GPUs, the branch is uniform in a wave.
+
+    Other divisions are not changed, and nothing is refused. Cost: code size, since both forms exist.
+
+    Example:
+
+    ```mlir
+    gpu.module @kernels {
+      gpu.func @normalize(%x: vector<8xf32>, %sum: f32) -> vector<8xf32> {
+        %sums = vector.broadcast %sum : f32 to vector<8xf32>
+        %y = arith.divf %x, %sums : vector<8xf32>
+        gpu.return %y : vector<8xf32>
+      }
+    }
+    ```
+  }];
+  let options = [TargetOption<" that determines how threads branch">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def SmaltiSplitAddressOffsets : Pass<"smalti-split-address-offsets", "::mlir::LLVM::LLVMFuncOp"> {
   let summary = "Moves the constant part of the index of an address into a constant offset";
   let description = [{

@@ -161,6 +161,9 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
   pm.addPass(createLowerAffinePass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+  SmaltiShareReciprocalsOptions reciprocals;
+  reciprocals.target = target.name.str();
+  pm.addPass(createSmaltiShareReciprocals(reciprocals));
   pm.addPass(createSCFToControlFlowPass());
   SmaltiLowerMathOptions math;
   math.target = target.name.str();

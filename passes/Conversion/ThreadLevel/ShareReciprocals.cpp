@@ -1,0 +1,243 @@
+//===- ShareReciprocals.cpp - smalti-share-reciprocals --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// x / d with r = 1 / d rounded to nearest:
+//
+//   q0 = x * r
+//   e  = q0 * d - x    (fma)
+//   q  = q0 - e * r    (fma)
+//
+// q0 is within 1.5 ulp of the quotient, so the value that is rounded to q
+// differs from the quotient by less than 2^-22 ulp. With 24-bit significands,
+// x / d is farther from every midpoint of two floats, except for significands
+// with |x * 2^k - n * d| <= 6, for odd n. All these pairs were checked for all
+// significands of d; q is right for each. The e is subtracted in this form so
+// that zeros keep their signs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTISHARERECIPROCALS
+#define GEN_PASS_DEF_SMALTISHARERECIPROCALS
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-share-reciprocals";
+
+/// Fewer quotients do not repay the reciprocal and the check of the range.
+static constexpr int64_t kMinQuotients = 4;
+
+// With divisors from 2^-24 to 2^24 and dividends from 2^-100 to 2^100, neither
+// q0 nor e overflows or loses bits.
+static constexpr float kMinDivisor = 0x1p-24f, kMaxDivisor = 0x1p24f;
+static constexpr float kMinDividend = 0x1p-100f, kMaxDividend = 0x1p100f;
+
+namespace {
+/// Values that divisions by one divisor share.
+struct Divisor {
+  vector::BroadcastOp splat;
+  Value reciprocals;
+  /// Whether the divisor is in the range.
+  Value isInRange;
+};
+
+class Rewriter {
+public:
+  Rewriter(MLIRContext *context, const targets::Target *chip)
+      : builder(context), chip(chip) {}
+  void rewrite(arith::DivFOp op);
+
+private:
+  const Divisor &getDivisor(arith::DivFOp op);
+  Value emitIsFast(arith::DivFOp op, const Divisor &divisor);
+  Value getFloat(Location loc, float value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getF32FloatAttr(value));
+  }
+  Value compare(Location loc, arith::CmpFPredicate predicate, Value value,
+                float bound) {
+    return arith::CmpFOp::create(builder, loc, predicate, value,
+                                 getFloat(loc, bound));
+  }
+
+  OpBuilder builder;
+  const targets::Target *chip;
+  DenseMap<Operation *, Divisor> divisors;
+};
+
+struct SmaltiShareReciprocals
+    : smalti::impl::SmaltiShareReciprocalsBase<SmaltiShareReciprocals> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+} // namespace
+
+/// Whether an op is a correctly rounded division of f32 vectors by a scalar.
+static bool canShare(arith::DivFOp op) {
+  auto type = dyn_cast<VectorType>(op.getType());
+  auto splat = op.getRhs().getDefiningOp<vector::BroadcastOp>();
+  return type && type.getRank() == 1 && !type.isScalable() &&
+         type.getElementType().isF32() &&
+         type.getNumElements() >= kMinQuotients && splat &&
+         splat.getSourceType().isF32() &&
+         !arith::bitEnumContainsAny(op.getFastmath(),
+                                    arith::FastMathFlags::arcp |
+                                        arith::FastMathFlags::afn);
+}
+
+/// Whether all quotients are rounded to f16, in which those of small dividends
+/// are zeros of the right sign: 2^-100 * 2^24 is below half of the smallest
+/// f16.
+static bool isRoundedToHalf(arith::DivFOp op) {
+  return llvm::all_of(op->getUsers(), [](Operation *user) {
+    auto truncation = dyn_cast<arith::TruncFOp>(user);
+    auto mode = truncation ? truncation.getRoundingmode() : std::nullopt;
+    return truncation && getElementTypeOrSelf(truncation.getType()).isF16() &&
+           (!mode || *mode == arith::RoundingMode::to_nearest_even);
+  });
+}
+
+const Divisor &Rewriter::getDivisor(arith::DivFOp op) {
+  auto splat = op.getRhs().getDefiningOp<vector::BroadcastOp>();
+  Divisor &divisor = divisors[splat];
+  if (divisor.splat)
+    return divisor;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(splat);
+  Location loc = splat.getLoc();
+  Value scalar = splat.getSource();
+  divisor.splat = splat;
+  divisor.reciprocals = vector::BroadcastOp::create(
+      builder, loc, op.getType(),
+      arith::DivFOp::create(builder, loc, getFloat(loc, 1.0f), scalar));
+  divisor.isInRange = arith::AndIOp::create(
+      builder, loc,
+      compare(loc, arith::CmpFPredicate::OGE, scalar, kMinDivisor),
+      compare(loc, arith::CmpFPredicate::OLE, scalar, kMaxDivisor));
+  return divisor;
+}
+
+/// Whether all dividends of the thread are in the range, zero or NaN; on AMD
+/// GPUs, those of the wave, so that the branch is uniform.
+Value Rewriter::emitIsFast(arith::DivFOp op, const Divisor &divisor) {
+  Location loc = op.getLoc();
+  int64_t count = cast<VectorType>(op.getType()).getNumElements();
+  auto reduce = [&](Value vector, auto combine) {
+    SmallVector<Value> parts;
+    for (int64_t i = 0; i < count; ++i)
+      parts.push_back(vector::ExtractOp::create(builder, loc, vector,
+                                                ArrayRef<int64_t>{i}));
+    for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2))
+      for (size_t i = 0; i < parts.size() / 2; ++i)
+        parts[i] = combine(parts[i], parts[parts.size() - 1 - i]);
+    return parts.front();
+  };
+  Value largest = reduce(math::AbsFOp::create(builder, loc, op.getLhs()),
+                         [&](Value a, Value b) -> Value {
+                           return arith::MaxNumFOp::create(builder, loc, a, b);
+                         });
+  Value isFast = arith::AndIOp::create(
+      builder, loc, divisor.isInRange,
+      compare(loc, arith::CmpFPredicate::OLE, largest, kMaxDividend));
+  if (!isRoundedToHalf(op)) {
+    // Twice the bits, without the sign, minus one: zeros become the maximum.
+    auto type = VectorType::get({count}, builder.getI32Type());
+    auto splat = [&](int32_t value) {
+      return arith::ConstantOp::create(
+          builder, loc,
+          DenseElementsAttr::get(type,
+                                 Attribute(builder.getI32IntegerAttr(value))));
+    };
+    Value bits = arith::BitcastOp::create(builder, loc, type, op.getLhs());
+    bits = arith::SubIOp::create(
+        builder, loc, arith::ShLIOp::create(builder, loc, bits, splat(1)),
+        splat(1));
+    Value smallest = reduce(bits, [&](Value a, Value b) -> Value {
+      return arith::MinUIOp::create(builder, loc, a, b);
+    });
+    auto least = static_cast<int32_t>(
+        2 * APFloat(kMinDividend).bitcastToAPInt().getZExtValue() - 1);
+    Value bound = arith::ConstantOp::create(builder, loc,
+                                            builder.getI32IntegerAttr(least));
+    isFast = arith::AndIOp::create(
+        builder, loc, isFast,
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, smallest,
+                              bound));
+  }
+  if (!chip || chip->vendor != targets::Vendor::AMD)
+    return isFast;
+  Value isTrue =
+      arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
+  Type word = builder.getIntegerType(chip->waveSize);
+  Value slow = ROCDL::BallotOp::create(
+      builder, loc, word, arith::XOrIOp::create(builder, loc, isFast, isTrue));
+  return arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::eq, slow,
+      arith::ConstantIntOp::create(builder, loc, word, 0));
+}
+
+void Rewriter::rewrite(arith::DivFOp op) {
+  const Divisor &divisor = getDivisor(op);
+  builder.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(op.getType()),
+                                  emitIsFast(op, divisor),
+                                  /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value x = op.getLhs(), d = op.getRhs(), r = divisor.reciprocals;
+  Value quotient = arith::MulFOp::create(builder, loc, x, r);
+  Value error = math::FmaOp::create(builder, loc, quotient, d,
+                                    arith::NegFOp::create(builder, loc, x));
+  quotient = math::FmaOp::create(
+      builder, loc, arith::NegFOp::create(builder, loc, error), r, quotient);
+  scf::YieldOp::create(builder, loc, quotient);
+  op.replaceAllUsesWith(branch.getResult(0));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Operation *slow = builder.clone(*op);
+  scf::YieldOp::create(builder, loc, slow->getResult(0));
+  op.erase();
+}
+
+void SmaltiShareReciprocals::runOnOperation() {
+  gpu::GPUModuleOp module = getOperation();
+  FailureOr<const targets::Target *> chip = findTarget(module, target);
+  if (failed(chip))
+    return signalPassFailure();
+  bool isChanged = false;
+  module.walk([&](gpu::GPUFuncOp func) {
+    SmallVector<arith::DivFOp> divisions;
+    func.walk([&](arith::DivFOp op) {
+      if (canShare(op))
+        divisions.push_back(op);
+    });
+    if (divisions.empty())
+      return;
+    isChanged = true;
+    Rewriter rewriter(&getContext(), *chip);
+    int64_t quotients = 0;
+    for (arith::DivFOp op : divisions) {
+      quotients += cast<VectorType>(op.getType()).getNumElements();
+      rewriter.rewrite(op);
+    }
+    remarkApplied(func, kPassName)
+        << quotients << " quotients per thread computed with "
+        << "shared reciprocals";
+  });
+  if (!isChanged)
+    markAllAnalysesPreserved();
+}
