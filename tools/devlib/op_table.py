@@ -81,8 +81,9 @@ def name_elements(elements: Iterable[str]) -> str:
         if rest >= set(members):
             names.append(group)
             rest -= set(members)
-    names += [f"`{element}`" for element in elements if element in rest and element != "i12"]
-    return ", ".join(names) + (", other integers" if "i12" in rest else "")
+    known = [element for members in _GROUPS.values() for element in members] + ["index"]
+    names += [f"`{element}`" for element in dict.fromkeys(known) if element in rest and element != "i12"]
+    return ", ".join(names + (["other integers"] if "i12" in rest else []))
 
 
 def _has(op: str, names: Iterable[str]) -> bool:
@@ -126,6 +127,7 @@ def page() -> str:
                 for number, gap in enumerate(gaps)
                 if gap["ops"] != ["*"]
                 and _has(op, gap["ops"])
+                and (op in gap["ops"] or set(elements) - set(_GROUPS["integers"]))
                 and any(chip.startswith(prefix) for chip in gap["targets"])
             ]
             cells.append(f"yes, but {', '.join(numbers)}" if numbers else "yes")
@@ -144,7 +146,7 @@ def page() -> str:
         gpus = "no" if "sim" in gap["targets"] else "as the chip"
         names = "any op" if gap["ops"] == ["*"] else ", ".join(f"`{op}`" for op in gap["ops"])
         form = gap["form"].replace("{e}", name_elements(gap["elements"]) or "another type")
-        cells = [f"{number + 1}", f"{names} {form}", *supports, gpus, gap["reason"], gap["remedy"]]
+        cells = [f"{number + 1}", f"{names} {form}".strip(), *supports, gpus, gap["reason"], gap["remedy"]]
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "\n## Examples\n",

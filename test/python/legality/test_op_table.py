@@ -191,7 +191,9 @@ def simulates(cell: Cell, chip: str) -> str:
     except smalti.CompileError as error:
         found = [diagnostic.message for diagnostic in error.diagnostics]
     is_packed = found and PACKED in found[0]
-    return "" if found == wanted or is_packed else f"{cell} on sim:{chip}: {found or 'loads'}, but the table says {wanted}"
+    return (
+        "" if found == wanted or is_packed else f"{cell} on sim:{chip}: {found or 'loads'}, but the table says {wanted}"
+    )
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "gfx942"])
