@@ -246,6 +246,35 @@ for _name in ("absi", "ctlz", "cttz", "ctpop"):
     _add(f"math.{_name}", INTEGERS[:-1], _elementwise(f"math.{_name}", 1))
 
 
+@_kernel("math.clampf", ARITHMETIC_FLOATS)
+def _clampf(w: Writer, element: str) -> None:
+    x, low, high = _tiles(w, element, 3)
+    w.store(w.value(f"math.clampf {x} to [{low}, {high}] : {x.type}", x.shape, element))
+
+
+@_kernel("math.sincos", ("f32", "f16", "bf16"))
+def _sincos(w: Writer, element: str) -> None:
+    (x,) = _tiles(w, element, 1)
+    w.line(f"%sin, %cos = math.sincos {x} : {x.type}")
+    w.store(Tile("%sin", x.shape, element))
+    w.store(Tile("%cos", x.shape, element))
+
+
+@_kernel("arith.scaling_extf", ("f8E4M3FN", "f8E5M2"))
+def _scaling_extf(w: Writer, element: str) -> None:
+    x, scale = w.load(sizes(w.extent, 2), element), w.load(sizes(w.extent, 2), "f8E8M0FNU")
+    for wide in ARITHMETIC_FLOATS:
+        types = f"{x.type}, {scale.type} to {tensor(x.shape, wide)}"
+        w.store(w.value(f"arith.scaling_extf {x}, {scale} : {types}", x.shape, wide))
+
+
+@_kernel("arith.scaling_truncf", ARITHMETIC_FLOATS)
+def _scaling_truncf(w: Writer, element: str) -> None:
+    x, scale = w.load(sizes(w.extent, 2), element), w.load(sizes(w.extent, 2), "f8E8M0FNU")
+    types = f"{x.type}, {scale.type} to {tensor(x.shape, 'f8E5M2')}"
+    w.store(w.value(f"arith.scaling_truncf {x}, {scale} : {types}", x.shape, "f8E5M2"))
+
+
 @_kernel("math.powf", ARITHMETIC_FLOATS)
 def _powf(w: Writer, element: str) -> None:
     x, y = _tiles(w, element, 2)
