@@ -7,9 +7,8 @@
 //
 // Examples are the body of a kernel. test/python/legality/example.py adds the
 // rest: the values that an example uses without defining them, and a store of
-// `%r`. `{op}` is the op, `{e}` an element type of the row, `{t}` the type of
-// 8x16 such elements, `{n}` a number of the type, and `{i}` the integer type of
-// its width.
+// `%r`. It replaces `{op}` by the op, `{e}` by an element type of the row, and
+// `{t}` by the type of 16x64 such elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -399,7 +398,7 @@ struct GapRow {
   StringLiteral form;
   bool (*hasForm)(Operation *);
   StringLiteral reason;
-  /// What to do instead; may be empty.
+  /// The remedy; may be empty.
   StringLiteral remedy;
   /// A kernel with the form; empty: the example of the op with the elements.
   StringLiteral example = "";

@@ -114,11 +114,13 @@ def page() -> str:
         "|---|---|---|---|---|---|",
     ]
     by_op: dict[str, list[str]] = {}
-    for row in rows["ops"]:
+    first_row: dict[str, int] = {}
+    for number, row in enumerate(rows["ops"]):
         for op in row["ops"]:
+            first_row.setdefault(op, number)
             elements = by_op.setdefault(op, [])
             elements += [element for element in row["elements"] if element not in elements]
-    grouped: dict[tuple[str, ...], list[str]] = {}
+    grouped: dict[tuple[int, tuple[str, ...]], list[str]] = {}
     for op, elements in by_op.items():
         cells = [name_elements(elements)]
         for prefix, _ in _VENDORS:
@@ -133,8 +135,8 @@ def page() -> str:
             cells.append(f"yes, but {', '.join(numbers)}" if numbers else "yes")
         own = [str(number + 1) for number, gap in enumerate(gaps) if _has(op, gap["ops"]) and "sim" in gap["targets"]]
         gpus = f"as the chip, but {', '.join(own)}" if own else "as the chip"
-        grouped.setdefault((*cells, gpus), []).append(op)
-    for key, ops in grouped.items():
+        grouped.setdefault((first_row[op], (*cells, gpus)), []).append(op)
+    for (_, key), ops in grouped.items():
         lines.append(f"| {', '.join(f'`{op}`' for op in ops)} | {' | '.join(key)} |")
     lines += [
         "\n## Gaps\n",

@@ -83,8 +83,8 @@ def _elementwise(op: str, count: int) -> Build:
 
 
 for _name in ("addf", "subf", "mulf", "divf", "remf", "maximumf", "minimumf", "maxnumf", "minnumf"):
-    _add(f"arith.{_name}", FLOATS, _elementwise(f"arith.{_name}", 2))
-_add("arith.negf", FLOATS, _elementwise("arith.negf", 1))
+    _add(f"arith.{_name}", ARITHMETIC_FLOATS, _elementwise(f"arith.{_name}", 2))
+_add("arith.negf", ARITHMETIC_FLOATS, _elementwise("arith.negf", 1))
 for _name in ("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui"):
     _add(f"arith.{_name}", (*INTEGERS, "i1"), _elementwise(f"arith.{_name}", 2))
 
@@ -125,7 +125,7 @@ def _comparison(op: str, predicate: str) -> Build:
 for _name in ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"):
     _add(f"arith.cmpi {_name}", (*INTEGERS, "i1"), _comparison("cmpi", _name))
 for _name in ("oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno"):
-    _add(f"arith.cmpf {_name}", FLOATS, _comparison("cmpf", _name))
+    _add(f"arith.cmpf {_name}", ARITHMETIC_FLOATS, _comparison("cmpf", _name))
 
 
 @_kernel("arith.select", ALL)
@@ -537,7 +537,7 @@ def _sort(dim: int, predicate: str) -> Build:
     return build
 
 
-_add("triton_xla.sort of rows", (*FLOATS, *INTEGERS), _sort(1, "lt"))
+_add("triton_xla.sort of rows", (*ARITHMETIC_FLOATS, *INTEGERS), _sort(1, "lt"))
 _add("triton_xla.sort of columns, descending", (*ARITHMETIC_FLOATS, *INTEGERS), _sort(0, "gt"))
 
 
