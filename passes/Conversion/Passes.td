@@ -77,11 +77,9 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
     `print` calls `printf` of the C library once per element, as one line. `assert` becomes `cf.assert`. Scopes of
     atomic operations have no effect.
 
-    Preconditions: kernels use `triton_xla` ops, element-wise ops on tiles (`arith`, `math`), `linalg` and `tensor` ops
-    that upstream can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch`. Elements are f16, bf16,
-    f32, f64, floats of at most 8 bits, signless integers and index. Floats of at most 8 bits are moved, multiplied by
-    `dot`, and converted by `arith.extf` and `arith.truncf`. Tiles are static, memrefs are in the default memory space,
-    and constant steps of loops are positive. Any violation is an error at the op, and the module is not changed.
+    Preconditions: those of `smalti-check-legality`, which the pass checks. `smalti-expand-tile-ops` has run if the kernel
+    has scaled or sparse dots, or a dynamic grid of several dimensions. Constant steps of loops are positive. Any violation
+    is an error at the op, and the module is not changed.
 
     A truncation to a float of at most 8 bits rounds to nearest even and saturates, also from infinity. NaN stays NaN;
     without NaN in the type, it becomes the largest value. In f8E8M0FNU, a negative value becomes NaN and zero becomes
@@ -160,9 +158,9 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     **wgmma** is used for all dots of a kernel or for none. Operands B and A are loaded by TMA from unstrided windows of
     kernel arguments that the kernel does not write. A 16-bit operand A may also be computed; it stays in registers.
 
-    All kernels are planned before the module changes. An op that cannot be converted is an error. Not supported are
-    arguments with an offset or negative strides, memrefs that are not arguments, and dynamic tiles. Dots must match an MMA, and a tile must not need more than half of a thread's registers. A missed remark states
-    why wgmma, an MMA, an asynchronous copy or a TMA store is not used.
+    All kernels are planned before the module changes. An op that `smalti-check-legality` refuses, or that
+    `smalti-expand-tile-ops` expands, is an error. A tile must not need more than half of a thread's registers. A missed
+    remark states why wgmma, an MMA, an asynchronous copy or a TMA store is not used.
 
     Cost: compile time is linear in the number of ops, with a fixpoint per loop for barriers.
 

@@ -7,9 +7,8 @@
 //
 // Examples are the body of a kernel. test/python/legality/example.py adds the
 // rest: the values that an example uses without defining them, and a store of
-// `%r`. `{op}` is the op, `{e}` an element type of the row, `{t}` the type of
-// 8x16 such elements, `{n}` a number of the type, and `{i}` the integer type of
-// its width.
+// `%r`. It replaces `{op}` by the op, `{e}` by an element type of the row, and
+// `{t}` by the type of 16x64 such elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -186,7 +185,7 @@ static bool isMemoryOp(Operation *op) {
   return isa<triton_xla::EntryFuncOp, triton_xla::ExtractOp,
              triton_xla::InsertOp, triton_xla::GatherOp, triton_xla::ScatterOp,
              triton_xla::AtomicRMWOp, triton_xla::AtomicCASOp, memref::LoadOp,
-             memref::StoreOp, memref::DimOp>(op);
+             memref::StoreOp, memref::DimOp, memref::AtomicRMWOp>(op);
 }
 
 static bool hasMemRef(Operation *op) {
@@ -251,7 +250,7 @@ static bool hasNegativeStride(Operation *op) {
 /// Whether the strides of an empty array cannot be determined from its size.
 static bool hasEmptyRows(Operation *op) {
   return anyMemory(op, [](MemRefType type) {
-    return type.hasStaticShape() && type.getNumElements() == 0 &&
+    return llvm::is_contained(type.getShape(), 0) &&
            llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
              return ShapedType::isDynamic(stride) || stride == 0;
            });
@@ -261,7 +260,7 @@ static bool hasEmptyRows(Operation *op) {
 static bool isTooLarge(Operation *op) {
   return anyMemory(op, [](MemRefType type) {
     SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-    return type.hasStaticShape() && type.getNumElements() != 0 &&
+    return type.hasStaticShape() && !llvm::is_contained(type.getShape(), 0) &&
            llvm::none_of(strides,
                          [](int64_t stride) {
                            return ShapedType::isDynamic(stride) || stride < 0;
@@ -337,9 +336,25 @@ static bool roundsSmallFloats(Operation *op) {
          truncation.getRoundingmode().value_or(nearest) != nearest;
 }
 
+/// Whether elements of i1 are updated; masks have them too.
+static bool updatesBools(Operation *op) {
+  return getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1);
+}
+
+static arith::AtomicRMWKind getAtomicKind(Operation *op) {
+  if (auto update = dyn_cast<memref::AtomicRMWOp>(op))
+    return update.getKind();
+  return cast<triton_xla::AtomicRMWOp>(op).getKind();
+}
+
 static bool computes(Operation *op) {
-  return cast<triton_xla::AtomicRMWOp>(op).getKind() !=
-         arith::AtomicRMWKind::assign;
+  return getAtomicKind(op) != arith::AtomicRMWKind::assign;
+}
+
+static bool multiplies(Operation *op) {
+  return llvm::is_contained(
+      {arith::AtomicRMWKind::mulf, arith::AtomicRMWKind::muli},
+      getAtomicKind(op));
 }
 
 //===----------------------------------------------------------------------===//
@@ -378,12 +393,12 @@ struct GapRow {
   Platforms platforms;
   /// The row matches if a type of the op has one of these elements; 0: any.
   Elements elements;
-  /// The form, after the name of the op in the message. `{e}` is the type with
-  /// one of the elements.
+  /// The form, after the name of the op in the message; empty: all forms.
+  /// `{e}` is the type with one of the elements.
   StringLiteral form;
   bool (*hasForm)(Operation *);
   StringLiteral reason;
-  /// What to do instead; may be empty.
+  /// The remedy; may be empty.
   StringLiteral remedy;
   /// A kernel with the form; empty: the example of the op with the elements.
   StringLiteral example = "";
@@ -459,7 +474,9 @@ static std::string describeGap(const GapRow &gap, Operation *op,
   std::string form = gap.form.str();
   if (size_t at = form.find("{e}"); at != std::string::npos)
     form.replace(at, 3, describe(findType(op, gap.elements)));
-  std::string sentence = quote(op) + " " + form + " is not supported" +
+  if (!form.empty())
+    form.insert(0, " ");
+  std::string sentence = quote(op) + form + " is not supported" +
                          nameTargets(gap, target) + ": " + gap.reason.str();
   if (!gap.remedy.empty())
     sentence += "; " + gap.remedy.str();

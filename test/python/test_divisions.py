@@ -93,20 +93,6 @@ def test_numbers_on_the_cpu(name: str) -> None:
             kernel(x, LEAST, -1)
 
 
-def test_in_a_function_that_is_called() -> None:
-    """It is inlined."""
-    callee = """func.func private @divide(%a: i32, %b: i32) -> i32 {
-  %c = arith.divsi %a, %b : i32
-  return %c : i32
-}
-"""
-    kernel = smalti.compile(of_numbers("func.call @divide", callee).replace("@divide %n, %m", "@divide(%n, %m)"), "cpu")
-    with pytest.raises(LaunchError, match="the divisor of this division is 0") as caught:
-        kernel(np.zeros(64, np.int32), 8, 0)
-    assert line_of(caught.value) == 2
-    kernel(np.zeros(64, np.int32), 8, 1)
-
-
 def test_elements_outside_of_the_memref_are_zero() -> None:
     kernel = smalti.compile(of_tiles("divsi", 60), target="cpu")
     ones = [np.ones(60, np.int32) for _ in range(3)]

@@ -81,8 +81,9 @@ def name_elements(elements: Iterable[str]) -> str:
         if rest >= set(members):
             names.append(group)
             rest -= set(members)
-    names += [f"`{element}`" for element in elements if element in rest and element != "i12"]
-    return ", ".join(names) + (", other integers" if "i12" in rest else "")
+    known = [element for members in _GROUPS.values() for element in members] + ["index"]
+    names += [f"`{element}`" for element in dict.fromkeys(known) if element in rest and element != "i12"]
+    return ", ".join(names + (["other integers"] if "i12" in rest else []))
 
 
 def _has(op: str, names: Iterable[str]) -> bool:
@@ -113,11 +114,13 @@ def page() -> str:
         "|---|---|---|---|---|---|",
     ]
     by_op: dict[str, list[str]] = {}
-    for row in rows["ops"]:
+    first_row: dict[str, int] = {}
+    for number, row in enumerate(rows["ops"]):
         for op in row["ops"]:
+            first_row.setdefault(op, number)
             elements = by_op.setdefault(op, [])
             elements += [element for element in row["elements"] if element not in elements]
-    grouped: dict[tuple[str, ...], list[str]] = {}
+    grouped: dict[tuple[int, tuple[str, ...]], list[str]] = {}
     for op, elements in by_op.items():
         cells = [name_elements(elements)]
         for prefix, _ in _VENDORS:
@@ -126,13 +129,14 @@ def page() -> str:
                 for number, gap in enumerate(gaps)
                 if gap["ops"] != ["*"]
                 and _has(op, gap["ops"])
+                and (op in gap["ops"] or set(elements) - set(_GROUPS["integers"]))
                 and any(chip.startswith(prefix) for chip in gap["targets"])
             ]
             cells.append(f"yes, but {', '.join(numbers)}" if numbers else "yes")
         own = [str(number + 1) for number, gap in enumerate(gaps) if _has(op, gap["ops"]) and "sim" in gap["targets"]]
         gpus = f"as the chip, but {', '.join(own)}" if own else "as the chip"
-        grouped.setdefault((*cells, gpus), []).append(op)
-    for key, ops in grouped.items():
+        grouped.setdefault((first_row[op], (*cells, gpus)), []).append(op)
+    for (_, key), ops in grouped.items():
         lines.append(f"| {', '.join(f'`{op}`' for op in ops)} | {' | '.join(key)} |")
     lines += [
         "\n## Gaps\n",
@@ -144,7 +148,7 @@ def page() -> str:
         gpus = "no" if "sim" in gap["targets"] else "as the chip"
         names = "any op" if gap["ops"] == ["*"] else ", ".join(f"`{op}`" for op in gap["ops"])
         form = gap["form"].replace("{e}", name_elements(gap["elements"]) or "another type")
-        cells = [f"{number + 1}", f"{names} {form}", *supports, gpus, gap["reason"], gap["remedy"]]
+        cells = [f"{number + 1}", f"{names} {form}".strip(), *supports, gpus, gap["reason"], gap["remedy"]]
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "\n## Examples\n",

@@ -174,6 +174,16 @@ def _atomic_rmw(run: Interpreter, op: Any, operands: list[Value]) -> Value:
     return moved(old, lambda x: x.reshape(shape))
 
 
+@handles("memref.atomic_rmw")
+def _memref_atomic_rmw(run: Interpreter, op: Any, operands: list[Value]) -> Value:
+    value, destination, *indices = operands
+    memory = memory_of(destination)
+    positions = _positions(memory, [indices, []], ())
+    kind, ty = KINDS[integer(op, "kind")], element_type(op.operands[0].type)
+    old = update(run, memory, positions, kind, [_flat(value)], error_of(value).reshape(-1), ty)
+    return moved(old, lambda x: x.reshape(()))
+
+
 @handles("triton_xla.atomic_cas")
 def _atomic_cas(run: Interpreter, op: Any, operands: list[Value]) -> Value:
     (expected,), (desired,), (destination,), *groups = operand_groups(op, operands)
@@ -185,7 +195,7 @@ def _atomic_cas(run: Interpreter, op: Any, operands: list[Value]) -> Value:
     return moved(old, lambda x: x.reshape(shape))
 
 
-ATOMICS = ("triton_xla.atomic_rmw", "triton_xla.atomic_cas")
+ATOMICS = ("memref.atomic_rmw", "triton_xla.atomic_rmw", "triton_xla.atomic_cas")
 
 
 def returns_old_values(operation: Any) -> bool:

@@ -222,3 +222,39 @@ triton_xla.entry_func @switch(%x: memref<8xf32>, %tile: index) tiles 6 {
   triton_xla.insert %r into %x[%n] [8] [1] : tensor<8xf32> into memref<8xf32>
   triton_xla.return
 }
+
+// -----
+
+// CHECK-LABEL: triton_xla.entry_func @elementwise(
+// CHECK:         %[[X:.*]] = triton_xla.extract
+// CHECK:         %[[LOW:.*]] = arith.maximumf %[[X]], %[[X]]
+// CHECK:         arith.minimumf %[[LOW]], %[[X]]
+// CHECK:         math.sin %[[X]]
+// CHECK:         math.cos %[[X]]
+// CHECK:         %[[WIDE:.*]] = arith.extf %{{.*}} : tensor<8xf8E8M0FNU> to tensor<8xf32>
+// CHECK:         %[[QUOTIENT:.*]] = arith.divf %[[X]], %[[WIDE]]
+// CHECK:         arith.truncf %[[QUOTIENT]] : tensor<8xf32> to tensor<8xf8E5M2>
+// CHECK:         arith.mulf %{{.*}} : tensor<8xf64>
+// CHECK:         triton_xla.iota dim 0 : tensor<8xf32>
+// CHECK:         arith.truncf %{{.*}} : tensor<8xf32> to tensor<8xf8E5M2>
+// CHECK:         arith.cmpf uno, %[[X]], %[[X]]
+// CHECK:         %[[ABS:.*]] = math.absf %[[X]]
+// CHECK:         arith.cmpf oeq, %[[ABS]], %{{.*}}
+// CHECK:         %[[FINITE:.*]] = arith.cmpf olt
+// CHECK:         %[[LARGE:.*]] = arith.cmpf oge
+// CHECK:         arith.andi %[[FINITE]], %[[LARGE]]
+triton_xla.entry_func @elementwise(%x: memref<8xf32>, %s: memref<8xf8E8M0FNU>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  %scale = triton_xla.extract %s[0] [8] [1] : memref<8xf8E8M0FNU> to tensor<8xf8E8M0FNU>
+  %clamped = math.clampf %t to [%t, %t] : tensor<8xf32>
+  %sin, %cos = math.sincos %t : tensor<8xf32>
+  %small = arith.scaling_truncf %t, %scale : tensor<8xf32>, tensor<8xf8E8M0FNU> to tensor<8xf8E5M2>
+  %wide = arith.scaling_extf %small, %scale : tensor<8xf8E5M2>, tensor<8xf8E8M0FNU> to tensor<8xf64>
+  %n = triton_xla.iota dim 0 : tensor<8xf8E5M2>
+  %nan = math.isnan %t : tensor<8xf32>
+  %inf = math.isinf %t : tensor<8xf32>
+  %normal = math.isnormal %t : tensor<8xf32>
+  triton_xla.print "values" %clamped, %sin, %cos, %wide, %n, %nan, %inf, %normal
+      : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf64>, tensor<8xf8E5M2>, tensor<8xi1>, tensor<8xi1>, tensor<8xi1>
+  triton_xla.return
+}

@@ -3,7 +3,7 @@
 // RUN: not smalti-opt %s --convert-triton-xla-to-cpu --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: not smalti-opt %s --convert-triton-xla-to-cpu=vector-width=100 2>&1 | FileCheck %s --check-prefix=WIDTH
 
-// CHECK: error: 'triton_xla.extract' op has elements of 'f80'
+// CHECK: error: 'triton_xla.entry_func' on f80 is not supported
 // CHECK: triton_xla.entry_func @fine(
 // CHECK:   triton_xla.extract
 // CHECK:   triton_xla.insert

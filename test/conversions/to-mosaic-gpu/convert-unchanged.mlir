@@ -1,11 +1,11 @@
 // Unchanged module with a convertible and a refused kernel.
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=gfx942 --mlir-print-ir-after-failure 2>&1 | FileCheck %s
-// RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu="target=sm_90a num-warps=64" 2>&1 | FileCheck %s --check-prefix=WARPS
+// RUN: not smalti-opt %S/tile-ops.mlir -convert-triton-xla-to-mosaic-gpu="target=sm_90a num-warps=64" 2>&1 | FileCheck %s --check-prefix=WARPS
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=cpu 2>&1 | FileCheck %s --check-prefix=CPU
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_1 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// CHECK: error: 'tensor.expand_shape' op on tiles is not supported on a GPU
+// CHECK: error: 'tensor.expand_shape' is not supported in a tile-level kernel
 // CHECK-LABEL: module {
 // CHECK-NEXT: triton_xla.entry_func @good
 // CHECK: triton_xla.extract

@@ -10,8 +10,8 @@ triton_xla.entry_func @scalar(%x: memref<64xi32>, %n: i32, %tile: index) tiles 1
   %q = arith.divsi %n, %zero : i32
   // expected-error@+1 {{'arith.remui' op divides by 0; the divisor must not be 0}}
   %r = arith.remui %q, %zero : i32
-  // expected-error@+1 {{'index.ceildivs' op divides by 0; the divisor must not be 0}}
-  %i = index.ceildivs %tile, %c0
+  // expected-error@+1 {{'arith.ceildivsi' op divides by 0; the divisor must not be 0}}
+  %i = arith.ceildivsi %tile, %c0 : index
   %at = arith.index_cast %r : i32 to index
   %to = arith.addi %at, %i : index
   %a = triton_xla.extract %x[%c0] [8] [1] : memref<64xi32> to tensor<8xi32>
@@ -34,7 +34,7 @@ triton_xla.entry_func @tiles(%x: memref<64xi32>, %tile: index) tiles 1 {
 // -----
 
 // The divisor is 0 in every iteration.
-triton_xla.entry_func @computed(%x: memref<64xindex>, %tile: index) tiles 1 {
+triton_xla.entry_func @computed(%x: memref<64xi64>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %least = arith.constant -9223372036854775808 : index
@@ -45,8 +45,8 @@ triton_xla.entry_func @computed(%x: memref<64xindex>, %tile: index) tiles 1 {
     // expected-error@+1 {{'arith.divsi' op divides -9223372036854775808 by -1; the quotient exceeds the range of 'index'}}
     %1 = arith.divsi %least, %minus : index
     %2 = arith.addi %0, %1 : index
-    %a = triton_xla.extract %x[%i] [64] [1] : memref<64xindex> to tensor<64xindex>
-    triton_xla.insert %a into %x[%2] [64] [1] : tensor<64xindex> into memref<64xindex>
+    %a = triton_xla.extract %x[%i] [64] [1] : memref<64xi64> to tensor<64xi64>
+    triton_xla.insert %a into %x[%2] [64] [1] : tensor<64xi64> into memref<64xi64>
   }
   triton_xla.return
 }

@@ -65,7 +65,7 @@ def gap_kernel(gap: Any) -> str:
 
 
 def refusals(text: str, chip: str) -> list[tuple[str, str, int]]:
-    """What the table says: op, message and line of each refused op."""
+    """The refused ops of the table: name, message and line."""
     module = driver.parse(text)
     found = _smalti.refusals(entry.find_entry(module).operation, chip)
     return [(op.name, message, smalti.diagnostics.source_location(op.location).line) for op, message in found]
@@ -123,7 +123,7 @@ def test_a_gap_is_refused_at_its_op(gap: Any) -> None:
 
 
 def test_every_command_has_the_same_sentence(tmp_path: Path) -> None:
-    """Of an op that no target supports: the API, the commands, the simulator and the reference interpreter."""
+    """The API, the commands, the simulator and the reference interpreter refuse an op that no target supports."""
     path = tmp_path / "kernel.mlir"
     path.write_text(
         "triton_xla.entry_func @f(%a: memref<8xf8E5M2>, %tile: index) tiles 1 {\n"
@@ -191,7 +191,9 @@ def simulates(cell: Cell, chip: str) -> str:
     except smalti.CompileError as error:
         found = [diagnostic.message for diagnostic in error.diagnostics]
     is_packed = found and PACKED in found[0]
-    return "" if found == wanted or is_packed else f"{cell} on sim:{chip}: {found or 'loads'}, but the table says {wanted}"
+    return (
+        "" if found == wanted or is_packed else f"{cell} on sim:{chip}: {found or 'loads'}, but the table says {wanted}"
+    )
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "gfx942"])

@@ -83,8 +83,8 @@ def _elementwise(op: str, count: int) -> Build:
 
 
 for _name in ("addf", "subf", "mulf", "divf", "remf", "maximumf", "minimumf", "maxnumf", "minnumf"):
-    _add(f"arith.{_name}", FLOATS, _elementwise(f"arith.{_name}", 2))
-_add("arith.negf", FLOATS, _elementwise("arith.negf", 1))
+    _add(f"arith.{_name}", ARITHMETIC_FLOATS, _elementwise(f"arith.{_name}", 2))
+_add("arith.negf", ARITHMETIC_FLOATS, _elementwise("arith.negf", 1))
 for _name in ("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui"):
     _add(f"arith.{_name}", (*INTEGERS, "i1"), _elementwise(f"arith.{_name}", 2))
 
@@ -125,7 +125,7 @@ def _comparison(op: str, predicate: str) -> Build:
 for _name in ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"):
     _add(f"arith.cmpi {_name}", (*INTEGERS, "i1"), _comparison("cmpi", _name))
 for _name in ("oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno"):
-    _add(f"arith.cmpf {_name}", FLOATS, _comparison("cmpf", _name))
+    _add(f"arith.cmpf {_name}", ARITHMETIC_FLOATS, _comparison("cmpf", _name))
 
 
 @_kernel("arith.select", ALL)
@@ -244,6 +244,35 @@ for _name in ("atan2", "copysign"):
 _add("math.fma", ARITHMETIC_FLOATS, _elementwise("math.fma", 3))
 for _name in ("absi", "ctlz", "cttz", "ctpop"):
     _add(f"math.{_name}", INTEGERS[:-1], _elementwise(f"math.{_name}", 1))
+
+
+@_kernel("math.clampf", ARITHMETIC_FLOATS)
+def _clampf(w: Writer, element: str) -> None:
+    x, low, high = _tiles(w, element, 3)
+    w.store(w.value(f"math.clampf {x} to [{low}, {high}] : {x.type}", x.shape, element))
+
+
+@_kernel("math.sincos", ("f32", "f16", "bf16"))
+def _sincos(w: Writer, element: str) -> None:
+    (x,) = _tiles(w, element, 1)
+    w.line(f"%sin, %cos = math.sincos {x} : {x.type}")
+    w.store(Tile("%sin", x.shape, element))
+    w.store(Tile("%cos", x.shape, element))
+
+
+@_kernel("arith.scaling_extf", ("f8E4M3FN", "f8E5M2"))
+def _scaling_extf(w: Writer, element: str) -> None:
+    x, scale = w.load(sizes(w.extent, 2), element), w.load(sizes(w.extent, 2), "f8E8M0FNU")
+    for wide in ARITHMETIC_FLOATS:
+        types = f"{x.type}, {scale.type} to {tensor(x.shape, wide)}"
+        w.store(w.value(f"arith.scaling_extf {x}, {scale} : {types}", x.shape, wide))
+
+
+@_kernel("arith.scaling_truncf", ARITHMETIC_FLOATS)
+def _scaling_truncf(w: Writer, element: str) -> None:
+    x, scale = w.load(sizes(w.extent, 2), element), w.load(sizes(w.extent, 2), "f8E8M0FNU")
+    types = f"{x.type}, {scale.type} to {tensor(x.shape, 'f8E5M2')}"
+    w.store(w.value(f"arith.scaling_truncf {x}, {scale} : {types}", x.shape, "f8E5M2"))
 
 
 @_kernel("math.powf", ARITHMETIC_FLOATS)
@@ -508,7 +537,7 @@ def _sort(dim: int, predicate: str) -> Build:
     return build
 
 
-_add("triton_xla.sort of rows", (*FLOATS, *INTEGERS), _sort(1, "lt"))
+_add("triton_xla.sort of rows", (*ARITHMETIC_FLOATS, *INTEGERS), _sort(1, "lt"))
 _add("triton_xla.sort of columns, descending", (*ARITHMETIC_FLOATS, *INTEGERS), _sort(0, "gt"))
 
 

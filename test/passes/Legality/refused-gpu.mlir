@@ -1,0 +1,95 @@
+// Ops that GPUs do not support, and CPUs do.
+// RUN: smalti-opt %s --smalti-check-legality=target=sm_80 --split-input-file --verify-diagnostics
+// RUN: smalti-opt %s --smalti-compile=target=gfx1201 --split-input-file --verify-diagnostics
+// RUN: smalti-opt %s --smalti-check-legality=target=cpu --split-input-file
+// RUN: smalti-opt %s --smalti-check-legality --split-input-file
+
+// expected-error@+1 {{'triton_xla.entry_func' with an argument that has an offset is not supported on GPUs: a kernel receives a pointer to the first element; pass the address of that element}}
+triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: 2>>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{'triton_xla.entry_func' with an argument that has negative strides is not supported on GPUs: a kernel receives a pointer to the first element}}
+triton_xla.entry_func @negative(%x: memref<4xf32, strided<[-1]>>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{'triton_xla.entry_func' with an array of empty rows is not supported on GPUs: the strides are computed from the sizes; only the first size may be 0}}
+triton_xla.entry_func @no_elements(%x: memref<16x0xf16>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{'triton_xla.entry_func' with more than 2147483647 tiles is not supported on GPUs: a grid has at most 2147483647 blocks; compute several tiles in a loop}}
+triton_xla.entry_func @grid(%tile: index) tiles 4294967296 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{'triton_xla.entry_func' with this name is not supported on GPUs: the name of a kernel is an assembler symbol; use letters, digits, '_' and '$', and do not start with a digit}}
+triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{'triton_xla.entry_func' with an argument of f6E2M3FN is not supported on GPUs: elements of memory have 2, 4, 8, 16, 32 or 64 bits; use wider elements}}
+triton_xla.entry_func @small_floats(%a: memref<4xf6E2M3FN>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @ops(%x: memref<8xf32>, %b: memref<8xi4>, %y: i4, %z: f32, %n: index, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  // expected-error@+1 {{'tensor.extract' of a tile of rank 1 or more is not supported on GPUs: the elements of a tile are distributed across threads; load the element from memory, or reduce a masked tile}}
+  %e = tensor.extract %t[%c0] : tensor<8xf32>
+  // expected-error@+1 {{'memref.dim' of a dimension that is not a constant in range is not supported on GPUs: each size is a separate argument of a GPU kernel}}
+  %d = memref.dim %x, %n : memref<8xf32>
+  // expected-error@+1 {{'memref.store' of i4 is not supported on GPUs: the smallest access at an index is a byte; use triton_xla.extract and triton_xla.insert}}
+  memref.store %y, %b[%c0] : memref<8xi4>
+  // expected-error@+1 {{'memref.atomic_rmw' is not supported on GPUs: all threads of a block would make the update; use triton_xla.atomic_rmw}}
+  %i = memref.atomic_rmw assign %z, %x[%c0] : (f32, memref<8xf32>) -> f32
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @histogram(%x: memref<8xi32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [2048] [1] : memref<8xi32> to tensor<2048xi32>
+  // expected-error@+1 {{'triton_xla.histogram' with more than 1048576 comparisons is not supported on GPUs: each element is compared with each bin; use a smaller tile, or 'triton_xla.atomic_rmw'}}
+  %h = triton_xla.histogram %t bins 1024 : tensor<2048xi32> -> tensor<1024xi32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @sort(%x: memref<8xi8>, %y: memref<8xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [1610612736] [1] : memref<8xi8> to tensor<1610612736xi8>
+  // expected-error@+1 {{'triton_xla.sort' of this size is not supported on GPUs: the sorted dimension is rounded up to a power of two, and a tile has less than 2^31 elements}}
+  %s = triton_xla.sort %t dim 0 : (tensor<1610612736xi8>) -> tensor<1610612736xi8> {
+  ^bb0(%a: i8, %b: i8):
+    %c = arith.cmpi slt, %a, %b : i8
+    triton_xla.yield %c : i1
+  }
+  %u = triton_xla.extract %y[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  %v = triton_xla.sort %u dim 0 : (tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf olt, %a, %b : f32
+    // expected-error@+1 {{'scf.if' in the region of 'triton_xla.sort' is not supported on GPUs: the comparison is applied to whole tiles; use element-wise ops}}
+    %d = scf.if %c -> i1 {
+      scf.yield %c : i1
+    } else {
+      scf.yield %c : i1
+    }
+    triton_xla.yield %d : i1
+  }
+  triton_xla.return
+}
