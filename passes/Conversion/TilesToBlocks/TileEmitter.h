@@ -40,6 +40,17 @@ inline mlir::Type blockTypeOf(mlir::Type type) {
 /// index.
 mlir::Type getBufferElement(mlir::Type element);
 
+/// An operand that a dot stores to a shared-memory buffer. Later dots of the
+/// MLIR block read it from there.
+struct StoredOperand {
+  mlir::Value buffer, operand;
+  mlir::Block *block = nullptr;
+  /// Whether the dots of the block end with a barrier.
+  bool isInLoop = false;
+  /// Whether another operand may replace it.
+  bool isReplaceable = false;
+};
+
 /// Emits one planned kernel.
 class TileEmitter {
 public:
@@ -257,10 +268,9 @@ private:
   llvm::DenseMap<mlir::Type, mlir::Value> scratches;
   /// Constant arrays of the module.
   int64_t numConstants = 0;
-  /// Buffers of computed operands, and the block of the last dot that used
-  /// each.
-  llvm::SmallVector<std::pair<mlir::Value, mlir::Block *>> computed;
-  /// Buffers of operands that are stored before the loop of their dots.
+  /// The buffers of operands that dots store, each with the last one.
+  llvm::SmallVector<StoredOperand> stored;
+  /// Buffers of operands that are stored once, before the loop of their dots.
   llvm::DenseMap<mlir::Value, mlir::Value> staged;
   /// Whether copies are not yet committed to a group.
   bool hasUncommittedCopies = false;

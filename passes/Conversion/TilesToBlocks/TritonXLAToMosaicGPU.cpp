@@ -719,6 +719,28 @@ Value TileEmitter::allocateBuffer(Location loc, ArrayRef<int64_t> shape,
   return alloc.getResult();
 }
 
+/// Whether a dot may store an operand of this type to the buffer of another
+/// one, which no later dot reads from there.
+static bool canReplace(const StoredOperand &other, triton_xla::DotOp dot,
+                       RankedTensorType type) {
+  auto memref = cast<MemRefType>(other.buffer.getType());
+  if (memref.getShape() != type.getShape() ||
+      memref.getElementType() != type.getElementType())
+    return false;
+  // A dot of another block would store the operand again.
+  if (other.block != dot->getBlock())
+    return true;
+  auto isRead = [&](Operation *user) {
+    return user->getBlock() == dot->getBlock() && !user->isBeforeInBlock(dot);
+  };
+  return llvm::none_of(other.operand.getUsers(), [&](Operation *user) {
+    if (auto transpose = dyn_cast<triton_xla::TransposeOp>(user);
+        transpose && getOperandTranspose(transpose.getResult()))
+      return llvm::any_of(transpose->getUsers(), isRead);
+    return isRead(user);
+  });
+}
+
 Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   if (Value buffer = copied.lookup(operand))
     return buffer;
@@ -736,24 +758,34 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   auto type = cast<RankedTensorType>(operand.getType());
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
   bool isInvariant = loop && loop.isDefinedOutsideOfLoop(operand);
-  // Computed operands of dots in different loops are stored one after the
-  // other: each dot in a loop ends with a barrier.
-  bool isComputed = !isa_and_nonnull<triton_xla::ExtractOp>(producer) &&
-                    plan.dots.find(dot)->second.inLoop && !isInvariant;
+  bool isInLoop = plan.dots.find(dot)->second.inLoop,
+       isComputed = !isa_and_nonnull<triton_xla::ExtractOp>(producer);
+  StoredOperand *target = nullptr;
+  if (!isInvariant) {
+    for (StoredOperand &other : stored)
+      if (other.operand == operand && other.block == dot->getBlock())
+        return other.buffer;
+    if (isComputed)
+      target = llvm::find_if(stored, [&](const StoredOperand &other) {
+        return other.isReplaceable && canReplace(other, dot, type);
+      });
+    if (target == stored.end())
+      target = nullptr;
+  }
   Value buffer;
-  if (isComputed)
-    for (auto &[other, block] : computed)
-      if (!buffer && block != dot->getBlock() &&
-          cast<MemRefType>(other.getType()).getShape() == type.getShape() &&
-          getElementTypeOrSelf(other.getType()) == type.getElementType()) {
-        buffer = other;
-        block = dot->getBlock();
-      }
-  if (!buffer) {
+  if (target) {
+    buffer = target->buffer;
+    if (!target->isInLoop)
+      gpu::BarrierOp::create(builder, loc);
+    target->operand = operand;
+    target->block = dot->getBlock();
+    target->isInLoop = isInLoop;
+  } else {
     buffer = allocateBuffer(producer ? producer->getLoc() : loc,
                             type.getShape(), type.getElementType());
-    if (isComputed)
-      computed.emplace_back(buffer, dot->getBlock());
+    if (!isInvariant)
+      stored.push_back(
+          {buffer, operand, dot->getBlock(), isInLoop, isComputed});
   }
   OpBuilder::InsertionGuard guard(builder);
   // An operand from outside of the dot's loop is stored once, before the loop.
