@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import smalti
 from smalti import dtypes
+from smalti.emulator import SCHEDULES, Emulation
 
 TARGETS = ("emu:sm_80", "emu:sm_90a", "emu:gfx942", "emu:gfx1201", "cpu")
 """One chip of each kind of matrix instruction."""
@@ -195,6 +196,44 @@ def test_accuracy_of_algorithms(target: str, algorithm: str, shape: tuple[int, i
 @pytest.mark.parametrize("target", TARGETS)
 def test_special_values_of_algorithms(target: str, algorithm: str) -> None:
     check_special_values(target, algorithm)
+
+
+IN_LOOP = """
+triton_xla.entry_func @loop(%a: memref<32x96xf32>, %b: memref<96x32xf32>, %c: memref<32x32xf32>, %tile: index) tiles 1 {{
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c96 = arith.constant 96 : index
+  %acc = triton_xla.extract %c[0, 0] [32, 32] [1, 1] : memref<32x32xf32> to tensor<32x32xf32>
+  %r = scf.for %k = %c0 to %c96 step %c32 iter_args(%s = %acc) -> tensor<32x32xf32> {{
+    %x = triton_xla.extract %a[0, %k] [32, 32] [1, 1] : memref<32x96xf32> to tensor<32x32xf32>
+    %y = triton_xla.extract %b[%k, 0] [32, 32] [1, 1] : memref<96x32xf32> to tensor<32x32xf32>
+    %d = triton_xla.dot %x, %y, %s algorithm {algorithm} : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>
+    scf.yield %d : tensor<32x32xf32>
+  }}
+  triton_xla.insert %r into %c[0, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
+  triton_xla.return
+}}
+"""
+
+
+@pytest.mark.parametrize("is_in_loop", [False, True])
+@pytest.mark.parametrize("target", ["emu:sm_80", "emu:gfx1100"])
+def test_parts_share_buffers_without_a_race(target: str, is_in_loop: bool) -> None:
+    """Both operands have three parts, and a leading part with infinities and NaNs."""
+    algorithm = "bf16x6"
+    k = 96 if is_in_loop else 32
+    words = f"algorithm {algorithm}"
+    source = IN_LOOP.format(algorithm=algorithm) if is_in_loop else dot((32, 32, 32), ("f32", "f32", "f32"), words)
+    kernel = smalti.compile(source, target=target)
+    assert kernel.asm["mosaic"].count("memref.alloc()") == 5
+    generator = np.random.default_rng(0)
+    a, b, c = (generator.standard_normal(extents).astype(np.float32) for extents in ((32, k), (k, 32), (32, 32)))
+    exact = c + a.astype(np.float64) @ b.astype(np.float64)
+    magnitude = np.abs(c) + np.abs(a) @ np.abs(b)
+    for emulation in (*SCHEDULES, Emulation(sanitize="thread")):
+        result = c.copy()
+        kernel.launcher(a, b, result, emulation=emulation)
+        assert (np.abs(result - exact) / magnitude).max() < ALGORITHMS[algorithm]
 
 
 INSTRUCTIONS = {
