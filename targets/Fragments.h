@@ -19,11 +19,11 @@ struct Fragment {
   llvm::SmallVector<int64_t, 4> order;
 };
 
-/// mma.sync, A of m x k with `packed` elements in a register, of 64 bits for
-/// f64 and of 32 bits for other types (PTX ISA, "Matrix Fragments for
-/// mma.m8n8k4 with .f64 floating point type" and "mma.m16n8k*"). With halves =
-/// m / 8, group = lane / 4, thread = lane % 4: operand register i, element e is
-/// row group + 8 * (i % halves) and
+/// mma.sync, A of m x k with `packed` elements in a register. A register has 64
+/// bits for f64, and 32 bits for other types. The sections of the PTX ISA are
+/// "Matrix Fragments for mma.m8n8k4 with .f64 floating point type" and
+/// "mma.m16n8k*". With halves = m / 8, group = lane / 4, thread = lane % 4:
+/// operand register i, element e is row group + 8 * (i % halves) and
 /// column 4 * packed * (i / halves) + packed * thread + e.
 Fragment mmaSyncA(int64_t m, int64_t k, int64_t packed);
 /// mma.sync, B of k x n8: operand register i, element e is

@@ -35,6 +35,10 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     `keep` is a list of ops that remain because the next pass supports them, as in `keep=sort,histogram`. `keep=dot` keeps
     batches, but not algorithms of several parts.
 
+    If there is a target, and it is a GPU, a dot has the fastest algorithm that MMAs of the target compute and that is at
+    least as accurate as its own. The order of accuracy is `tf32`, `bf16x3`, `tf32x3`, `bf16x6`, `bf16x9`, `ieee`. For
+    example, `tf32x3` becomes `bf16x6` on chips that have neither TF32 nor f32 MMAs.
+
     Preconditions: the region of `sort` has element-wise ops; another op is an error, and the kernel is not changed. The
     size of the dimension, rounded up to a power of two, must not make the tile larger than 2^31 elements.
 
@@ -55,7 +59,8 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     The two parts become a `slice` each, and the kernel has `tiles 4`.
   }];
   let options = [
-    ListOption<"keep", "keep", "std::string", "Ops that are not expanded, without the name of the dialect">];
+    ListOption<"keep", "keep", "std::string", "Ops that are not expanded, without the name of the dialect">,
+    Option<"target", "target", "std::string", /*default=*/"", "Target of the kernel; default: the module's">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
                            "::smalti::triton_xla::TritonXLADialect"];

@@ -40,7 +40,9 @@ static void buildSimplification(OpPassManager &pm) {
 /// its own gpu.module.
 static void buildTilesToBlocks(OpPassManager &pm, const Target &target,
                                const SmaltiCompileOptions &chosen) {
-  pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps());
+  SmaltiExpandTileOpsOptions expand;
+  expand.target = target.name.str();
+  pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps(expand));
   // No rasterization order is chosen if the target table has no L2 size.
   const targets::Timing *timing = targets::lookupTiming(target.name);
   bool canEstimate = timing && timing->cacheBytes != 0;
@@ -276,6 +278,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   if (isLast)
     return;
   SmaltiExpandTileOpsOptions tiles;
+  tiles.target = target.name.str();
   tiles.keep = {"squeeze_dims", "split", "histogram", "sort",
                 "random_bits",  "dot",   "ipowi",     "index_switch"};
   pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps(tiles));

@@ -46,8 +46,9 @@ def MosaicGPU_WGMMAOp : MosaicGPU_Op<"wgmma", [MosaicGPU_Asynchronous, AllTypesM
   let description = [{
     `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`. The shapes are multiples of the shapes of the
     instruction, and M is a multiple of 64. `b` is in shared memory, and `a` is in shared memory or in registers. They
-    have one element type, or two 8-bit floats. i8 accumulates in i32. f16 and 8-bit floats accumulate in f32 or f16.
-    bf16, tf32 and f32 accumulate in f32. i8 operands are signed, or unsigned with `unsigned_a` and `unsigned_b`.
+    have one element type, or two 8-bit floats. Elements of i8 accumulate in i32. Elements of f16 and 8-bit floats
+    accumulate in f32 or f16, and those of bf16, tf32 and f32 in f32. i8 operands are signed, or unsigned with
+    `unsigned_a` and `unsigned_b`.
 
     The matmul is asynchronous. The accumulator is available, and `a` and `b` may be written again, after a wait for
     its wgmma-group. A fence must order earlier writes to the operands in shared memory before the op.

@@ -40,6 +40,17 @@ inline mlir::Type blockTypeOf(mlir::Type type) {
 /// index.
 mlir::Type getBufferElement(mlir::Type element);
 
+/// An operand that a dot stores to a shared-memory buffer. Later dots of the
+/// MLIR block read it from there.
+struct StoredOperand {
+  mlir::Value buffer, operand;
+  mlir::Block *block = nullptr;
+  /// Whether the dots of the block end with a barrier.
+  bool isInLoop = false;
+  /// Whether it is computed, so that its buffer does not get slots.
+  bool isComputed = false;
+};
+
 /// Emits one planned kernel.
 class TileEmitter {
 public:
@@ -204,13 +215,13 @@ private:
   mlir::Value allocateBuffer(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
                              mlir::Type element, int64_t alignment = 0);
   mlir::Value allocateOperand(mlir::Location loc, mlir::RankedTensorType type,
-                              mlir::Block *user);
+                              mlir::Operation *writer, mlir::Value operand);
   /// Operand A or B of a dot: a vector, a buffer or the transpose of a buffer.
   struct Operand {
     mlir::Value value;
     bool isTransposed;
   };
-  Operand stageOperand(triton_xla::DotOp dot, mlir::Value operand);
+  Operand stageOperand(mlir::Operation *writer, mlir::Value operand);
   mlir::Value operandInLayout(mlir::Location loc, mlir::Value operand,
                               mlir::Attribute layout);
   /// Whether only MMAs in its MLIR block use a concatenation, as operands A and
@@ -276,9 +287,8 @@ private:
   llvm::DenseMap<mlir::Type, mlir::Value> scratches;
   /// Constant arrays of the module.
   int64_t numConstants = 0;
-  /// Buffers of operands in loops, and the block of the last dots that used
-  /// each.
-  llvm::SmallVector<std::pair<mlir::Value, mlir::Block *>> operandBuffers;
+  /// The buffers of operands that dots store, each with the last one.
+  llvm::SmallVector<StoredOperand> operandBuffers;
   /// Buffers of stored operands, and the block in which each is stored.
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, mlir::Block *>> staged;
   /// Whether copies are not yet committed to a group.

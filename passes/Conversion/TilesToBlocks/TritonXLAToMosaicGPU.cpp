@@ -568,7 +568,7 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   if (plan.tensorCopies.contains(op))
     return; // Copied by TMA with the dot.
   if (plan.asyncCopies.contains(op)) {
-    Value buffer = allocateOperand(loc, op.getTileType(), op->getBlock());
+    Value buffer = allocateOperand(loc, op.getTileType(), op, op.getTile());
     SmallVector<Value> indices = llvm::map_to_vector(
         window.offsets, [&](OpFoldResult o) { return index(loc, mapped(o)); });
     mosaic_gpu::AsyncCopyOp::create(
@@ -759,23 +759,48 @@ static bool isInside(Block *inner, Block *outer) {
          outer->findAncestorOpInBlock(*inner->getParentOp()) != nullptr;
 }
 
-/// A buffer for an operand of dots in `user`. Dots in different loops use a
-/// buffer one after the other: each dot in a loop ends with a barrier.
+/// Whether a dot may overwrite the operand of earlier dots of its MLIR block.
+static bool isLastUse(Value operand, Operation *dot) {
+  auto precedes = [&](Operation *user) {
+    return user->getBlock() == dot->getBlock() && user->isBeforeInBlock(dot);
+  };
+  return llvm::all_of(operand.getUsers(), [&](Operation *user) {
+    auto transpose = dyn_cast<triton_xla::TransposeOp>(user);
+    if (transpose && getOperandTranspose(transpose.getResult()))
+      return llvm::all_of(transpose->getUsers(), precedes);
+    return precedes(user);
+  });
+}
+
+/// A buffer for an operand that a dot or a copy writes. Dots in different loops use a buffer one
+/// after the other: each dot in a loop ends with a barrier. So do computed
+/// operands of one block.
 Value TileEmitter::allocateOperand(Location loc, RankedTensorType type,
-                                   Block *user) {
-  bool isInLoop = isa<LoopLikeOpInterface>(user->getParentOp()) ||
-                  user->getParentOp()->getParentOfType<LoopLikeOpInterface>();
-  if (isInLoop)
-    for (auto &[buffer, last] : operandBuffers)
-      if (!isInside(last, user) && !isInside(user, last) &&
-          cast<MemRefType>(buffer.getType()).getShape() == type.getShape() &&
-          getElementTypeOrSelf(buffer.getType()) == type.getElementType()) {
-        last = user;
-        return buffer;
-      }
+                                   Operation *writer, Value operand) {
+  Block *user = writer->getBlock();
+  bool isInLoop = plan.persistentBlocks != 0 ||
+                  writer->getParentOfType<LoopLikeOpInterface>();
+  bool isComputed = !operand.getDefiningOp<triton_xla::ExtractOp>();
+  for (StoredOperand &other : operandBuffers) {
+    auto memref = cast<MemRefType>(other.buffer.getType());
+    if (memref.getShape() != type.getShape() ||
+        memref.getElementType() != type.getElementType())
+      continue;
+    bool isShared =
+        other.block == user
+            ? isComputed && other.isComputed && isLastUse(other.operand, writer)
+            : isInLoop && other.isInLoop && !isInside(other.block, user) &&
+                  !isInside(user, other.block);
+    if (!isShared)
+      continue;
+    if (!other.isInLoop)
+      gpu::BarrierOp::create(builder, writer->getLoc());
+    staged.erase(other.operand);
+    other = {other.buffer, operand, user, isInLoop, isComputed};
+    return other.buffer;
+  }
   Value buffer = allocateBuffer(loc, type.getShape(), type.getElementType());
-  if (isInLoop)
-    operandBuffers.emplace_back(buffer, user);
+  operandBuffers.push_back({buffer, operand, user, isInLoop, isComputed});
   return buffer;
 }
 
@@ -804,7 +829,7 @@ TileEmitter::Operand TileEmitter::stageOperand(triton_xla::DotOp dot,
   Value buffer =
       isInvariant
           ? allocateBuffer(bufferLoc, type.getShape(), type.getElementType())
-          : allocateOperand(bufferLoc, type, dot->getBlock());
+          : allocateOperand(bufferLoc, type, dot, operand);
   staged[operand] = {buffer,
                      isInvariant ? operand.getParentBlock() : dot->getBlock()};
   {

@@ -13,6 +13,8 @@
 #include "smalti/passes/Legality/OpTable.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/SmallFloats.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -47,6 +49,10 @@ static constexpr llvm::StringLiteral kDerived[] = {
     "squeeze_dims", "split",      "histogram", "sort",  "random_bits",
     "dot_scaled",   "sparse_dot", "dot",       "ipowi", "index_switch"};
 
+/// Assumed ratio of the times of a dot of parts with and without the
+/// computation of the parts.
+static constexpr double kCostOfParts = 1.5;
+
 /// The largest finite bf16, as f32.
 static constexpr double kLargestBF16 = 0x1.FEp127;
 
@@ -80,17 +86,7 @@ static Value expandHistogram(TileBuilder &b, HistogramOp op) {
   if (Value mask = op.getMask())
     hit = arith::AndIOp::create(
         b, hit, b.broadcast(b.reshape(mask, count), int64_t(0), shape));
-  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(sum, 0));
-  auto reduce = ReduceOp::create(b, TypeRange(op.getResult().getType()),
-                                 ValueRange(b.zeroExtend(hit, sum)),
-                                 ValueRange(zero), ArrayRef<int64_t>(0));
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = b.createBlock(&reduce.getCombiner(), {}, {sum, sum},
-                               {b.getLoc(), b.getLoc()});
-  Value added =
-      arith::AddIOp::create(b, block->getArgument(0), block->getArgument(1));
-  YieldOp::create(b, added);
-  return reduce.getResult(0);
+  return b.sum(b.zeroExtend(hit, sum), /*dim=*/0);
 }
 
 /// Computes a region of scalar ops for all elements of tiles.
@@ -258,6 +254,57 @@ struct SplitOperand {
 
 } // namespace
 
+/// The rate of the fastest MMA of the target for a type, with an f32
+/// accumulator: 0 if the table does not have the rate, and no value if the
+/// target does not have an MMA.
+static std::optional<int64_t> getMmaRate(const targets::Target &target,
+                                         targets::Element element) {
+  std::optional<int64_t> rate;
+  for (const targets::MmaInstruction &mma : target.mmas)
+    if (mma.kind != targets::MmaKind::Fma && mma.a == element &&
+        mma.accumulator == targets::Element::F32)
+      rate = std::max(rate.value_or(0), mma.macsPerCycle);
+  return rate;
+}
+
+/// The fastest algorithm of the target for a dot of f32, on MMAs, that is at
+/// least as accurate as that of the dot.
+static DotAlgorithm chooseAlgorithm(DotOp dot, const targets::Target *target) {
+  using targets::Element;
+  struct Choice {
+    DotAlgorithm algorithm;
+    Element element;
+    int64_t dots;
+  };
+  // The least accurate one first.
+  static constexpr Choice choices[] = {{DotAlgorithm::TF32, Element::TF32, 1},
+                                       {DotAlgorithm::BF16x3, Element::BF16, 3},
+                                       {DotAlgorithm::TF32x3, Element::TF32, 3},
+                                       {DotAlgorithm::BF16x6, Element::BF16, 6},
+                                       {DotAlgorithm::BF16x9, Element::BF16, 9},
+                                       {DotAlgorithm::IEEE, Element::F32, 1}};
+  DotAlgorithm asked = dot.getAlgorithm();
+  const Choice *first = llvm::find_if(
+      choices, [&](const Choice &choice) { return choice.algorithm == asked; });
+  if (!target || !target->isGPU() || first == std::end(choices))
+    return asked;
+  DotAlgorithm best = asked;
+  double bestRate = -1;
+  for (const Choice &choice : llvm::make_range(first, std::end(choices))) {
+    std::optional<int64_t> rate = getMmaRate(*target, choice.element);
+    if (!rate)
+      continue;
+    double adjusted = static_cast<double>(*rate) / choice.dots;
+    if (choice.dots != 1)
+      adjusted /= kCostOfParts;
+    if (adjusted > bestRate) {
+      best = choice.algorithm;
+      bestRate = adjusted;
+    }
+  }
+  return best;
+}
+
 /// Splits an operand into parts of bf16, or f32 parts that TF32 represents.
 static SplitOperand splitOperand(TileBuilder &b, Value tile, int64_t numParts,
                                  bool isTF32) {
@@ -295,7 +342,8 @@ static SplitOperand splitOperand(TileBuilder &b, Value tile, int64_t numParts,
 
 /// A dot of rank 2 that a single MMA does not compute.
 static Value expandAlgorithm(TileBuilder &b, Value lhs, Value rhs,
-                             Value accumulator, DotAlgorithm algorithm) {
+                             Value accumulator, DotOp op,
+                             DotAlgorithm algorithm) {
   using Terms = SmallVector<std::pair<int64_t, int64_t>>;
   Type bf16 = b.getBF16Type();
   // Pairs of parts, smallest first, without the leading parts.
@@ -318,8 +366,12 @@ static Value expandAlgorithm(TileBuilder &b, Value lhs, Value rhs,
     break;
   case DotAlgorithm::Default:
   case DotAlgorithm::TF32:
-  case DotAlgorithm::IEEE:
-    return b.dot(lhs, rhs, accumulator, algorithm);
+  case DotAlgorithm::IEEE: {
+    auto dot =
+        DotOp::create(b, accumulator.getType(), lhs, rhs, accumulator,
+                      algorithm, op.getUnsignedLhs(), op.getUnsignedRhs());
+    return dot;
+  }
   }
   bool isTF32 = algorithm == DotAlgorithm::TF32x3;
   DotAlgorithm single = isTF32 ? DotAlgorithm::TF32 : DotAlgorithm::Default;
@@ -328,16 +380,19 @@ static Value expandAlgorithm(TileBuilder &b, Value lhs, Value rhs,
   Value sum = b.zeros(b.shapeOf(accumulator), b.getF32Type());
   for (auto [i, j] : terms)
     sum = b.dot(left.finite[i], right.finite[j], sum, single);
-  // Where the other terms overflow, so does the leading one.
-  sum = b.select(b.isFinite(sum), sum, b.zeros(b.shapeOf(sum), b.getF32Type()));
+  // Where the other terms overflow, so does the leading one. A sum of 0 would
+  // change the sign of -0.
+  Value zero = b.floats(b.shapeOf(sum), b.getF32Type(), -0.0);
+  Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, zero);
+  sum = b.select(b.isFinite(sum), b.select(isZero, zero, sum), zero);
   sum = b.dot(left.leading, right.leading, sum, single);
   return arith::AddFOp::create(b, accumulator, sum);
 }
 
-static Value expandDot(TileBuilder &b, DotOp op) {
+static Value expandDot(TileBuilder &b, DotOp op, DotAlgorithm algorithm) {
   Value lhs = op.getLhs(), rhs = op.getRhs(), accumulator = op.getAccumulator();
   if (b.typeOf(lhs).getRank() == 2)
-    return expandAlgorithm(b, lhs, rhs, accumulator, op.getAlgorithm());
+    return expandAlgorithm(b, lhs, rhs, accumulator, op, algorithm);
   SmallVector<Value> results;
   for (int64_t batch = 0; batch < b.shapeOf(lhs)[0]; ++batch) {
     auto matrix = [&](Value tile) {
@@ -345,11 +400,7 @@ static Value expandDot(TileBuilder &b, DotOp op) {
                        b.shapeOf(tile).drop_front());
     };
     Value left = matrix(lhs), right = matrix(rhs), sum = matrix(accumulator);
-    Value result = expandAlgorithm(b, left, right, sum, op.getAlgorithm());
-    if (auto dot = result.getDefiningOp<DotOp>()) {
-      dot.setUnsignedLhs(op.getUnsignedLhs());
-      dot.setUnsignedRhs(op.getUnsignedRhs());
-    }
+    Value result = expandAlgorithm(b, left, right, sum, op, algorithm);
     SmallVector<int64_t> shape(b.shapeOf(accumulator));
     shape[0] = 1;
     results.push_back(b.reshape(result, shape));
@@ -810,6 +861,9 @@ private:
   bool isKept(Operation *op) const;
   void expand(Operation *op);
   void linearizeGrid(EntryFuncOp func);
+
+  /// The target, or null.
+  const targets::Target *chip = nullptr;
 };
 
 } // namespace
@@ -873,6 +927,7 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
     return true;
   if (auto dot = dyn_cast<DotOp>(op))
     return isSingle(dot.getAlgorithm()) &&
+           chooseAlgorithm(dot, chip) == dot.getAlgorithm() &&
            (isListed || dot.getLhs().getType().getRank() == 2);
   if (isa<NumTilesOp>(op))
     return false;
@@ -927,7 +982,7 @@ void SmaltiExpandTileOps::expand(Operation *op) {
           })
           .Case([&](RandomBitsOp op) { return expandRandomBits(b, op); })
           .Case([&](DotOp op) -> SmallVector<Value> {
-            return {expandDot(b, op)};
+            return {expandDot(b, op, chooseAlgorithm(op, chip))};
           })
           .Case([&](DotScaledOp op) -> SmallVector<Value> {
             return {expandDotScaled(b, op)};
@@ -953,7 +1008,16 @@ void SmaltiExpandTileOps::expand(Operation *op) {
             return {expandClass(b, op)};
           })
           .Case([&](scf::IndexSwitchOp op) { return expandSwitch(b, op); });
-  remarkApplied(op, kPassName) << op->getName().stripDialect() << " expanded";
+  {
+    auto remark = remarkApplied(op, kPassName);
+    remark << op->getName().stripDialect() << " expanded";
+    auto dot = dyn_cast<DotOp>(op);
+    if (DotAlgorithm chosen;
+        dot && (chosen = chooseAlgorithm(dot, chip)) != dot.getAlgorithm())
+      remark << ": MMAs of " << chip->name << " compute "
+             << stringifyDotAlgorithm(chosen) << " faster than "
+             << stringifyDotAlgorithm(dot.getAlgorithm());
+  }
   op->replaceAllUsesWith(results);
   op->erase();
 }
@@ -1011,6 +1075,10 @@ void SmaltiExpandTileOps::runOnOperation() {
         << llvm::join(ArrayRef(kDerived), ", ");
     return signalPassFailure();
   }
+  FailureOr<const targets::Target *> found = findTarget(getOperation(), target);
+  if (failed(found))
+    return signalPassFailure();
+  chip = *found;
   SmallVector<Operation *> ops;
   if (failed(plan(ops)))
     return signalPassFailure();

@@ -513,9 +513,7 @@ def test_loop_of_dynamic_length(target: str) -> None:
 def _instructions() -> Iterator[tuple[str, dict[str, Any]]]:
     for chip in json.loads(_smalti.targets_json()):
         for mma in chip["mmas"]:
-            # Refused by MosaicGPUToNVVM: MLIR does not have an op for it.
-            if not (chip["vendor"] == "NVIDIA" and mma["a"].startswith("f8")):
-                yield chip["name"], mma
+            yield chip["name"], mma
 
 
 def _fragment(mma: dict[str, Any], operand: str, warps: list[int], replicas: int, order: list[int]) -> str:
@@ -538,10 +536,10 @@ def block_matmul(mma: dict[str, Any], wave_size: int) -> tuple[str, tuple[int, i
     """
     m, n, k = (4 * mma[dim] for dim in "mnk")
     rows, columns, depth = m - 3, n - 2, k - 1 if mma["k"] > 1 else k
-    operand = "f32" if mma["a"] == "tf32" else mma["a"]
+    operand, operand_b = (mma[x].replace("tf32", "f32") for x in "ab")
     total = mma["accumulator"]
     word = " allow_tf32," if mma["a"] == "tf32" else ""
-    zero = {ty: "0" if ty.startswith("i") else "0.0" for ty in (operand, total)}
+    zero = {ty: "0" if ty.startswith("i") else "0.0" for ty in (operand, operand_b, total)}
     layouts = {
         "a": _fragment(mma, "a", [2, 1], 2, [0, 1, 2]),
         "b": _fragment(mma, "b", [1, 2], 2, [2, 0, 1]),
@@ -555,16 +553,17 @@ def block_matmul(mma: dict[str, Any], wave_size: int) -> tuple[str, tuple[int, i
 #c = {c}
 module attributes {{gpu.container_module}} {{
 gpu.module @matmul_module {{
-  gpu.func @matmul(%a: memref<{rows}x{depth}x{operand}>, %b: memref<{depth}x{columns}x{operand}>,
+  gpu.func @matmul(%a: memref<{rows}x{depth}x{operand}>, %b: memref<{depth}x{columns}x{operand_b}>,
                     %c: memref<{rows}x{columns}x{total}>) kernel
       attributes {{known_block_size = array<i32: {4 * wave_size}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
     %c0 = arith.constant 0 : index
     %none = arith.constant {zero[operand]} : {operand}
+    %none_b = arith.constant {zero[operand_b]} : {operand_b}
     %nothing = arith.constant {zero[total]} : {total}
     %x = vector.transfer_read %a[%c0, %c0], %none {{out_layouts = [#a]}} : memref<{rows}x{depth}x{operand}>, vector<{m}x{k}x{operand}>
-    %y = vector.transfer_read %b[%c0, %c0], %none {{out_layouts = [#b]}} : memref<{depth}x{columns}x{operand}>, vector<{k}x{n}x{operand}>
+    %y = vector.transfer_read %b[%c0, %c0], %none_b {{out_layouts = [#b]}} : memref<{depth}x{columns}x{operand_b}>, vector<{k}x{n}x{operand_b}>
     %z = vector.transfer_read %c[%c0, %c0], %nothing {{out_layouts = [#c]}} : memref<{rows}x{columns}x{total}>, vector<{m}x{n}x{total}>
-    %r = mosaic_gpu.mma accumulator(%z : vector<{m}x{n}x{total}>) a(%x : vector<{m}x{k}x{operand}>) b(%y : vector<{k}x{n}x{operand}>)
+    %r = mosaic_gpu.mma accumulator(%z : vector<{m}x{n}x{total}>) a(%x : vector<{m}x{k}x{operand}>) b(%y : vector<{k}x{n}x{operand_b}>)
         {{{word} in_layouts = [#c, #a, #b], out_layouts = [#c]}} -> vector<{m}x{n}x{total}>
     vector.transfer_write %r, %c[%c0, %c0] {{in_layouts = [#c]}} : vector<{m}x{n}x{total}>, memref<{rows}x{columns}x{total}>
     gpu.return
@@ -586,23 +585,23 @@ def test_mma_instruction(target: str, mma: dict[str, Any]) -> None:
     text, (rows, columns, depth) = block_matmul(mma, targets.get(target).wave_size)
     kernel = smalti.compile(text, target=targets.EMULATED + target)
     rng = np.random.default_rng(0)
-    operand = dtypes.from_mlir("f32" if mma["a"] == "tf32" else mma["a"])
-    total = dtypes.from_mlir(mma["accumulator"])
-    assert operand is not None and total is not None
+    left, right, total = (dtypes.from_mlir(mma[x].replace("tf32", "f32")) for x in ("a", "b", "accumulator"))
+    assert left is not None and right is not None and total is not None
 
     def random(shape: tuple[int, int], ty: dtypes.ElementType) -> np.ndarray:
         if ty.kind == "i":
             return rng.integers(-128, 128, shape).astype(ty.numpy)
         return rng.standard_normal(shape).astype(np.float32).astype(ty.numpy)
 
-    a, b = random((rows, depth), operand), random((depth, columns), operand)
+    a, b = random((rows, depth), left), random((depth, columns), right)
     start = random((rows, columns), total)
     wide = np.int64 if total.kind == "i" else np.float64
     x, y, z = (array.astype(wide) for array in (a, b, start))
     exact = z + np.einsum("mk,kn->mn", x, y)
     magnitude = np.abs(z) + np.einsum("mk,kn->mn", np.abs(x), np.abs(y))
     # First-order error, plus one bit per operand if it is rounded to TF32.
-    tolerance = 0 if total.kind == "i" else (depth + 2) * 2.0**-23 + (2 * 2.0**-10 if mma["a"] == "tf32" else 0)
+    rounding = {"i32": 0.0, "f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10}[mma["accumulator"]]
+    tolerance = (depth + 2) * rounding + (2 * 2.0**-10 if mma["a"] == "tf32" else 0)
     for emulation in LOOKS:
         c = start.copy()
         kernel.launcher(a, b, c, emulation=emulation)

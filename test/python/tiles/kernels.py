@@ -766,6 +766,12 @@ def _dot(accumulator: str, flags: str = "") -> Build:
 
 _add("triton_xla.dot", ("f16", "bf16", "f32", "f8E4M3FN", "f8E5M2"), _dot("f32"))
 _add("triton_xla.dot in i32", ("i8",), _dot("i32"))
+_add("triton_xla.dot of unsigned operands", ("i8",), _dot("i32", "unsigned_lhs unsigned_rhs"))
+_add("triton_xla.dot of an unsigned operand", ("i8",), _dot("i32", "unsigned_lhs"))
+_add("triton_xla.dot in f64", ("f64",), _dot("f64"))
+_add("triton_xla.dot in f16", ("f16",), _dot("f16"))
+for _algorithm in ("tf32", "tf32x3", "bf16x3", "bf16x6", "bf16x9"):
+    _add(f"triton_xla.dot with {_algorithm}", ("f32",), _dot("f32", f"algorithm {_algorithm}"))
 
 
 @_kernel("triton_xla.random_bits", ("i32",))
