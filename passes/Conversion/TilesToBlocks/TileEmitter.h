@@ -221,7 +221,7 @@ private:
     mlir::Value value;
     bool isTransposed;
   };
-  Operand stageOperand(mlir::Operation *writer, mlir::Value operand);
+  Operand stageOperand(triton_xla::DotOp dot, mlir::Value operand);
   mlir::Value operandInLayout(mlir::Location loc, mlir::Value operand,
                               mlir::Attribute layout);
   /// Whether only MMAs in its MLIR block use a concatenation, as operands A and
