@@ -32,6 +32,8 @@ struct Access {
   int64_t alignment = 1;
   /// Whether the kernel does not write to the memref.
   bool isOnlyRead = false;
+  /// See kCacheHint; may be null.
+  mlir::StringAttr cacheHint;
 };
 
 /// A piece that one thread copies from global to shared memory.
