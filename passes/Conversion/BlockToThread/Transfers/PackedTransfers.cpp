@@ -37,7 +37,7 @@ struct PackedPlan : OpPlan {
   int64_t width = 1;
   /// Alignment of the first byte of every access.
   int64_t alignment = 1;
-  /// Whether elements are accessed one by one, because a thread's part of a
+  /// Whether each element is accessed alone, because a thread's part of a
   /// row may begin or end inside a byte.
   bool isByElement = false;
 };
