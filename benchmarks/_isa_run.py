@@ -832,6 +832,14 @@ class Gcn:
             for i, register in enumerate(found.groups()):
                 self.write(f"v{register}", None if value is None else (value >> 32 * i & WORD).astype(np.int64))
             return
+        if stem == "pk_mov_b32" and (found := re.fullmatch(r"v\[(\d+):(\d+)\]", s[0])):
+            # A word of each source: the low one, or the high one by op_sel.
+            chosen = re.search(r"op_sel:\[(\d), ?(\d)\]", ", ".join(s))
+            for register, text, is_high in zip(found.groups(), s[1:3], chosen.groups() if chosen else "00", strict=True):
+                pair = self.lane_values(text.split()[0], 64)
+                word = None if pair is None else (pair >> 32 * int(is_high) & WORD).astype(np.int64)
+                self.write(f"v{register}", word)
+            return
         kind, _, type_ = stem.rpartition("_")
         kind = re.sub(r"_(nc|co)$", "", kind)
         if kind in ("mul_u32", "mad_u32") or stem in ("mul_u32_u24", "mad_u32_u24"):

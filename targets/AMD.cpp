@@ -62,18 +62,25 @@ static constexpr WaitKind gfx1250Waits[] = {
     WaitKind::SplitCounters, WaitKind::AsyncCounter, WaitKind::TensorCounter};
 
 /// v_mfma_*, wave64. A: row = lane % m, `chunk` columns from chunk * (lane /
-/// m); B likewise. C: column = lane % n, groups of four rows distributed
-/// round-robin across the 64 / n groups of lanes.
-static MmaInstruction mfma(int64_t m, int64_t k, Element element,
+/// m); B likewise. C: column = lane % n, groups of four rows, or single rows
+/// for f64, distributed round-robin across the 64 / n groups of lanes.
+static MmaInstruction mfma(int64_t m, int64_t k, Element a, Element b,
                            Element accumulator, llvm::StringRef mnemonic,
                            int64_t macsPerCycle) {
   int64_t groups = 64 / m;
   int64_t chunk = k / groups;
-  return makeMma(MmaKind::Mfma, {m, m, k}, element, element, accumulator,
+  int64_t chunkC = accumulator == Element::F64 ? 1 : 4;
+  return makeMma(MmaKind::Mfma, {m, m, k}, a, b, accumulator,
                  rowsAlongLanes(m, k, groups, chunk),
                  columnsAlongLanes(k, m, groups, chunk),
-                 columnsAlongLanes(m, m, groups, /*chunk=*/4), mnemonic,
+                 columnsAlongLanes(m, m, groups, chunkC), mnemonic,
                  macsPerCycle);
+}
+
+static MmaInstruction mfma(int64_t m, int64_t k, Element element,
+                           Element accumulator, llvm::StringRef mnemonic,
+                           int64_t macsPerCycle) {
+  return mfma(m, k, element, element, accumulator, mnemonic, macsPerCycle);
 }
 
 /// v_wmma_* of RDNA3, wave32: A and B are replicated in both half waves; the
@@ -81,12 +88,14 @@ static MmaInstruction mfma(int64_t m, int64_t k, Element element,
 static MmaInstruction rdna3Wmma(Element element, Element accumulator,
                                 llvm::StringRef mnemonic,
                                 int64_t macsPerCycle) {
-  return makeMma(
+  MmaInstruction mma = makeMma(
       MmaKind::Wmma, {16, 16, 16}, element, element, accumulator,
       rowsAlongLanes(16, 16, /*groups=*/1, /*chunk=*/16, /*replicas=*/2),
       columnsAlongLanes(16, 16, /*groups=*/1, /*chunk=*/16, /*replicas=*/2),
       columnsAlongLanes(16, 16, /*groups=*/2, /*chunk=*/1), mnemonic,
       macsPerCycle);
+  mma.takesUnsigned = element == Element::I8;
+  return mma;
 }
 
 /// v_wmma_* of gfx12, wave32: K is distributed across the half waves in chunks;
@@ -94,25 +103,54 @@ static MmaInstruction rdna3Wmma(Element element, Element accumulator,
 /// read with bit 2 of k, instead of bit 3, in bit 4 of the lane for 16-bit
 /// operands. Both give the same result, since A and B have the same order along
 /// K.
-static MmaInstruction gfx12Wmma(int64_t k, int64_t chunk, Element element,
+static MmaInstruction gfx12Wmma(int64_t k, int64_t chunk, Element a, Element b,
                                 Element accumulator, llvm::StringRef mnemonic,
                                 int64_t macsPerCycle) {
-  return makeMma(MmaKind::Wmma, {16, 16, k}, element, element, accumulator,
-                 rowsAlongLanes(16, k, /*groups=*/2, chunk),
-                 columnsAlongLanes(k, 16, /*groups=*/2, chunk),
-                 columnsAlongLanes(16, 16, /*groups=*/2, /*chunk=*/8), mnemonic,
-                 macsPerCycle);
+  MmaInstruction mma =
+      makeMma(MmaKind::Wmma, {16, 16, k}, a, b, accumulator,
+              rowsAlongLanes(16, k, /*groups=*/2, chunk),
+              columnsAlongLanes(k, 16, /*groups=*/2, chunk),
+              columnsAlongLanes(16, 16, /*groups=*/2, /*chunk=*/8), mnemonic,
+              macsPerCycle);
+  mma.takesUnsigned = a == Element::I8;
+  return mma;
+}
+
+/// Adds the instructions on two 8-bit floats in every combination. `create`
+/// has the parameters A, B and the suffix of the mnemonic.
+template <typename Create>
+static void addFloat8(std::vector<MmaInstruction> &mmas, Element fp8,
+                      Element bf8, Create create) {
+  for (auto [a, nameA] : {std::pair(fp8, "fp8"), std::pair(bf8, "bf8")})
+    for (auto [b, nameB] : {std::pair(fp8, "fp8"), std::pair(bf8, "bf8")})
+      mmas.push_back(create(a, b, (llvm::Twine(nameA) + "_" + nameB).str()));
+}
+
+/// The MFMA instructions on 8-bit floats of CDNA3 and CDNA4.
+static void addFloat8Mfmas(std::vector<MmaInstruction> &mmas, Element fp8,
+                           Element bf8) {
+  for (auto [m, k] : {std::pair(16, 32), std::pair(32, 16)})
+    addFloat8(
+        mmas, fp8, bf8,
+        [&, m = m, k = k](Element a, Element b, const std::string &types) {
+          std::string size = std::to_string(m);
+          return mfma(m, k, a, b, Element::F32,
+                      "v_mfma_f32_" + size + "x" + size + "x" +
+                          std::to_string(k) + "_" + types,
+                      2048);
+        });
 }
 
 /// The scalar fallback, last in every list.
-static std::vector<MmaInstruction> withFma(std::vector<MmaInstruction> mmas,
-                                           int64_t waveSize,
-                                           int64_t macsPerCycle) {
+static void addFma(std::vector<MmaInstruction> &mmas, int64_t waveSize,
+                   int64_t macsPerCycle, int64_t f64MacsPerCycle = 0) {
+  auto add = [&](Element element, int64_t rate) {
+    mmas.push_back(scalarFma(8, waveSize / 8, element, rate));
+  };
   for (Element element : {Element::F32, Element::F16, Element::BF16})
-    mmas.push_back(scalarFma(8, waveSize / 8, element, macsPerCycle));
-  for (Element element : {Element::F64, Element::I8})
-    mmas.push_back(scalarFma(8, waveSize / 8, element, /*macsPerCycle=*/0));
-  return mmas;
+    add(element, macsPerCycle);
+  add(Element::F64, f64MacsPerCycle);
+  add(Element::I8, /*macsPerCycle=*/0);
 }
 
 static Target amd(llvm::StringRef name, llvm::StringRef architecture) {
@@ -160,23 +198,20 @@ static void addGfx90a(ChipTable &table) {
   Target target = cdna("gfx90a", "CDNA2");
   target.asyncCopyBytes = asyncCopyBytes;
   target.asyncCopy = AsyncCopyKind::LDSLoad;
-  table.add(target, withFma({mfma(32, 8, Element::F16, Element::F32,
-                                  "v_mfma_f32_32x32x8f16", 512),
-                             mfma(16, 16, Element::F16, Element::F32,
-                                  "v_mfma_f32_16x16x16f16", 512),
-                             mfma(32, 8, Element::BF16, Element::F32,
-                                  "v_mfma_f32_32x32x8bf16_1k", 512),
-                             mfma(16, 16, Element::BF16, Element::F32,
-                                  "v_mfma_f32_16x16x16bf16_1k", 512),
-                             mfma(32, 2, Element::F32, Element::F32,
-                                  "v_mfma_f32_32x32x2f32", 128),
-                             mfma(16, 4, Element::F32, Element::F32,
-                                  "v_mfma_f32_16x16x4f32", 128),
-                             mfma(32, 8, Element::I8, Element::I32,
-                                  "v_mfma_i32_32x32x8i8", 512),
-                             mfma(16, 16, Element::I8, Element::I32,
-                                  "v_mfma_i32_16x16x16i8", 512)},
-                            64, 64));
+  std::vector<MmaInstruction> mmas = {
+      mfma(32, 8, Element::F16, Element::F32, "v_mfma_f32_32x32x8f16", 512),
+      mfma(16, 16, Element::F16, Element::F32, "v_mfma_f32_16x16x16f16", 512),
+      mfma(32, 8, Element::BF16, Element::F32, "v_mfma_f32_32x32x8bf16_1k",
+           512),
+      mfma(16, 16, Element::BF16, Element::F32, "v_mfma_f32_16x16x16bf16_1k",
+           512),
+      mfma(32, 2, Element::F32, Element::F32, "v_mfma_f32_32x32x2f32", 128),
+      mfma(16, 4, Element::F32, Element::F32, "v_mfma_f32_16x16x4f32", 128),
+      mfma(16, 4, Element::F64, Element::F64, "v_mfma_f64_16x16x4f64", 128),
+      mfma(32, 8, Element::I8, Element::I32, "v_mfma_i32_32x32x8i8", 512),
+      mfma(16, 16, Element::I8, Element::I32, "v_mfma_i32_16x16x16i8", 512)};
+  addFma(mmas, 64, 64, 64);
+  table.add(target, std::move(mmas));
 }
 
 // ROCm's "workload optimization" guide for MI300X: 16x16 is usually faster than
@@ -186,31 +221,22 @@ static void addGfx942(ChipTable &table) {
   Target target = cdna("gfx942", "CDNA3");
   target.asyncCopyBytes = asyncCopyBytes;
   target.asyncCopy = AsyncCopyKind::LDSLoad;
-  table.add(target, withFma({mfma(16, 16, Element::F16, Element::F32,
-                                  "v_mfma_f32_16x16x16_f16", 1024),
-                             mfma(32, 8, Element::F16, Element::F32,
-                                  "v_mfma_f32_32x32x8_f16", 1024),
-                             mfma(16, 16, Element::BF16, Element::F32,
-                                  "v_mfma_f32_16x16x16_bf16", 1024),
-                             mfma(32, 8, Element::BF16, Element::F32,
-                                  "v_mfma_f32_32x32x8_bf16", 1024),
-                             mfma(16, 4, Element::F32, Element::F32,
-                                  "v_mfma_f32_16x16x4_f32", 128),
-                             mfma(32, 2, Element::F32, Element::F32,
-                                  "v_mfma_f32_32x32x2_f32", 128),
-                             mfma(16, 32, Element::I8, Element::I32,
-                                  "v_mfma_i32_16x16x32_i8", 2048),
-                             mfma(32, 16, Element::I8, Element::I32,
-                                  "v_mfma_i32_32x32x16_i8", 2048),
-                             mfma(16, 32, Element::E4M3FNUZ, Element::F32,
-                                  "v_mfma_f32_16x16x32_fp8_fp8", 2048),
-                             mfma(32, 16, Element::E4M3FNUZ, Element::F32,
-                                  "v_mfma_f32_32x32x16_fp8_fp8", 2048),
-                             mfma(16, 32, Element::E5M2FNUZ, Element::F32,
-                                  "v_mfma_f32_16x16x32_bf8_bf8", 2048),
-                             mfma(32, 16, Element::E5M2FNUZ, Element::F32,
-                                  "v_mfma_f32_32x32x16_bf8_bf8", 2048)},
-                            64, 128));
+  std::vector<MmaInstruction> mmas = {
+      mfma(16, 16, Element::F16, Element::F32, "v_mfma_f32_16x16x16_f16", 1024),
+      mfma(32, 8, Element::F16, Element::F32, "v_mfma_f32_32x32x8_f16", 1024),
+      mfma(16, 16, Element::BF16, Element::F32, "v_mfma_f32_16x16x16_bf16",
+           1024),
+      mfma(32, 8, Element::BF16, Element::F32, "v_mfma_f32_32x32x8_bf16", 1024),
+      mfma(16, 4, Element::F32, Element::F32, "v_mfma_f32_16x16x4_f32", 128),
+      mfma(32, 2, Element::F32, Element::F32, "v_mfma_f32_32x32x2_f32", 128),
+      mfma(16, 8, Element::TF32, Element::F32, "v_mfma_f32_16x16x8_xf32", 512),
+      mfma(32, 4, Element::TF32, Element::F32, "v_mfma_f32_32x32x4_xf32", 512),
+      mfma(16, 4, Element::F64, Element::F64, "v_mfma_f64_16x16x4_f64", 128),
+      mfma(16, 32, Element::I8, Element::I32, "v_mfma_i32_16x16x32_i8", 2048),
+      mfma(32, 16, Element::I8, Element::I32, "v_mfma_i32_32x32x16_i8", 2048)};
+  addFloat8Mfmas(mmas, Element::E4M3FNUZ, Element::E5M2FNUZ);
+  addFma(mmas, 64, 128, 64);
+  table.add(target, std::move(mmas));
 }
 
 static void addGfx950(ChipTable &table) {
@@ -223,39 +249,26 @@ static void addGfx950(ChipTable &table) {
   target.transposedReads = cdna4TransposedReads;
   target.asyncCopyBytes = asyncCopyBytes;
   target.asyncCopy = AsyncCopyKind::LDSLoad;
-  table.add(target, withFma({mfma(16, 32, Element::F16, Element::F32,
-                                  "v_mfma_f32_16x16x32_f16", 2048),
-                             mfma(32, 16, Element::F16, Element::F32,
-                                  "v_mfma_f32_32x32x16_f16", 2048),
-                             mfma(16, 16, Element::F16, Element::F32,
-                                  "v_mfma_f32_16x16x16_f16", 1024),
-                             mfma(32, 8, Element::F16, Element::F32,
-                                  "v_mfma_f32_32x32x8_f16", 1024),
-                             mfma(16, 32, Element::BF16, Element::F32,
-                                  "v_mfma_f32_16x16x32_bf16", 2048),
-                             mfma(32, 16, Element::BF16, Element::F32,
-                                  "v_mfma_f32_32x32x16_bf16", 2048),
-                             mfma(16, 16, Element::BF16, Element::F32,
-                                  "v_mfma_f32_16x16x16_bf16", 1024),
-                             mfma(32, 8, Element::BF16, Element::F32,
-                                  "v_mfma_f32_32x32x8_bf16", 1024),
-                             mfma(16, 4, Element::F32, Element::F32,
-                                  "v_mfma_f32_16x16x4_f32", 128),
-                             mfma(32, 2, Element::F32, Element::F32,
-                                  "v_mfma_f32_32x32x2_f32", 128),
-                             mfma(16, 64, Element::I8, Element::I32,
-                                  "v_mfma_i32_16x16x64_i8", 4096),
-                             mfma(32, 32, Element::I8, Element::I32,
-                                  "v_mfma_i32_32x32x32_i8", 4096),
-                             mfma(16, 32, Element::E4M3, Element::F32,
-                                  "v_mfma_f32_16x16x32_fp8_fp8", 2048),
-                             mfma(32, 16, Element::E4M3, Element::F32,
-                                  "v_mfma_f32_32x32x16_fp8_fp8", 2048),
-                             mfma(16, 32, Element::E5M2, Element::F32,
-                                  "v_mfma_f32_16x16x32_bf8_bf8", 2048),
-                             mfma(32, 16, Element::E5M2, Element::F32,
-                                  "v_mfma_f32_32x32x16_bf8_bf8", 2048)},
-                            64, 128));
+  std::vector<MmaInstruction> mmas = {
+      mfma(16, 32, Element::F16, Element::F32, "v_mfma_f32_16x16x32_f16", 2048),
+      mfma(32, 16, Element::F16, Element::F32, "v_mfma_f32_32x32x16_f16", 2048),
+      mfma(16, 16, Element::F16, Element::F32, "v_mfma_f32_16x16x16_f16", 1024),
+      mfma(32, 8, Element::F16, Element::F32, "v_mfma_f32_32x32x8_f16", 1024),
+      mfma(16, 32, Element::BF16, Element::F32, "v_mfma_f32_16x16x32_bf16",
+           2048),
+      mfma(32, 16, Element::BF16, Element::F32, "v_mfma_f32_32x32x16_bf16",
+           2048),
+      mfma(16, 16, Element::BF16, Element::F32, "v_mfma_f32_16x16x16_bf16",
+           1024),
+      mfma(32, 8, Element::BF16, Element::F32, "v_mfma_f32_32x32x8_bf16", 1024),
+      mfma(16, 4, Element::F32, Element::F32, "v_mfma_f32_16x16x4_f32", 128),
+      mfma(32, 2, Element::F32, Element::F32, "v_mfma_f32_32x32x2_f32", 128),
+      mfma(16, 4, Element::F64, Element::F64, "v_mfma_f64_16x16x4_f64", 64),
+      mfma(16, 64, Element::I8, Element::I32, "v_mfma_i32_16x16x64_i8", 4096),
+      mfma(32, 32, Element::I8, Element::I32, "v_mfma_i32_32x32x32_i8", 4096)};
+  addFloat8Mfmas(mmas, Element::E4M3, Element::E5M2);
+  addFma(mmas, 64, 128, 64);
+  table.add(target, std::move(mmas));
 }
 
 static void addRDNA3(ChipTable &table) {
@@ -263,13 +276,13 @@ static void addRDNA3(ChipTable &table) {
     Target target = rdna(name, "RDNA3");
     target.barrier = BarrierKind::SBarrier;
     target.waits = vmcntWaits;
-    table.add(target, withFma({rdna3Wmma(Element::F16, Element::F32,
-                                         "v_wmma_f32_16x16x16_f16", 256),
-                               rdna3Wmma(Element::BF16, Element::F32,
-                                         "v_wmma_f32_16x16x16_bf16", 256),
-                               rdna3Wmma(Element::I8, Element::I32,
-                                         "v_wmma_i32_16x16x16_iu8", 256)},
-                              32, 128));
+    std::vector<MmaInstruction> mmas = {
+        rdna3Wmma(Element::F16, Element::F32, "v_wmma_f32_16x16x16_f16", 256),
+        rdna3Wmma(Element::F16, Element::F16, "v_wmma_f16_16x16x16_f16", 256),
+        rdna3Wmma(Element::BF16, Element::F32, "v_wmma_f32_16x16x16_bf16", 256),
+        rdna3Wmma(Element::I8, Element::I32, "v_wmma_i32_16x16x16_iu8", 256)};
+    addFma(mmas, 32, 128);
+    table.add(target, std::move(mmas));
   }
 }
 
@@ -278,17 +291,27 @@ static void addRDNA4(ChipTable &table) {
     Target target = rdna(name, "RDNA4");
     target.barrier = BarrierKind::SplitBarrier;
     target.waits = splitWaits;
-    table.add(target, withFma({gfx12Wmma(16, 8, Element::F16, Element::F32,
-                                         "v_wmma_f32_16x16x16_f16", 512),
-                               gfx12Wmma(16, 8, Element::BF16, Element::F32,
-                                         "v_wmma_f32_16x16x16_bf16", 512),
-                               gfx12Wmma(16, 8, Element::I8, Element::I32,
-                                         "v_wmma_i32_16x16x16_iu8", 1024),
-                               gfx12Wmma(16, 8, Element::E4M3, Element::F32,
-                                         "v_wmma_f32_16x16x16_fp8_fp8", 1024),
-                               gfx12Wmma(16, 8, Element::E5M2, Element::F32,
-                                         "v_wmma_f32_16x16x16_bf8_bf8", 1024)},
-                              32, 128));
+    auto wmma = [](Element a, Element b, Element accumulator,
+                   llvm::StringRef mnemonic, int64_t macsPerCycle) {
+      return gfx12Wmma(/*k=*/16, /*chunk=*/8, a, b, accumulator, mnemonic,
+                       macsPerCycle);
+    };
+    std::vector<MmaInstruction> mmas = {
+        wmma(Element::F16, Element::F16, Element::F32,
+             "v_wmma_f32_16x16x16_f16", 512),
+        wmma(Element::F16, Element::F16, Element::F16,
+             "v_wmma_f16_16x16x16_f16", 512),
+        wmma(Element::BF16, Element::BF16, Element::F32,
+             "v_wmma_f32_16x16x16_bf16", 512),
+        wmma(Element::I8, Element::I8, Element::I32, "v_wmma_i32_16x16x16_iu8",
+             1024)};
+    addFloat8(mmas, Element::E4M3, Element::E5M2,
+              [&](Element a, Element b, const std::string &types) {
+                return wmma(a, b, Element::F32, "v_wmma_f32_16x16x16_" + types,
+                            1024);
+              });
+    addFma(mmas, 32, 128);
+    table.add(target, std::move(mmas));
   }
 }
 
@@ -309,13 +332,29 @@ static void addGfx1250(ChipTable &table) {
   target.transposedReads = gfx1250TransposedReads;
   target.barrier = BarrierKind::SplitBarrier;
   target.waits = gfx1250Waits;
-  table.add(target, withFma({gfx12Wmma(32, 8, Element::F16, Element::F32,
-                                       "v_wmma_f32_16x16x32_f16", 0),
-                             gfx12Wmma(32, 8, Element::BF16, Element::F32,
-                                       "v_wmma_f32_16x16x32_bf16", 0),
-                             gfx12Wmma(4, 2, Element::F32, Element::F32,
-                                       "v_wmma_f32_16x16x4_f32", 0)},
-                            32, 0));
+  auto wmma = [](int64_t k, int64_t chunk, Element a, Element b,
+                 Element accumulator, llvm::StringRef mnemonic) {
+    return gfx12Wmma(k, chunk, a, b, accumulator, mnemonic,
+                     /*macsPerCycle=*/0);
+  };
+  std::vector<MmaInstruction> mmas = {
+      wmma(32, 8, Element::F16, Element::F16, Element::F32,
+           "v_wmma_f32_16x16x32_f16"),
+      wmma(32, 8, Element::F16, Element::F16, Element::F16,
+           "v_wmma_f16_16x16x32_f16"),
+      wmma(32, 8, Element::BF16, Element::BF16, Element::F32,
+           "v_wmma_f32_16x16x32_bf16"),
+      wmma(4, 2, Element::F32, Element::F32, Element::F32,
+           "v_wmma_f32_16x16x4_f32"),
+      wmma(64, 8, Element::I8, Element::I8, Element::I32,
+           "v_wmma_i32_16x16x64_iu8")};
+  addFloat8(mmas, Element::E4M3, Element::E5M2,
+            [&](Element a, Element b, const std::string &types) {
+              return wmma(64, 8, a, b, Element::F32,
+                          "v_wmma_f32_16x16x64_" + types);
+            });
+  addFma(mmas, 32, 0);
+  table.add(target, std::move(mmas));
 }
 
 void smalti::targets::addAMD(ChipTable &table) {

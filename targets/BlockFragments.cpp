@@ -3,6 +3,8 @@
 
 #include "smalti/targets/BlockFragments.h"
 
+#include <cassert>
+
 using namespace smalti;
 using namespace smalti::targets;
 
@@ -33,6 +35,16 @@ layout::TiledLayout targets::blockFragment(const MmaInstruction &instruction,
     break;
   }
   return layout::blockLayout(instruction.cLayout, instruction.cShape(),
+                             {warpsM, warpsN}, 1, {0, 1, 2});
+}
+
+layout::TiledLayout
+targets::transposedAccumulator(const MmaInstruction &instruction,
+                               int64_t warpsM, int64_t warpsN) {
+  layout::ValueOr<layout::TiledLayout> fragment =
+      instruction.cLayout.transpose({1, 0});
+  assert(fragment && "the layout of an accumulator must have a transpose");
+  return layout::blockLayout(*fragment, {instruction.n, instruction.m},
                              {warpsM, warpsN}, 1, {0, 1, 2});
 }
 

@@ -23,6 +23,11 @@ layout::TiledLayout blockFragment(const MmaInstruction &instruction,
                                   Operand operand, int64_t warpsM,
                                   int64_t warpsN);
 
+/// The layout of an M x N accumulator if operands A and B of the MMA are
+/// swapped, so that it computes the transpose.
+layout::TiledLayout transposedAccumulator(const MmaInstruction &instruction,
+                                          int64_t warpsM, int64_t warpsN);
+
 struct BlockFragment {
   const MmaInstruction *instruction = nullptr;
   Operand operand = Operand::Accumulator;

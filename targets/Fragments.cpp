@@ -14,17 +14,17 @@ static llvm::SmallVector<int64_t, 4> inOrder(int64_t registers) {
   return llvm::to_vector<4>(llvm::seq<int64_t>(0, registers));
 }
 
-Fragment targets::mmaSyncA(int64_t k, int64_t packed) {
+Fragment targets::mmaSyncA(int64_t m, int64_t k, int64_t packed) {
   Fragment fragment;
   // Tiled: row half, column part | row in half, thread, element.
-  fragment.layout.tiling = {{16, k}, {8, 4 * packed}, {packed}};
+  fragment.layout.tiling = {{m, k}, {8, 4 * packed}, {packed}};
   fragment.layout.laneDims = {PartitionDim::of(-3), PartitionDim::of(-2)};
   fragment.layout.vectorDim = -1;
   // In the layout the parts along K vary fastest; in the instruction, the row
   // halves do.
-  int64_t parts = k / (4 * packed);
+  int64_t parts = k / (4 * packed), halves = m / 8;
   for (int64_t part = 0; part < parts; ++part)
-    for (int64_t half = 0; half < 2; ++half)
+    for (int64_t half = 0; half < halves; ++half)
       fragment.order.push_back(half * parts + part);
   return fragment;
 }
@@ -39,12 +39,12 @@ Fragment targets::mmaSyncB(int64_t k, int64_t packed) {
   return fragment;
 }
 
-Fragment targets::mmaSyncC() {
+Fragment targets::mmaSyncC(int64_t m) {
   Fragment fragment;
-  fragment.layout.tiling = {{16, 8}, {8, 8}, {2}};
+  fragment.layout.tiling = {{m, 8}, {8, 8}, {2}};
   fragment.layout.laneDims = {PartitionDim::of(-3), PartitionDim::of(-2)};
   fragment.layout.vectorDim = -1;
-  fragment.order = inOrder(2);
+  fragment.order = inOrder(m / 8);
   return fragment;
 }
 
@@ -131,6 +131,9 @@ MmaInstruction targets::scalarFma(int64_t m, int64_t n, Element element,
   Element accumulator = element == Element::F64  ? Element::F64
                         : element == Element::I8 ? Element::I32
                                                  : Element::F32;
-  return makeMma(MmaKind::Fma, {m, n, 1}, element, element, accumulator, a, b,
-                 c, /*mnemonic=*/"", macsPerCycle);
+  MmaInstruction fma =
+      makeMma(MmaKind::Fma, {m, n, 1}, element, element, accumulator, a, b, c,
+              /*mnemonic=*/"", macsPerCycle);
+  fma.takesUnsigned = element == Element::I8;
+  return fma;
 }

@@ -19,17 +19,19 @@ struct Fragment {
   llvm::SmallVector<int64_t, 4> order;
 };
 
-/// mma.sync, A of m16 x k with `packed` elements in a 32-bit register (PTX ISA,
-/// "Matrix Fragments for mma.m16n8k*"). With group = lane / 4, thread = lane %
-/// 4: operand register i, element e is row group + 8 * (i % 2) and
-/// column 4 * packed * (i / 2) + packed * thread + e.
-Fragment mmaSyncA(int64_t k, int64_t packed);
+/// mma.sync, A of m x k with `packed` elements in a register, of 64 bits for
+/// f64 and of 32 bits for other types (PTX ISA, "Matrix Fragments for
+/// mma.m8n8k4 with .f64 floating point type" and "mma.m16n8k*"). With halves =
+/// m / 8, group = lane / 4, thread = lane % 4: operand register i, element e is
+/// row group + 8 * (i % halves) and
+/// column 4 * packed * (i / halves) + packed * thread + e.
+Fragment mmaSyncA(int64_t m, int64_t k, int64_t packed);
 /// mma.sync, B of k x n8: operand register i, element e is
 /// row 4 * packed * i + packed * thread + e and column group.
 Fragment mmaSyncB(int64_t k, int64_t packed);
-/// mma.sync, C and D of m16 x n8: operand register i, element e is
+/// mma.sync, C and D of m x n8: operand register i, element e is
 /// row group + 8 * i and column 2 * thread + e.
-Fragment mmaSyncC();
+Fragment mmaSyncC(int64_t m);
 
 /// A matrix with its rows along the lanes (A of MFMA and WMMA). A wave has
 /// `groups` groups of `rows` lanes; each group has `chunk` consecutive columns,

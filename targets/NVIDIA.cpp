@@ -38,59 +38,79 @@ struct Rates {
   int64_t tf32 = 0;
   int64_t eightBit = 0;
   int64_t fma = 128;
+  int64_t f64 = 0;
+  int64_t f64Fma = 0;
 };
 
-static MmaInstruction mmaSync(int64_t k, Element element, Element accumulator,
-                              int64_t macsPerCycle) {
-  std::string type;
-  int64_t packed = 4;
+/// The name of a type in PTX. Integer operands are named as signed.
+static std::string typeName(Element element) {
   switch (element) {
-  case Element::F16:
-  case Element::BF16:
-    packed = 2;
-    type = toString(element).str();
-    break;
-  case Element::TF32:
-    packed = 1;
-    type = "tf32";
-    break;
   case Element::E4M3:
-    type = "e4m3";
-    break;
+    return "e4m3";
   case Element::E5M2:
-    type = "e5m2";
-    break;
+    return "e5m2";
+  case Element::I8:
+    return "s8";
+  case Element::I32:
+    return "s32";
   default:
-    type = "s8";
-    break;
+    return toString(element).str();
   }
-  std::string result = accumulator == Element::I32 ? "s32" : "f32";
-  std::string mnemonic = "mma.sync.aligned.m16n8k" + std::to_string(k) +
-                         ".row.col." + result + "." + type + "." + type + "." +
-                         result;
-  return makeMma(MmaKind::MmaSync, {16, 8, k}, element, element, accumulator,
-                 mmaSyncA(k, packed), mmaSyncB(k, packed), mmaSyncC(), mnemonic,
-                 macsPerCycle);
 }
 
+static MmaInstruction mmaSync(int64_t m, int64_t k, Element a, Element b,
+                              Element accumulator, int64_t macsPerCycle) {
+  int64_t packed = 4;
+  if (a == Element::F16 || a == Element::BF16)
+    packed = 2;
+  else if (a == Element::TF32 || a == Element::F64)
+    packed = 1;
+  std::string mnemonic = "mma.sync.aligned.m" + std::to_string(m) + "n8k" +
+                         std::to_string(k) + ".row.col." +
+                         typeName(accumulator) + "." + typeName(a) + "." +
+                         typeName(b) + "." + typeName(accumulator);
+  MmaInstruction mma = makeMma(MmaKind::MmaSync, {m, 8, k}, a, b, accumulator,
+                               mmaSyncA(m, k, packed), mmaSyncB(k, packed),
+                               mmaSyncC(m), mnemonic, macsPerCycle);
+  mma.takesUnsigned = a == Element::I8;
+  return mma;
+}
+
+/// Generations of matrix instructions, each with those of the previous ones.
+enum class Generation { Ampere, Ada, Hopper };
+
 static std::vector<MmaInstruction> instructions(const Rates &rates,
-                                                bool hasFP8) {
+                                                Generation generation) {
   std::vector<MmaInstruction> mmas;
-  for (Element element : {Element::F16, Element::BF16}) {
-    mmas.push_back(mmaSync(16, element, Element::F32, rates.f16));
-    mmas.push_back(mmaSync(8, element, Element::F32, rates.f16));
+  auto add = [&](int64_t k, Element element, Element accumulator,
+                 int64_t macsPerCycle) {
+    mmas.push_back(
+        mmaSync(/*m=*/16, k, element, element, accumulator, macsPerCycle));
+  };
+  for (auto [element, accumulator] : {std::pair(Element::F16, Element::F32),
+                                      std::pair(Element::F16, Element::F16),
+                                      std::pair(Element::BF16, Element::F32)}) {
+    add(16, element, accumulator, rates.f16);
+    add(8, element, accumulator, rates.f16);
   }
-  mmas.push_back(mmaSync(8, Element::TF32, Element::F32, rates.tf32));
-  mmas.push_back(mmaSync(4, Element::TF32, Element::F32, rates.tf32));
-  if (hasFP8)
-    for (Element element : {Element::E4M3, Element::E5M2})
-      mmas.push_back(mmaSync(32, element, Element::F32, rates.eightBit));
-  mmas.push_back(mmaSync(32, Element::I8, Element::I32, rates.eightBit));
-  mmas.push_back(mmaSync(16, Element::I8, Element::I32, rates.eightBit));
+  add(8, Element::TF32, Element::F32, rates.tf32);
+  add(4, Element::TF32, Element::F32, rates.tf32);
+  if (generation >= Generation::Ada)
+    for (Element a : {Element::E4M3, Element::E5M2})
+      for (Element b : {Element::E4M3, Element::E5M2})
+        mmas.push_back(
+            mmaSync(/*m=*/16, 32, a, b, Element::F32, rates.eightBit));
+  add(32, Element::I8, Element::I32, rates.eightBit);
+  add(16, Element::I8, Element::I32, rates.eightBit);
+  if (generation >= Generation::Hopper)
+    for (int64_t k : {16, 8, 4})
+      add(k, Element::F64, Element::F64, rates.f64);
+  mmas.push_back(
+      mmaSync(/*m=*/8, 4, Element::F64, Element::F64, Element::F64, rates.f64));
   for (Element element : {Element::F32, Element::F16, Element::BF16})
     mmas.push_back(scalarFma(8, 4, element, rates.fma));
-  for (Element element : {Element::F64, Element::I8})
-    mmas.push_back(scalarFma(8, 4, element, /*macsPerCycle=*/0));
+  mmas.push_back(scalarFma(8, 4, Element::F64, rates.f64Fma));
+  mmas.push_back(scalarFma(8, 4, Element::I8, /*macsPerCycle=*/0));
   return mmas;
 }
 
@@ -137,28 +157,31 @@ void smalti::targets::addNVIDIA(ChipTable &table) {
   constexpr int64_t kb = 1024;
   table.add(
       ampere("sm_80", "Ampere", 163 * kb),
-      instructions({/*f16=*/1024, /*tf32=*/512, /*eightBit=*/2048, /*fma=*/64},
-                   /*hasFP8=*/false));
+      instructions({/*f16=*/1024, /*tf32=*/512, /*eightBit=*/2048, /*fma=*/64,
+                    /*f64=*/64, /*f64Fma=*/32},
+                   Generation::Ampere));
   table.add(ampere("sm_86", "Ampere", 99 * kb),
-            instructions({/*f16=*/512, /*tf32=*/256, /*eightBit=*/1024},
-                         /*hasFP8=*/false));
+            instructions({/*f16=*/512, /*tf32=*/256, /*eightBit=*/1024,
+                          /*fma=*/128, /*f64=*/2, /*f64Fma=*/2},
+                         Generation::Ampere));
   table.add(ampere("sm_89", "Ada", 99 * kb),
-            instructions({/*f16=*/512, /*tf32=*/256, /*eightBit=*/1024},
-                         /*hasFP8=*/true));
+            instructions({/*f16=*/512, /*tf32=*/256, /*eightBit=*/1024,
+                          /*fma=*/128, /*f64=*/2, /*f64Fma=*/2},
+                         Generation::Ada));
   for (const char *name : {"sm_90", "sm_90a"}) {
     Target target = hopper(name, "Hopper", 227 * kb);
     target.hasWGMMA = name == llvm::StringRef("sm_90a");
-    table.add(target, instructions({}, /*hasFP8=*/true));
+    table.add(target, instructions({}, Generation::Hopper));
   }
   for (const char *name : {"sm_100a", "sm_103a"}) {
     Target target = hopper(name, "Blackwell", 227 * kb);
     target.tensorMemoryColumns = 512;
     target.hasTransposed8BitMatrix = true;
-    table.add(target, instructions({}, /*hasFP8=*/true));
+    table.add(target, instructions({}, Generation::Hopper));
   }
   for (const char *name : {"sm_120a", "sm_121a"}) {
     Target target = hopper(name, "Blackwell", 99 * kb);
     target.hasTransposed8BitMatrix = true;
-    table.add(target, instructions({}, /*hasFP8=*/true));
+    table.add(target, instructions({}, Generation::Hopper));
   }
 }

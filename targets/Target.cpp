@@ -211,6 +211,7 @@ static void writeMma(llvm::json::OStream &json, const MmaInstruction &mma) {
     json.attribute("b", toString(mma.b));
     json.attribute("accumulator", toString(mma.accumulator));
     json.attribute("macs_per_cycle", mma.macsPerCycle);
+    json.attribute("takes_unsigned", mma.takesUnsigned);
     writeFragment(json, "a_fragment", mma.aShape(), mma.aLayout, mma.aOrder);
     writeFragment(json, "b_fragment", mma.bShape(), mma.bLayout, mma.bOrder);
     writeFragment(json, "c_fragment", mma.cShape(), mma.cLayout, mma.cOrder);

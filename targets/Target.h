@@ -75,6 +75,8 @@ struct MmaInstruction {
   /// Multiply-accumulates per cycle and compute unit, for the choice of an
   /// instruction; 0: unknown.
   int64_t macsPerCycle = 0;
+  /// Whether each i8 operand may also be unsigned.
+  bool takesUnsigned = false;
 
   llvm::SmallVector<int64_t, 2> aShape() const { return {m, k}; }
   llvm::SmallVector<int64_t, 2> bShape() const { return {k, n}; }

@@ -226,8 +226,8 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
   for (Attribute dimension : grid) {
     auto numbers = dyn_cast<DenseI64ArrayAttr>(dimension);
     if (!numbers || numbers.empty() || numbers.size() % 3 != 0)
-      return fail("must have an array<i64> with an argument, a dimension and a "
-                  "number for each term");
+      return fail("must have an array<i64> for each dimension: triples of an argument, "
+                  "its dimension and a divisor, such as array<i64: 0, 1, 64>");
   }
   ArrayRef<Type> inputs = func.getFunctionType().getInputs();
   for (const SmallVector<TileFactor> &factors : func.getTileFactors())
@@ -362,6 +362,19 @@ static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
             "memref is required";
 }
 
+static LogicalResult verifyMaxBytes(EntryFuncOp func, unsigned position) {
+  Attribute stated = func.getArgAttr(position, kMaxBytes);
+  if (!stated)
+    return success();
+  auto bytes = dyn_cast<IntegerAttr>(stated);
+  if (isa<MemRefType>(func.getFunctionType().getInput(position)) && bytes &&
+      bytes.getType().isInteger(64) && bytes.getInt() >= 1)
+    return success();
+  return func.emitOpError("argument #")
+         << position << " has " << kMaxBytes << " = " << stated
+         << "; a positive i64 for a memref is required";
+}
+
 LogicalResult EntryFuncOp::verify() {
   if (getSymName().empty())
     return emitOpError("must have a name");
@@ -415,6 +428,8 @@ LogicalResult EntryFuncOp::verify() {
     for (StringRef name : {kSizeDivisors, kStrideDivisors})
       if (failed(verifyDivisors(*this, position, name)))
         return failure();
+    if (failed(verifyMaxBytes(*this, position)))
+      return failure();
     Attribute stated = getArgAttr(position, "llvm.align");
     if (!stated)
       continue;

@@ -26,6 +26,9 @@ namespace smalti::triton_xla {
 inline constexpr llvm::StringLiteral kSizeDivisors = "triton_xla.size_divisors";
 inline constexpr llvm::StringLiteral kStrideDivisors =
     "triton_xla.stride_divisors";
+/// Argument attribute that states the largest number of bytes of a memref: from
+/// the first element to the end of the last, and of each size alone (i64).
+inline constexpr llvm::StringLiteral kMaxBytes = "triton_xla.max_bytes";
 
 /// A factor of a number of tiles: the number, or `ceildiv` of a size of an
 /// argument by the number.

@@ -28,8 +28,11 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     Sizes and strides of a memref may be dynamic. The argument attributes
     `triton_xla.size_divisors` and `triton_xla.stride_divisors` state a divisor for
     each dimension (`array<i64: 1, 16>`). With them, accesses of dynamic memrefs can be
-    as wide as those of static ones. The behavior is undefined if an array does not
-    match them.
+    as wide as those of static ones. `triton_xla.max_bytes = 2147483647 : i64` states a
+    bound of the bytes from the first element to the end of the last, and of each size
+    times the bytes of an element. Below 2^31 bytes, offsets of elements are computed
+    in 32 bits, and AMD GPUs use buffer loads. The behavior is undefined if an array
+    does not match an attribute; a launch checks them.
 
     The number of tiles may depend on arguments: `size(%src, 0)` is a size of a memref,
     and `%n` a scalar integer or index. Each may be divided by a positive constant with

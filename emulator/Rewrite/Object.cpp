@@ -51,7 +51,7 @@ makeHostMachine(const HostOptions &options) {
     return !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
   }();
   if (!initialized)
-    return refuse("this LLVM does not have a code generator for the host");
+    return refuse("libLLVM was built without a code generator for the processor of this machine; install an LLVM 22 that has one");
   Triple triple(sys::getProcessTriple());
   std::string problem;
   const Target *target = TargetRegistry::lookupTarget(triple, problem);

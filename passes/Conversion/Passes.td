@@ -13,7 +13,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     |---|---|
     | `squeeze_dims` | `reshape` |
     | `split` | one `slice` per part |
-    | `num_tiles` | a constant |
+    | `num_tiles` | a constant, or the number that the arguments determine |
     | `histogram` | comparisons with all bins and a `reduce`, up to 2^20 comparisons; a larger one remains |
     | `sort` | a bitonic network of `slice`, `concat`, `reshape` and the comparison on tiles; positions make it stable |
     | `random_bits` | integer arithmetic |
@@ -21,6 +21,10 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `dot` with `tf32x3`, `bf16`, `bf16x3`, `bf16x6` or `bf16x9` | parts of the operands and a `dot` for each pair of them |
     | `dot_scaled` | a 16-bit `dot` for each block along K, and multiplications of its result by the scales |
     | `sparse_dot` | the operand with its zeros, and a `dot` or a scaled one |
+    | `iota` of floats of at most 8 bits | `iota` of f32 and `arith.truncf` |
+    | `arith.scaling_extf`, `arith.scaling_truncf` | a multiplication or division in f32 or f64, and conversions |
+    | `math.isfinite`, `math.isinf`, `math.isnan`, `math.isnormal` | comparisons |
+    | `math.clampf`, `math.sincos` | `arith.maximumf` and `arith.minimumf`; `math.sin` and `math.cos` |
     | `scf.index_switch` | one `scf.if` for each case |
     | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
 
@@ -290,6 +294,8 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
       LLVM cannot select their intrinsics. So do `expm1` and `log1p`, which the conversion to ROCDL computes
       inaccurately as `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of `f16` are computed in `f32`: version 5.2
       of ROCm's device library returns NaN for every finite `f16`.
+    - Both: `exp` and `exp2` of `f32` with the fast-math flag `afn` become the approximate instruction of the chip
+      (`ex2.approx.ftz.f32`, `v_exp_f32`), which flushes denormal results to zero.
     - Both: `ctlz`, `cttz` and `absi` on a vector of several dimensions are computed row by row. Conversions from and to
       floats of at most 8 bits (`arith.extf` and `arith.truncf`) become integer ops. A truncation rounds to nearest once
       and saturates, also from infinity. NaN stays NaN; in a type without NaN, it becomes the largest value.
@@ -314,7 +320,7 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
     TargetOption<>,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
-                           "::mlir::vector::VectorDialect"];
+                           "::mlir::ROCDL::ROCDLDialect", "::mlir::vector::VectorDialect"];
 }
 
 def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"> {
@@ -554,6 +560,35 @@ def SmaltiMarkTensorMaps : Pass<"smalti-mark-tensor-maps", "::mlir::LLVM::LLVMFu
     llvm.func @kernel(%memory: !llvm.ptr, %map: !llvm.ptr)
         attributes {gpu.kernel, mosaic_gpu.tensor_maps = [{argument = 0 : i64} ], nvvm.kernel} {
       llvm.return
+    }
+    ```
+  }];
+}
+
+def SmaltiSplitAddressOffsets : Pass<"smalti-split-address-offsets", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "Moves the constant part of the index of an address into a constant offset";
+  let description = [{
+    Precondition: kernels of the LLVM dialect. Accesses of neighboring pieces differ in a constant part of their indices.
+    The pass separates this part: the addresses share the rest of the computation, and machine instructions encode the
+    constant. LLVM's own pass for this purpose runs after LLVM has turned additions into `or`, and then does not
+    recognize the constants.
+
+    The pass changes addresses with one 64-bit index that consists of additions, and of multiplications and shifts by
+    constants. Other addresses are not changed, and nothing is refused. Arithmetic wraps around, so the addresses are the same for all values.
+
+    Cost: linear in the size of the indices.
+
+    Example: the constant offset is 8 * 512 * 4 = 16384 bytes.
+
+    ```mlir
+    llvm.func @address(%base: !llvm.ptr, %row: i64, %column: i64) -> !llvm.ptr {
+      %c8 = llvm.mlir.constant(8 : i64) : i64
+      %c512 = llvm.mlir.constant(512 : i64) : i64
+      %next = llvm.add %row, %c8 : i64
+      %start = llvm.mul %next, %c512 : i64
+      %index = llvm.add %start, %column : i64
+      %address = llvm.getelementptr %base[%index] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      llvm.return %address : !llvm.ptr
     }
     ```
   }];

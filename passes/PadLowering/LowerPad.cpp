@@ -332,8 +332,9 @@ void SmaltiLowerPad::runOnOperation() {
         << (plan.isTrivial
                 ? "tensor.pad removed: its result is empty or has rank 0"
             : startsAtOrigin(plan) ? "tensor.pad lowered to a read with padding"
-                                   : "tensor.pad lowered to a fill and a "
-                                     "masked write after the low padding");
+                                   : "tensor.pad lowered to a fill, and a "
+                                     "masked write at the offset of the low "
+                                     "padding");
     commitPad(rewriter, plan);
   }
   if (windows) {

@@ -191,6 +191,8 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
   auto tensor = block_to_thread::findGlobalTensor(global.getBase(), kernel);
   if (!tensor)
     return tensor.reason;
+  if (!tensor->dims.empty())
+    return std::string("the global memref is dynamic");
   if (auto stated = kernel.getArgAttrOfType<IntegerAttr>(
           tensor->argument, LLVM::LLVMDialect::getAlignAttrName());
       stated && stated.getInt() < transfers::kTensorMapStrideBytes)

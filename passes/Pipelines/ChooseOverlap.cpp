@@ -193,6 +193,22 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
   return success();
 }
 
+/// Every slot after the second keeps addresses in registers, so a kernel that
+/// is expected to spill does not get it.
+static int64_t limitByRegisters(gpu::GPUFuncOp kernel, const Target &chip,
+                                int64_t slots) {
+  constexpr int64_t overlapping = 2;
+  int64_t registers = estimateRegisters(kernel, chip).count;
+  if (registers <= chip.registersPerThread || slots <= overlapping)
+    return slots;
+  remarkMissed(kernel, kPassName)
+      << "slots per buffer reduced from " << slots << " to " << overlapping
+      << ": the estimated register pressure of " << registers
+      << " per thread exceeds the " << chip.registersPerThread
+      << " registers of " << chip.name;
+  return overlapping;
+}
+
 FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
                                                       const Target &chip) {
   bool isAsync =
@@ -204,6 +220,8 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
     wanted = *wantedDepth;
   else if (!wantedStages.isAuto())
     wanted = isAsync ? *wantedStages : std::min(*wantedStages, wanted);
+  else if (isAsync)
+    wanted = limitByRegisters(kernel, chip, wanted);
   bool isRequested =
       !wantedDepth.isAuto() || (isAsync && !wantedStages.isAuto());
 

@@ -188,6 +188,7 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
     pm.addPass(createConvertGpuOpsToROCDLOps(options));
   }
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiSplitAddressOffsets());
   if (target.asyncCopy == targets::AsyncCopyKind::LDSLoad)
     pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiAnnotateLdsDma());
 }
@@ -217,6 +218,12 @@ static void addVerifier(OpPassManager &pm, const Target &target, bool memory) {
   pm.addPass(createSmaltiVerifyKernels(options));
 }
 
+static void addLegalityCheck(OpPassManager &pm, const Target &target) {
+  SmaltiCheckLegalityOptions options;
+  options.target = target.name.str();
+  pm.addPass(createSmaltiCheckLegality(options));
+}
+
 static void addFinalizer(OpPassManager &pm, const Target &target) {
   SmaltiFinalizeKernelsOptions options;
   options.target = target.name.str();
@@ -227,6 +234,7 @@ void smalti::buildGPUPipeline(OpPassManager &pm, const Target &target,
                               const SmaltiCompileOptions &options,
                               bool isLaunched) {
   Level last = options.stopAfter;
+  addLegalityCheck(pm, target);
   addVerifier(pm, target, /*memory=*/false);
   if (!isLaunched) {
     // Only in functions: in block-level kernels, canonicalization would create
@@ -260,6 +268,7 @@ void smalti::buildGPUPipeline(OpPassManager &pm, const Target &target,
 void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
                               const SmaltiCompileOptions &options) {
   bool isLast = options.stopAfter == Level::Tile;
+  addLegalityCheck(pm, target);
   addVerifier(pm, target, /*memory=*/!isLast);
   buildSimplification(pm);
   pm.addPass(createCSEPass());

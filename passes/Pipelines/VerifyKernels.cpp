@@ -214,9 +214,8 @@ private:
       size += count(callee);
       if (size > kMax && !isReported) {
         isReported = true;
-        call.emitOpError("is a call that is inlined, after which the calling "
-                         "function has more than ")
-            << kMax << " operations; reduce the number of calls";
+        call.emitOpError("is inlined, and makes the function larger than ")
+            << kMax << " operations; reduce the number of calls, or use loops";
       }
     });
     sizes[function] = size;

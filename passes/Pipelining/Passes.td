@@ -40,6 +40,11 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     loops with a constant trip count below 2, loops that are already pipelined, `scf.while` and `affine.for`. A refused
     loop does not change.
 
+    **Unrolling.** In stream mode, prefetched values would move to other registers in each iteration. For small loops, the
+    attribute `loop_annotation` of the kernel requests that LLVM unrolls the loop by the number of stages. No move then
+    remains. The target must be known. The loop must not use shared memory or exchange values between lanes. A loop that
+    already has the attribute keeps it.
+
     **Cost.** Prefetched values of stream mode stay live across iterations. The body is emitted once per stage, and once
     more as the fallback of a run-time guard; the pass creates at most 131072 ops per function. The limit for comparisons of
     accesses is 65536 pairs per loop plus 64 per access. The pass assumes that pairs beyond it alias.
@@ -88,7 +93,8 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     Option<"useSchedule", "use-schedule", "bool", "false",
            "Take the schedule from the attributes that `emit-schedule=true` writes, e.g. `use-schedule=true`">
   ];
-  let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def SmaltiHoldLoads : InterfacePass<"smalti-hold-loads", "::mlir::FunctionOpInterface"> {

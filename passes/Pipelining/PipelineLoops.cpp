@@ -19,6 +19,7 @@
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -50,8 +51,60 @@ static int64_t countCreatedOps(const LoopSchedule &schedule) {
   return ops * (schedule.stages - 1 + schedule.isGuarded());
 }
 
+/// Upstream's conversion of scf.for moves the attribute to the branch of LLVM.
+static constexpr llvm::StringLiteral kLoopAnnotation = "loop_annotation";
+
+/// The registers of all results in a loop body that is small enough to unroll.
+static constexpr int64_t kMaxUnrolledRegisters = 256;
+
+/// Whether prefetched values move between registers in each iteration, and
+/// copies of the kernel, one per stage, avoid that at a moderate size. The
+/// copies must not contain barriers or exchanges between lanes, since LLVM
+/// cannot unroll these for every trip count.
+static bool movesReads(const LoopSchedule &schedule,
+                       const RegisterModel &model) {
+  scf::ForOp loop = schedule.loop;
+  if (schedule.mode != PipelineMode::Stream || loop->hasAttr(kLoopAnnotation) ||
+      llvm::any_of(schedule.buffers, [](const LoopBuffer &buffer) {
+        return buffer.space == MemorySpace::Shared;
+      }))
+    return false;
+  int64_t registers = 0;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (op.getNumRegions() != 0 || isa<LaneExchangeOpInterface>(op))
+      return false;
+    bool isVector =
+        llvm::any_of(op.getResultTypes(), llvm::IsaPred<VectorType>);
+    if (isVector && isMemoryEffectFree(&op) &&
+        !op.hasTrait<OpTrait::Elementwise>() &&
+        !op.hasTrait<OpTrait::ConstantLike>())
+      return false;
+    for (Value result : op.getResults())
+      registers += model.count(result);
+  }
+  return registers <= kMaxUnrolledRegisters;
+}
+
+/// Requests that LLVM unrolls a loop.
+static void requestUnrolling(scf::ForOp loop, int64_t count) {
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/{},
+      Builder(context).getI32IntegerAttr(static_cast<int32_t>(count)),
+      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
+      /*followupRemainder=*/{}, /*followupAll=*/{});
+  loop->setAttr(kLoopAnnotation,
+                LLVM::LoopAnnotationAttr::get(
+                    context, /*disableNonforced=*/{}, /*vectorize=*/{},
+                    /*interleave=*/{}, unroll, /*unrollAndJam=*/{}, /*licm=*/{},
+                    /*distribute=*/{}, /*pipeline=*/{}, /*peeled=*/{},
+                    /*unswitch=*/{}, /*mustProgress=*/{}, /*isVectorized=*/{},
+                    /*startLoc=*/{}, /*endLoc=*/{}, /*parallelAccesses=*/{}));
+}
+
 /// Emits the applied remark with the numbers of the schedule.
-static void reportApplied(const LoopSchedule &schedule, StringRef did) {
+static void reportApplied(const LoopSchedule &schedule, StringRef did,
+                          bool isUnrolled = false) {
   llvm::SetVector<Value> roots;
   for (const LoopBuffer &buffer : schedule.buffers)
     if (buffer.space == MemorySpace::Shared && !buffer.isBarrierObject)
@@ -93,6 +146,9 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
               ? "; fewer than the " + std::to_string(schedule.clampedFrom) +
                     " requested stages"
               : std::string())
+      << (isUnrolled ? "; unrolling by " + std::to_string(schedule.stages) +
+                           " requested, to avoid moves between registers"
+                     : std::string())
       << (schedule.limit.empty() ? "" : "; no more stages: " + schedule.limit)
       << schedule.comparisonLimit;
 }
@@ -268,7 +324,8 @@ void SmaltiPipelineLoops::runOnOperation() {
       addLoopsIn(candidate.loop, candidate.isCopy);
       continue;
     }
-    reportApplied(*schedule, "loop pipelined: ");
+    bool isUnrolled = registerModel && movesReads(*schedule, *registerModel);
+    reportApplied(*schedule, "loop pipelined: ", isUnrolled);
     created += countCreatedOps(*schedule);
     names.forget(candidate.loop);
     invalidateAnalyses();
@@ -277,6 +334,8 @@ void SmaltiPipelineLoops::runOnOperation() {
                                      (prefersSharedBarrier ||
                                       (copiesPreferSharedBarrier &&
                                        schedule->mode == PipelineMode::Async)));
+    if (isUnrolled)
+      requestUnrolling(expanded.kernel, schedule->stages);
     if (expanded.plain)
       addLoopsIn(expanded.plain, candidate.isCopy);
     for (scf::ForOp inner : llvm::reverse(expanded.innerLoops))

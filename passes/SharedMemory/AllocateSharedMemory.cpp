@@ -59,7 +59,7 @@ struct SmaltiAllocateSharedMemory
     remarkApplied(func, kPassName)
         << "shared memory allocated: " << plan->totalBytes << " of "
         << chip->sharedMemoryPerBlock << " B in " << plan->buffers.size()
-        << " buffers";
+        << (plan->buffers.size() == 1 ? " buffer" : " buffers");
   }
 
   static FailureOr<AllocationPlan> makePlan(FunctionOpInterface func,

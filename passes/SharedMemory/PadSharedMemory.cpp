@@ -434,7 +434,8 @@ void SmaltiPadSharedMemory::runOnOperation() {
     int64_t bytes = *getBufferBytes(plan.type),
             padded = *getBufferBytes(plan.getPaddedType(plan.padding.elements));
     RemarkBuilder remark = remarkApplied(getBufferOp(plan.buffer), kPassName);
-    remark << "rows padded by " << plan.padding.elements << " elements ("
+    remark << "rows padded by " << plan.padding.elements
+           << (plan.padding.elements == 1 ? " element (" : " elements (")
            << plan.padding.elements * plan.rows.elementBytes
            << " B): " << plan.padding.cost.conflicts
            << " bank conflicts instead of " << plan.before.conflicts << " in "

@@ -16,7 +16,7 @@ def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", 
 
     Precondition: buffers have a static shape, the identity layout and elements of known size, and are allocated outside
     of loops. Refused, with an error that leaves the function unchanged: other buffers, and more bytes than a block of
-    the target has. That error lists the size and offset of every buffer. Cost: linear time; buffers do not share bytes.
+    the target has. Notes of that error list the largest buffers. Cost: linear time; buffers do not share bytes.
     `target` defaults to the attribute `smalti.target`.
 
     Example:

@@ -53,7 +53,9 @@ bool smalti::convertsSmallFloats(Operation *op) {
           isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType())));
 }
 
-bool smalti::isSmallFloatConversion(Operation *op) {
+/// Whether expandSmallFloats() supports the conversion, an arith.extf or
+/// arith.truncf.
+static bool isSmallFloatConversion(Operation *op) {
   if (!convertsSmallFloats(op))
     return false;
   auto truncation = dyn_cast<arith::TruncFOp>(op);

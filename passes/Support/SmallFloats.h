@@ -32,10 +32,6 @@ bool isSmallFloat(mlir::Type type);
 /// small floats.
 bool convertsSmallFloats(mlir::Operation *op);
 
-/// Whether expandSmallFloats() supports the conversion, an arith.extf or
-/// arith.truncf.
-bool isSmallFloatConversion(mlir::Operation *op);
-
 /// Reports an error if the op converts small floats and expandSmallFloats()
 /// does not support it.
 llvm::LogicalResult checkSmallFloatConversion(mlir::Operation *op);

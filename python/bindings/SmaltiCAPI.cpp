@@ -3,6 +3,8 @@
 
 #include "smalti/python/bindings/SmaltiCAPI.h"
 
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Legality/OpTable.h"
 #include "smalti/targets/Target.h"
 #include "smalti/tools/RegisterSmalti.h"
 
@@ -43,6 +45,27 @@ bool smaltiIsPassRegistered(MlirStringRef argument) {
 void smaltiTargetsToJSON(MlirStringCallback callback, void *userData) {
   std::string json = smalti::targets::toJSON();
   callback(wrap(llvm::StringRef(json)), userData);
+}
+
+void smaltiOpTableToJSON(MlirStringCallback callback, void *userData) {
+  std::string json = smalti::opTableToJSON();
+  callback(wrap(llvm::StringRef(json)), userData);
+}
+
+bool smaltiForEachRefusal(MlirOperation entry, MlirStringRef target,
+                          SmaltiRefusalCallback callback, void *userData) {
+  auto func = llvm::dyn_cast<smalti::triton_xla::EntryFuncOp>(unwrap(entry));
+  llvm::StringRef name = unwrap(target);
+  bool isSimulated = name.consume_front("sim:");
+  const smalti::targets::Target *chip = smalti::targets::lookup(name);
+  if (!func || (!chip && !name.empty()))
+    return false;
+  smalti::forEachRefusal(func, chip, isSimulated,
+                         [&](mlir::Operation *op, const std::string &message) {
+                           callback(wrap(op), wrap(llvm::StringRef(message)),
+                                    userData);
+                         });
+  return true;
 }
 
 void smaltiLLVMVersion(MlirStringCallback callback, void *userData) {

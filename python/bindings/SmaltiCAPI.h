@@ -31,6 +31,22 @@ MLIR_CAPI_EXPORTED bool smaltiIsPassRegistered(MlirStringRef argument);
 MLIR_CAPI_EXPORTED void smaltiTargetsToJSON(MlirStringCallback callback,
                                             void *userData);
 
+/// The table of legal ops of tile-level kernels as a JSON object.
+MLIR_CAPI_EXPORTED void smaltiOpTableToJSON(MlirStringCallback callback,
+                                            void *userData);
+
+/// Receives an op that is refused, and the reason.
+typedef void (*SmaltiRefusalCallback)(MlirOperation op, MlirStringRef message,
+                                      void *userData);
+
+/// Calls `callback` for each op of a triton_xla.entry_func that is not legal on
+/// the target, or, if the name is empty, on any target. `sim:CHIP` is the
+/// simulator. False if `entry` is another op, or the target does not exist.
+MLIR_CAPI_EXPORTED bool smaltiForEachRefusal(MlirOperation entry,
+                                             MlirStringRef target,
+                                             SmaltiRefusalCallback callback,
+                                             void *userData);
+
 /// The version of the LLVM that is loaded, as in "22.1.8".
 MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback,
                                           void *userData);

@@ -131,6 +131,30 @@ NB_MODULE(_smalti, m) {
       "targets_json", [] { return collect(smaltiTargetsToJSON); },
       "The chip table as the text of a JSON array, one object a chip.");
   m.def(
+      "op_table_json", [] { return collect(smaltiOpTableToJSON); },
+      "The table of legal ops of tile-level kernels as the text of a JSON "
+      "object.");
+  m.def(
+      "refusals",
+      [](MlirOperation entry, const std::string &target) {
+        std::vector<std::pair<MlirOperation, std::string>> found;
+        auto append = [](MlirOperation op, MlirStringRef message,
+                         void *userData) {
+          static_cast<decltype(found) *>(userData)->emplace_back(
+              op, toString(message));
+        };
+        if (!smaltiForEachRefusal(
+                entry, mlirStringRefCreate(target.data(), target.size()),
+                append, &found))
+          throw nb::value_error("a triton_xla.entry_func and the name of a "
+                                "target are required");
+        return found;
+      },
+      nb::arg("entry"), nb::arg("target"),
+      "The ops of a `triton_xla.entry_func` that a target refuses, each with "
+      "the reason. `sim:CHIP` is the simulator. With an empty name: those that "
+      "every target refuses.");
+  m.def(
       "llvm_version", [] { return collect(smaltiLLVMVersion); },
       "The version of the LLVM that is loaded.");
 

@@ -57,6 +57,7 @@ _EXTENDED = {
     "float8_e4m3b11fnuz",
     "float6_e2m3fn",
     "float6_e3m2fn",
+    "float4_e2m1fn",
 }
 
 ELEMENT_TYPES = (

@@ -28,6 +28,8 @@ class MatrixInstruction:
     accumulator: str
     macs_per_cycle: int
     """Multiply-accumulates of this instruction per cycle and SM, CU or WGP."""
+    takes_unsigned: bool
+    """Whether each i8 operand may also be unsigned."""
 
 
 @dataclass(frozen=True)

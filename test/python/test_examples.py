@@ -48,3 +48,16 @@ def test_attention_backward_computes_the_gradient() -> None:
     kernel(q, k, v, do, lse.astype(np.float32), delta.astype(np.float32), dq, dk, dv)
     for got, wanted in ((dq, ds @ wide_k), (dk, ds.T @ wide_q), (dv, p.T @ wide_do)):
         np.testing.assert_allclose(got, wanted, atol=2e-3 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("name", ["grouped_matmul", "grouped_matmul_dynamic"])
+def test_grouped_matmul_uses_the_loaded_weights(name: str) -> None:
+    """Random arguments have few valid numbers of weights, so this test states them."""
+    rng = np.random.default_rng(7)
+    x, weights = rng.standard_normal((96, 64)).astype(np.float16), rng.standard_normal((4, 64, 64)).astype(np.float16)
+    y = np.full((96, 64), np.nan, np.float32)
+    smalti.compile(examples.FOLDER / f"{name}.mlir", target="emu:gfx942")(x, np.array([3, 0, 2], np.int32), weights, y)
+    for block, expert in enumerate((3, 0, 2)):
+        rows = slice(32 * block, 32 * block + 32)
+        wanted = x[rows].astype(np.float64) @ weights[expert].astype(np.float64)
+        np.testing.assert_allclose(y[rows], wanted, atol=1e-4)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import pathlib
 import re
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import subprocess
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from .shell import ROOT, Failure, say
 from .steps import PYTHON, environment
@@ -16,18 +16,6 @@ from .steps import PYTHON, environment
 FOLDER = ROOT / "examples"
 RESULTS = ROOT / "benchmarks" / "results" / "examples.json"
 RUN_TARGETS = ("cpu", "emu:sm_80", "emu:sm_90a", "emu:gfx942", "emu:gfx1201")
-CHIPS = ("sm_80", "sm_90a", "sm_120a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One example on one target."""
-
-    example: str
-    target: str
-    outcome: str
-    """`right`, `compiled`, `spills`, or the error."""
-    seconds: float
 
 
 def names() -> list[str]:
@@ -42,48 +30,59 @@ def run_command(name: str, target: str) -> list[str]:
     return [str(PYTHON), "-m", "smalti", "run", str(path), "--target", target, "--check", *shapes]
 
 
-def compile_command(name: str, chip: str, output: pathlib.Path) -> list[str]:
-    suffix = ".cubin" if chip.startswith("sm_") else ".hsaco"
-    return [
-        *(str(PYTHON), "-m", "smalti", "compile", str(FOLDER / f"{name}.mlir"), "--target", chip),
-        *("-o", str(output / f"{name}-{chip}{suffix}")),
-    ]
-
-
-def _measure(example: str, target: str, command: Sequence[str]) -> Outcome:
-    import subprocess
-
-    start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(), cwd=ROOT)
-    seconds = round(time.perf_counter() - start, 2)
+def _run(example: str, target: str) -> dict[str, Any]:
+    done = subprocess.run(run_command(example, target), capture_output=True, text=True, env=environment(), cwd=ROOT)
     text = (done.stdout + done.stderr).strip()
+    outcome: dict[str, Any] = {"example": example, "target": target}
     if done.returncode:
-        outcome = next((line for line in text.splitlines() if "error" in line), text)
-    elif "--check" in command:
-        outcome = "right"
-    else:
-        spills = re.search(r"(\d+) spilled", text)
-        outcome = "spills" if spills and int(spills[1]) else "compiled"
-    return Outcome(example, target, outcome, seconds)
+        return outcome | {"error": next((line for line in text.splitlines() if "error" in line), text)}
+    error = re.search(r"max abs error ([\d.e+-]+)", text)
+    return outcome | {"max_error": float(error[1]) if error else None}
+
+
+def _compiled(chosen: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """One process compiles all examples, so that the seconds do not contain its start."""
+    command = [str(PYTHON), str(ROOT / "benchmarks" / "examples.py"), *chosen]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(), cwd=ROOT) as process:
+        assert process.stdout
+        for line in process.stdout:
+            yield json.loads(line)
+    if process.returncode:
+        raise Failure("benchmarks/examples.py failed")
+
+
+def problem_of(outcome: dict[str, Any]) -> str | None:
+    """The error of a run or compilation, or its spilled registers."""
+    ours = outcome.get("smalti", outcome)
+    if "error" in ours:
+        return ours["error"]
+    return f"{ours['spills']} spilled" if ours.get("spills") else None
+
+
+def _seconds(side: dict[str, Any]) -> str:
+    return f"{side['seconds']:.2f} s" if "seconds" in side else "error"
+
+
+def _line(outcome: dict[str, Any]) -> str:
+    ours = outcome.get("smalti", {})
+    times = _seconds(ours) if ours else ""
+    times += f", Triton {_seconds(outcome['Triton'])}" if "Triton" in outcome else ""
+    return f"{outcome['example']:28} {outcome['target']:12} {problem_of(outcome) or 'ok'}  {times}".rstrip()
 
 
 def examples(arguments: Sequence[str]) -> None:
-    """Runs and compiles the examples whose names contain one of the arguments; without arguments all, and records the results."""
+    """Runs and compiles the examples whose names contain one of the arguments; without arguments all, and records the results.
+    Spilled registers are an error."""
     chosen = [name for name in names() if not arguments or any(part in name for part in arguments)]
     if not chosen:
         raise Failure(f"no example matches; examples: {', '.join(names())}")
-    output = ROOT / "build" / "examples"
-    output.mkdir(parents=True, exist_ok=True)
+    runs = (_run(name, target) for name in chosen for target in RUN_TARGETS)
     outcomes = []
-    for name in chosen:
-        jobs = [(target, run_command(name, target)) for target in RUN_TARGETS]
-        jobs += [(chip, compile_command(name, chip, output)) for chip in CHIPS]
-        for target, command in jobs:
-            outcomes.append(_measure(name, target, command))
-            say(f"{name:28} {target:12} {outcomes[-1].seconds:6.2f} s  {outcomes[-1].outcome}")
+    for outcome in itertools.chain(runs, _compiled(chosen)):
+        outcomes.append(outcome)
+        say(_line(outcome))
     if not arguments:
-        RESULTS.write_text(json.dumps([asdict(outcome) for outcome in outcomes], indent=1) + "\n")
+        RESULTS.write_text(json.dumps(outcomes, indent=1) + "\n")
         say(f"Recorded in {RESULTS.relative_to(ROOT)}.")
-    bad = [outcome for outcome in outcomes if outcome.outcome not in ("right", "compiled", "spills")]
-    if bad:
-        raise Failure(f"{len(bad)} of {len(outcomes)} runs failed")
+    if bad := sum(problem_of(outcome) is not None for outcome in outcomes):
+        raise Failure(f"{bad} of {len(outcomes)} runs and compilations failed")

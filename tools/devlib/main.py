@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 
-from . import architecture, coverage, machine, outputs, steps, words
+from . import architecture, coverage, machine, op_table, outputs, steps, words
 from . import examples as example_list
 from . import messages as message_list
 from .shell import ROOT, Failure, capture, run, say, step
@@ -51,7 +51,7 @@ def test_verb(arguments: Sequence[str]) -> None:
         raise Failure(f"these are options of pytest, but all paths are lit tests: {' '.join(options)}")
     if "--help" in options or "-h" in options:
         say(
-            "tools/dev test [PATH ...] [OPTION OF PYTEST ...]: see README.md; `.venv/bin/pytest --help` lists the options"
+            "tools/dev test [PATH ...] [OPTION OF PYTEST ...]: see CONTRIBUTING.md; `.venv/bin/pytest --help` lists the options"
         )
         return
     steps.build()
@@ -205,6 +205,7 @@ def stale_pages() -> list[str]:
     pages = {coverage.PAGE: coverage.page()}
     if (steps.BUILD / "libraries.json").exists():
         pages[architecture.PAGE] = architecture.page(steps.BUILD)
+        pages[op_table.PAGE] = op_table.page()
     return [
         f"{page.relative_to(ROOT)}:1: [stale] the generated text is not up to date; run `tools/dev docs`"
         for page, text in pages.items()
@@ -235,7 +236,7 @@ def messages_verb(arguments: Sequence[str]) -> None:
 
 
 def docs_verb(arguments: Sequence[str]) -> None:
-    """Write docs/tests.md, the diagram in docs/architecture.md, the pictures in docs/pictures, and the references of ops,
+    """Write docs/tests.md, docs/ops.md, the diagram in docs/architecture.md, the pictures in docs/pictures, and the references of ops,
     passes and emulated instructions into docs/reference."""
     no_arguments(arguments)
     steps.build()
@@ -243,8 +244,9 @@ def docs_verb(arguments: Sequence[str]) -> None:
         run(["ninja", "-C", steps.BUILD, "smalti-docs"], quiet=True)
     coverage.PAGE.write_text(coverage.page(), encoding="utf-8")
     architecture.PAGE.write_text(architecture.page(steps.BUILD), encoding="utf-8")
+    op_table.PAGE.write_text(op_table.page(), encoding="utf-8")
     run([steps.PYTHON, pathlib.Path(__file__).with_name("layout_pictures.py")])
-    for page in (coverage.PAGE, architecture.PAGE, *sorted((ROOT / "docs" / "reference").glob("*.md"))):
+    for page in (coverage.PAGE, op_table.PAGE, architecture.PAGE, *sorted((ROOT / "docs" / "reference").glob("*.md"))):
         say(f"    {page.relative_to(ROOT)}")
 
 

@@ -69,6 +69,17 @@ static bool isOneKind(Type a, Type b) {
   return a == b || (isEightBitFloat(a) && isEightBitFloat(b));
 }
 
+/// Checks the signs of the operands of a matmul.
+template <typename OpTy>
+static LogicalResult verifySigns(OpTy op, Type element) {
+  if (element.isSignlessInteger(8) ||
+      (!op.getUnsignedA() && !op.getUnsignedB()))
+    return success();
+  return op.emitOpError()
+         << "unsigned_a and unsigned_b require i8 operands, but found "
+         << element;
+}
+
 /// Checks the accumulator type of an asynchronous matmul.
 static LogicalResult verifySum(Operation *op, Type element, Type sum) {
   if (isa<IntegerType>(element)) {
@@ -131,16 +142,19 @@ static LogicalResult verifyForTarget(MMAOp op) {
        b = op.getB().getType().getElementType(),
        sum = op.getAccumulator().getType().getElementType();
   bool allowTF32 = op.getAllowTf32();
+  bool isUnsigned = op.getUnsignedA() || op.getUnsignedB();
   if (llvm::any_of(target->mmas, [&](const targets::MmaInstruction &mma) {
         return isElement(mma.a, a, allowTF32) &&
                isElement(mma.b, b, allowTF32) &&
-               isElement(mma.accumulator, sum, allowTF32);
+               isElement(mma.accumulator, sum, allowTF32) &&
+               (!isUnsigned || mma.takesUnsigned);
       }))
     return success();
   return op.emitOpError()
          << target->name
-         << " does not have a matrix instruction that multiplies " << a
-         << " and " << b << " and accumulates in " << sum;
+         << " does not have a matrix instruction that multiplies "
+         << (isUnsigned ? "unsigned " : "") << a << " and " << b
+         << " and accumulates in " << sum;
 }
 
 LogicalResult MMAOp::verify() {
@@ -161,16 +175,19 @@ LogicalResult MMAOp::verify() {
         "and two of f8E4M3FNUZ and f8E5M2FNUZ");
   bool isInteger = isa<IntegerType>(element);
   Type sum = accumulator.getElementType();
-  StringRef expected = isInteger ? "i32" : element.isF64() ? "f64" : "f32";
+  StringRef expected = isInteger         ? "i32"
+                       : element.isF64() ? "f64"
+                       : element.isF16() ? "f32 or f16"
+                                         : "f32";
   if (isInteger         ? !sum.isSignlessInteger(32)
       : element.isF64() ? !sum.isF64()
-                        : !sum.isF32())
+                        : !sum.isF32() && !(element.isF16() && sum.isF16()))
     return emitOpError() << "a matmul of " << element << " must accumulate in "
                          << expected << ", but found " << sum;
   if (getAllowTf32() && !element.isF32())
     return emitOpError() << "allow_tf32 requires f32 operands, but found "
                          << element;
-  if (failed(verifyForTarget(*this)))
+  if (failed(verifySigns(*this, element)) || failed(verifyForTarget(*this)))
     return failure();
   return verifyLayouts(*this);
 }
@@ -204,7 +221,8 @@ LogicalResult WGMMAOp::verify() {
                          << kWGMMARows << " rows, but found "
                          << accumulator.getDimSize(0);
   if (failed(
-          verifySum(*this, a.getElementType(), accumulator.getElementType())))
+          verifySum(*this, a.getElementType(), accumulator.getElementType())) ||
+      failed(verifySigns(*this, a.getElementType())))
     return failure();
   return verifyLayouts(*this);
 }

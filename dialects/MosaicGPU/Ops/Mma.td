@@ -10,10 +10,10 @@ def MosaicGPU_MMAOp : MosaicGPU_Op<"mma", [Pure, AllTypesMatch<["accumulator", "
   let summary = "Matmul of block-level vectors in registers, added to an accumulator";
   let description = [{
     `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`. The operands have
-    one element type: f16, bf16, f32 or an 8-bit float with an f32 accumulator, f64
-    with an f64 accumulator, or i8 or i4 with an i32 accumulator. Two 8-bit floats of one family (OCP or FNUZ)
-    may be mixed. `allow_tf32` permits rounding of f32 operands to TF32 before the
-    multiplication; without it, they are not rounded.
+    one element type. f16, bf16, f32 and 8-bit floats accumulate in f32, f16 also in f16, f64 in f64, and i8 and i4 in
+    i32. Two 8-bit floats of one family (OCP or FNUZ) may be mixed. `allow_tf32` permits rounding of f32 operands to TF32 before the
+    multiplication; without it, they are not rounded. i8 operands are signed, or unsigned with `unsigned_a` and
+    `unsigned_b`.
 
     The layouts are the fragments of an MMA instruction, distributed across the
     warps of the block. If the module states its compute capability, an error
@@ -30,7 +30,8 @@ def MosaicGPU_MMAOp : MosaicGPU_Op<"mma", [Pure, AllTypesMatch<["accumulator", "
     ```
   }];
   let arguments = (ins AnyFixedVectorOfNonZeroRank:$accumulator, AnyFixedVectorOfNonZeroRank:$a,
-                       AnyFixedVectorOfNonZeroRank:$b, UnitAttr:$allow_tf32);
+                       AnyFixedVectorOfNonZeroRank:$b, UnitAttr:$allow_tf32,
+                       UnitAttr:$unsigned_a, UnitAttr:$unsigned_b);
   let results = (outs AnyFixedVectorOfNonZeroRank:$result);
   let assemblyFormat = [{
     `accumulator` `(` $accumulator `:` type($accumulator) `)` `a` `(` $a `:` type($a) `)`
@@ -45,8 +46,8 @@ def MosaicGPU_WGMMAOp : MosaicGPU_Op<"wgmma", [MosaicGPU_Asynchronous, AllTypesM
   let description = [{
     `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`. The shapes are multiples of the shapes of the
     instruction, and M is a multiple of 64. `b` is in shared memory, and `a` is in shared memory or in registers. They
-    have one element type, or two 8-bit floats. i8 accumulates in i32; f16 and 8-bit floats accumulate in f32 or f16;
-    bf16, tf32 and f32 accumulate in f32.
+    have one element type, or two 8-bit floats. i8 accumulates in i32. f16 and 8-bit floats accumulate in f32 or f16.
+    bf16, tf32 and f32 accumulate in f32. i8 operands are signed, or unsigned with `unsigned_a` and `unsigned_b`.
 
     The matmul is asynchronous. The accumulator is available, and `a` and `b` may be written again, after a wait for
     its wgmma-group. A fence must order earlier writes to the operands in shared memory before the op.
@@ -66,7 +67,8 @@ def MosaicGPU_WGMMAOp : MosaicGPU_Op<"wgmma", [MosaicGPU_Asynchronous, AllTypesM
   let arguments = (ins VectorOfRankAndType<[2], [F16, F32, I32]>:$accumulator,
                        AnyTypeOf<[MemRefRankOf<[MosaicGPU_WGMMAElement], [2]>,
                                   VectorOfRankAndType<[2], [MosaicGPU_WGMMAElement]>]>:$a,
-                       MemRefRankOf<[MosaicGPU_WGMMAElement], [2]>:$b);
+                       MemRefRankOf<[MosaicGPU_WGMMAElement], [2]>:$b,
+                       UnitAttr:$unsigned_a, UnitAttr:$unsigned_b);
   let results = (outs VectorOfRankAndType<[2], [F16, F32, I32]>:$result);
   let assemblyFormat = [{
     `accumulator` `(` $accumulator `:` type($accumulator) `)` `a` `(` $a `:` type($a) `)`

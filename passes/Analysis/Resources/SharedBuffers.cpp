@@ -226,8 +226,9 @@ bool LaneEvaluator::Impl::addBlockAccess(Value buffer, OpOperand &memref,
   SmallVector<int64_t> strides;
   std::optional<Lanes> start = values.getStart(buffer, memref.get());
   int64_t threads = values.getNumThreads(memref.getOwner());
+  // A vector may be along any dimension, and threads copy rows.
   if (!start || !getStaticStrides(type, strides) || strides.empty() ||
-      strides.back() != 1 || !type.hasStaticShape() ||
+      (!access.layout && strides.back() != 1) || !type.hasStaticShape() ||
       threads % target.waveSize != 0)
     return false;
   int64_t elementBytes = *getElementBytes(type.getElementType());
@@ -257,9 +258,9 @@ bool LaneEvaluator::Impl::addBlockAccess(Value buffer, OpOperand &memref,
     registers = llvm::divideCeil(type.getNumElements() / length, threads);
   }
   chunks.vectorSize = length;
-  // A register along another dimension is accessed with scalar accesses.
-  bool isRow = !distribution || (distribution->getVectorDim() ==
-                                     static_cast<int64_t>(type.getRank()) - 1 &&
+  // A register whose elements are not adjacent is accessed with scalar
+  // accesses.
+  bool isRow = !distribution || (strides[distribution->getVectorDim()] == 1 &&
                                  distribution->getVectorStride() == 1);
   int64_t pieces = isRow ? 1 : length;
   for (int64_t reg = 0; reg < registers; ++reg) {
@@ -363,7 +364,8 @@ unsigned smalti::log2ElementDivisor(Value buffer, Value memref,
        memref = memref.getDefiningOp<ViewLikeOpInterface>().getViewSource()) {
     Operation *view = memref.getDefiningOp();
     if (isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
-            memref::AssumeAlignmentOp, memref::MemorySpaceCastOp>(view))
+            memref::AssumeAlignmentOp, memref::MemorySpaceCastOp,
+            memref::TransposeOp>(view))
       continue;
     auto subview = dyn_cast<memref::SubViewOp>(view);
     strides.clear();

@@ -511,7 +511,8 @@ std::optional<Lanes> ThreadValues::getStart(Value buffer, Value memref) {
     return add(fill(0), cast.getMixedOffsets().front(), 1);
   std::optional<Lanes> start = getStart(buffer, view.getViewSource());
   if (isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
-          memref::AssumeAlignmentOp, memref::MemorySpaceCastOp>(op))
+          memref::AssumeAlignmentOp, memref::MemorySpaceCastOp,
+          memref::TransposeOp>(op))
     return start;
   auto subview = dyn_cast<memref::SubViewOp>(op);
   SmallVector<int64_t> strides;

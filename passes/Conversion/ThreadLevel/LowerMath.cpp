@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -54,6 +55,68 @@ template <class Op> struct WidenHalf : OpRewritePattern<Op> {
   static bool isHalf(Op op) {
     return getElementTypeOrSelf(op.getType()).isF16();
   }
+};
+
+/// Whether the function may flush denormal results to zero.
+bool isApproximate(arith::ArithFastMathInterface op) {
+  return bitEnumContainsAll(op.getFastMathFlagsAttr().getValue(),
+                            arith::FastMathFlags::afn) &&
+         getElementTypeOrSelf(op->getResult(0).getType()).isF32();
+}
+
+/// Lowers an approximate power of 2, or of e, to the chip's instruction. The
+/// lowering that keeps denormal results takes five instructions more.
+template <class Op> struct ApproximatePower : OpRewritePattern<Op> {
+  ApproximatePower(MLIRContext *context, targets::Vendor vendor)
+      : OpRewritePattern<Op>(context, /*benefit=*/2), vendor(vendor) {}
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    auto vector = dyn_cast<VectorType>(type);
+    if (!isApproximate(op) || (vector && vector.isScalable()))
+      return failure();
+    Location loc = op.getLoc();
+    Value exponent = op.getOperand();
+    if (std::is_same_v<Op, math::ExpOp>) {
+      TypedAttr log2e = rewriter.getF32FloatAttr(llvm::numbers::log2ef);
+      if (vector)
+        log2e = SplatElementsAttr::get(vector, Attribute(log2e));
+      exponent = arith::MulFOp::create(
+          rewriter, loc, exponent,
+          arith::ConstantOp::create(rewriter, loc, log2e), op.getFastmath());
+    }
+    if (!vector) {
+      rewriter.replaceOp(op, createPower(rewriter, loc, exponent));
+      return success();
+    }
+    Value result =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    ArrayRef<int64_t> shape = vector.getShape();
+    for (const SmallVector<int64_t> &position :
+         StaticTileOffsetRange(shape, SmallVector<int64_t>(shape.size(), 1)))
+      result = vector::InsertOp::create(
+          rewriter, loc,
+          createPower(
+              rewriter, loc,
+              vector::ExtractOp::create(rewriter, loc, exponent, position)),
+          result, position);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  Value createPower(OpBuilder &builder, Location loc, Value exponent) const {
+    Type type = exponent.getType();
+    if (vendor == targets::Vendor::AMD)
+      return ROCDL::ROCDLExp2::create(builder, loc, type, exponent);
+    return LLVM::CallIntrinsicOp::create(
+               builder, loc, type,
+               builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"), exponent)
+        .getResult(0);
+  }
+
+  targets::Vendor vendor;
 };
 
 /// Computes an op on a vector of several dimensions row by row, for upstream's
@@ -203,6 +266,11 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     splitIntoRows<math::AbsIOp, math::CountLeadingZerosOp,
                   math::CountTrailingZerosOp>(patterns, legal);
+    patterns.add<ApproximatePower<math::ExpOp>, ApproximatePower<math::Exp2Op>>(
+        &getContext(), chip->vendor);
+    legal.addDynamicallyLegalOp<math::ExpOp, math::Exp2Op>([](Operation *op) {
+      return !isApproximate(cast<arith::ArithFastMathInterface>(op));
+    });
     if (chip->vendor == targets::Vendor::NVIDIA) {
       // The chips have instructions for these. The conversion to NVVM supports
       // no other intrinsics.

@@ -31,31 +31,66 @@ using namespace mlir;
 using namespace smalti;
 using targets::Target;
 
-/// The largest n such that runs of 2^n elements along the window's last
-/// dimension are aligned to 2^n elements and are entirely in or out of bounds.
-unsigned smalti::log2Run(const Window &window) {
-  auto memref = cast<BlockArgument>(window.memref);
-  auto rank = static_cast<int64_t>(window.sizes.size());
-  int64_t last = rank - 1;
+/// The last dimension that the tile has.
+static int64_t getLastDim(const Window &window) {
+  int64_t last = static_cast<int64_t>(window.sizes.size()) - 1;
   while (last > 0 && window.dropped.test(last))
     --last;
-  auto [strides, offset] = window.memref.getType().getStridesAndOffset();
-  if (rank == 0 || strides[last] != 1 || window.strides[last] != 1)
-    return 0;
-  unsigned run = std::min(log2Divisor(offset), log2SizeDivisor(memref, last));
-  run = std::min(run, log2Divisor(window.sizes[last]));
-  unsigned alignment = log2ArgumentAlignment(memref);
-  unsigned log2Element = llvm::Log2_64(std::max<int64_t>(
+  return last;
+}
+
+static unsigned log2ElementBytes(const Window &window) {
+  return llvm::Log2_64(std::max<int64_t>(
       getElementBytes(window.memref.getType().getElementType()).value_or(1),
       1));
+}
+
+/// `log2Run`; with `hasAllFacts`, as if dynamic sizes and strides were
+/// multiples of every power of two.
+static unsigned getRun(const Window &window, bool hasAllFacts) {
+  constexpr unsigned all = 62;
+  auto memref = cast<BlockArgument>(window.memref);
+  MemRefType type = window.memref.getType();
+  auto rank = static_cast<int64_t>(window.sizes.size());
+  int64_t last = getLastDim(window);
+  auto [strides, offset] = type.getStridesAndOffset();
+  if (rank == 0 || strides[last] != 1 || window.strides[last] != 1)
+    return 0;
+  unsigned run = hasAllFacts && type.isDynamicDim(last)
+                     ? all
+                     : log2SizeDivisor(memref, last);
+  run = std::min({run, log2Divisor(offset), log2Divisor(window.sizes[last])});
+  unsigned alignment = log2ArgumentAlignment(memref);
+  unsigned log2Element = log2ElementBytes(window);
   run = std::min(run, alignment > log2Element ? alignment - log2Element : 0);
   for (int64_t dim = 0; dim < rank; ++dim) {
-    unsigned stride = log2StrideDivisor(memref, dim);
+    unsigned stride = hasAllFacts && ShapedType::isDynamic(strides[dim])
+                          ? all
+                          : log2StrideDivisor(memref, dim);
     run = std::min(run, log2Divisor(window.offsets[dim]) + stride);
     if (dim != last && window.sizes[dim] > 1)
       run = std::min(run, log2Divisor(window.strides[dim]) + stride);
   }
   return run;
+}
+
+unsigned smalti::log2Run(const Window &window) {
+  return getRun(window, /*hasAllFacts=*/false);
+}
+
+std::optional<std::string> smalti::findMissingFact(const Window &window) {
+  unsigned log2Element = log2ElementBytes(window),
+           possible =
+               std::min(getRun(window, /*hasAllFacts=*/true),
+                        unsigned(llvm::Log2_64(kMaxAccessBytes)) - log2Element);
+  if (log2Run(window) >= possible)
+    return std::nullopt;
+  auto memref = cast<BlockArgument>(window.memref);
+  int64_t bytes = int64_t(1) << (possible + log2Element);
+  for (int64_t dim = 0; dim < window.memref.getType().getRank(); ++dim)
+    if (auto reason = findMissingStrideFact(memref, dim, bytes))
+      return reason;
+  return findMissingSizeFact(memref, getLastDim(window), bytes);
 }
 
 static int64_t bitWidth(Type element) {

@@ -17,7 +17,6 @@
 using namespace mlir;
 using namespace smalti;
 using namespace smalti::triton_xla;
-using targets::Element;
 using targets::MmaInstruction;
 using targets::MmaKind;
 using targets::Target;
@@ -57,15 +56,21 @@ struct DotShape {
 
 } // namespace
 
+static bool isUnsigned(DotOp dot) {
+  return dot.getUnsignedLhs() || dot.getUnsignedRhs();
+}
+
+static std::optional<MmaElements> getElements(DotOp dot) {
+  return MmaElements::get(dot.getLhs(), dot.getRhs(), dot.getAccumulator(),
+                          isUnsigned(dot));
+}
+
 static bool hasElements(const MmaInstruction &mma, DotOp dot) {
-  auto is = [](Element element, Value tile) {
-    return getMmaElement(getElementTypeOrSelf(tile.getType())) == element;
-  };
-  if (!is(mma.accumulator, dot.getAccumulator()))
+  std::optional<MmaElements> elements = getElements(dot);
+  if (!elements)
     return false;
-  if (mma.a == Element::TF32)
-    return dot.getTf32();
-  return is(mma.a, dot.getLhs()) && is(mma.b, dot.getRhs());
+  std::optional<MmaElements> tf32 = elements->getTF32();
+  return elements->match(mma) || (dot.getTf32() && tf32 && tf32->match(mma));
 }
 
 /// Whether the target multiplies the element types.
@@ -73,6 +78,22 @@ static bool hasInstruction(const Target &target, DotOp dot) {
   return llvm::any_of(target.mmas, [&](const MmaInstruction &mma) {
     return hasElements(mma, dot);
   });
+}
+
+/// Whether the operands are unsigned, but MMAs only multiply signed values.
+static bool requiresSigned(const Target &target, DotOp dot) {
+  std::optional<MmaElements> elements = getElements(dot);
+  if (!elements || !elements->hasUnsigned)
+    return false;
+  auto hasMma = [&] {
+    return llvm::any_of(target.mmas, [&](const MmaInstruction &mma) {
+      return mma.kind != MmaKind::Fma && elements->match(mma);
+    });
+  };
+  if (hasMma())
+    return false;
+  elements->hasUnsigned = false;
+  return hasMma();
 }
 
 /// The shape with the fewest multiplications for each kind of instruction, and
@@ -171,7 +192,7 @@ static Value padDot(TileBuilder &b, DotOp dot, const PaddedShape &padded) {
       padTile(b, dot.getRhs(), {padded.k, padded.n}, /*isNegative=*/false);
   Value accumulator =
       padAccumulator(b, dot.getAccumulator(), {padded.m, padded.n});
-  Value result = b.dot(lhs, rhs, accumulator, dot.getAlgorithm());
+  Value result = b.dotLike(dot, lhs, rhs, accumulator);
   return b.slice(b.slice(result, 0, 0, shape.m), 1, 0, shape.n);
 }
 
@@ -228,29 +249,44 @@ static Value widenFloat8(TileBuilder &b, Value tile) {
   return b.convert(b.bitcast(bits, f32), b.getBF16Type());
 }
 
-/// The highest bits of the elements of an operand, as i8.
-static Value getHighBits(TileBuilder &b, Value tile) {
+/// Subtracts 128 from unsigned elements. The results are signed.
+static Value subtractOffset(TileBuilder &b, Value tile) {
   if (TransposeOp transpose = getOperandTranspose(tile))
-    return b.transpose(getHighBits(b, transpose.getTile()), {1, 0});
-  return b.bits(tile, 7, 1);
+    return b.transpose(subtractOffset(b, transpose.getTile()), {1, 0});
+  return arith::XOrIOp::create(
+      b, tile, b.integers(b.shapeOf(tile), b.getI8Type(), -128));
 }
 
-/// With `l` and `r` as the signed values, and `h` as the highest bits of
-/// unsigned operands: (l + 256 hl) * (r + 256 hr), modulo 2^32.
+/// With `l` and `r` as signed values, and `hl` and `hr` as 128 for unsigned
+/// operands and 0 for others, the sum over k of (l + hl) * (r + hr) is the sum
+/// of l * r, plus hr times that of l, plus hl times that of r, plus K * hl *
+/// hr. All sums are modulo 2^32.
 static Value expandUnsigned(TileBuilder &b, DotOp dot) {
-  Value lhs = dot.getLhs(), rhs = dot.getRhs(), sum, highLhs, highRhs;
-  if (dot.getUnsignedLhs())
-    highLhs = getHighBits(b, lhs);
-  if (dot.getUnsignedRhs())
-    highRhs = getHighBits(b, rhs);
-  sum = b.zeros(b.shapeOf(dot.getAccumulator()), b.getI32Type());
-  if (highLhs && highRhs)
-    sum = b.shiftLeft(b.dot(highLhs, highRhs, sum), 8);
-  if (highLhs)
-    sum = b.dot(highLhs, rhs, sum);
-  if (highRhs)
-    sum = b.dot(lhs, highRhs, sum);
-  sum = arith::AddIOp::create(b, dot.getAccumulator(), b.shiftLeft(sum, 8));
+  Value lhs = dot.getLhs(), rhs = dot.getRhs(), sum = dot.getAccumulator();
+  ArrayRef<int64_t> shape = b.shapeOf(sum);
+  Type i32 = b.getI32Type();
+  bool hasLhs = dot.getUnsignedLhs(), hasRhs = dot.getUnsignedRhs();
+  if (hasLhs)
+    lhs = subtractOffset(b, lhs);
+  if (hasRhs)
+    rhs = subtractOffset(b, rhs);
+  auto add = [&](Value correction) {
+    sum = arith::AddIOp::create(b, sum, correction);
+  };
+  // Adds 128 times the sums of an operand along K.
+  auto addSums = [&](Value operand, int64_t dimK) {
+    Value wide =
+        arith::ExtSIOp::create(b, b.withElement(operand, i32), operand);
+    add(b.broadcast(b.shiftLeft(b.sum(wide, dimK), 7), {1 - dimK}, shape));
+  };
+  if (hasLhs)
+    addSums(rhs, /*dimK=*/0);
+  if (hasRhs)
+    addSums(lhs, /*dimK=*/1);
+  if (hasLhs && hasRhs)
+    add(b.integers(
+        shape, i32,
+        static_cast<int32_t>(static_cast<uint32_t>(b.shapeOf(lhs)[1] << 14))));
   return b.dot(lhs, rhs, sum);
 }
 
@@ -271,13 +307,9 @@ static bool isMatmul(DotOp dot) {
              dot.getAlgorithm());
 }
 
-static bool isUnsigned(DotOp dot) {
-  return dot.getUnsignedLhs() || dot.getUnsignedRhs();
-}
-
 static bool isLegal(DotOp dot, const Target &target, int64_t numWarps) {
   return !isMatmul(dot) ||
-         (!isUnsigned(dot) && hasInstruction(target, dot) &&
+         (!requiresSigned(target, dot) && hasInstruction(target, dot) &&
           !isPadded(dot, choosePadding(target, dot, numWarps)));
 }
 
@@ -297,17 +329,16 @@ bool smalti::hasLegalDots(EntryFuncOp func, const Target &target,
 static Value rewriteDot(TileBuilder &b, DotOp dot, const Target &target,
                         int64_t numWarps) {
   Value lhs = dot.getLhs(), rhs = dot.getRhs();
-  if (isUnsigned(dot)) {
+  if (requiresSigned(target, dot)) {
     remarkMissed(dot, kPassName)
-        << "unsigned operands split: the dot is computed by MMAs of signed "
-           "values and of highest bits";
+        << "unsigned operands offset by -128: MMAs of " << target.name
+        << " multiply only signed i8; sums of the operands along K are added";
     return expandUnsigned(b, dot);
   }
   if (!hasInstruction(target, dot)) {
     if (b.typeOf(dot.getAccumulator()).getElementType().isF16()) {
       Value wide = b.convert(dot.getAccumulator(), b.getF32Type());
-      return b.convert(b.dot(lhs, rhs, wide, dot.getAlgorithm()),
-                       b.getF16Type());
+      return b.convert(b.dotLike(dot, lhs, rhs, wide), b.getF16Type());
     }
     if (isFloat8(lhs)) {
       remarkMissed(dot, kPassName)

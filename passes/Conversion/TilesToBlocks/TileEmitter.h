@@ -177,7 +177,7 @@ private:
   mlir::Value viewBuffer(mlir::Location loc, mlir::Value buffer,
                          mlir::ArrayRef<int64_t> shape);
   void allocateScratch();
-  mlir::Type getIndexWord(mlir::MemRefType type);
+  mlir::Type getIndexWord(mlir::Value memref);
   mlir::Value getScratch(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
                          mlir::Type element);
 
@@ -204,7 +204,11 @@ private:
   }
   mlir::Value allocateBuffer(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
                              mlir::Type element, int64_t alignment = 0);
+  mlir::Value allocateOperand(mlir::Location loc, mlir::RankedTensorType type,
+                              mlir::Block *user);
   mlir::Value stageOperand(triton_xla::DotOp dot, mlir::Value operand);
+  mlir::Value operandInLayout(mlir::Location loc, mlir::Value operand,
+                              mlir::Attribute layout);
   /// Whether only MMAs in its MLIR block use a concatenation, as operands A and
   /// B. Its parts are then stored directly to the buffers of the operands.
   bool isStaged(triton_xla::ConcatOp op) const;
@@ -266,11 +270,11 @@ private:
   llvm::DenseMap<mlir::Type, mlir::Value> scratches;
   /// Constant arrays of the module.
   int64_t numConstants = 0;
-  /// Buffers of computed operands, and the block of the last dot that used
+  /// Buffers of operands in loops, and the block of the last dots that used
   /// each.
-  llvm::SmallVector<std::pair<mlir::Value, mlir::Block *>> computed;
-  /// Buffers of operands that are stored before the loop of their dots.
-  llvm::DenseMap<mlir::Value, mlir::Value> staged;
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Block *>> operandBuffers;
+  /// Buffers of stored operands, and the block in which each is stored.
+  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, mlir::Block *>> staged;
   /// Whether copies are not yet committed to a group.
   bool hasUncommittedCopies = false;
   /// For each wgmma dot, the mbarrier of its TMA loads and the parity of the

@@ -138,13 +138,14 @@ Value TileEmitter::constantOrLanes(Location loc, OpFoldResult value, Type word,
 }
 
 /// The type of linear indices of a memref: 32 bits if they cannot overflow.
-Type TileEmitter::getIndexWord(MemRefType type) {
+Type TileEmitter::getIndexWord(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
   std::optional<int64_t> span;
   if (!isDynamic(type))
     span = getElementSpan(type);
-  return span && *span <= std::numeric_limits<int32_t>::max()
-             ? builder.getI32Type()
-             : builder.getI64Type();
+  bool isSmall = span ? *span <= std::numeric_limits<int32_t>::max()
+                      : isStatedSmall(cast<BlockArgument>(memref));
+  return isSmall ? builder.getI32Type() : builder.getI64Type();
 }
 
 /// A one-dimensional view of the memory of an argument, and the linear index of
@@ -160,7 +161,7 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
   std::optional<int64_t> span;
   if (!isDynamic(type))
     span = getElementSpan(type);
-  linear.word = getIndexWord(type);
+  linear.word = getIndexWord(memref);
   if (mask)
     linear.mask = lookupLanes(loc, mask, lanes);
   for (auto [dim, index] : llvm::enumerate(indices))

@@ -141,9 +141,14 @@ static Attribute toAttribute(MLIRContext *context,
     return {};
   if (const auto *tiled = std::get_if<TiledLayout>(&*layout))
     return mosaic_gpu::TiledLayoutAttr::get(context, *tiled);
-  if (const auto *strided = std::get_if<StridedLayout>(&*layout))
+  if (const auto *strided = std::get_if<StridedLayout>(&*layout)) {
+    // Threads have chunks of rows.
+    if (strided->shape.empty() ||
+        strided->shape.back() % strided->vectorSize != 0)
+      return {};
     return mosaic_gpu::WGStridedFragLayoutAttr::get(context, strided->shape,
                                                     strided->vectorSize);
+  }
   return mosaic_gpu::WGSplatFragLayoutAttr::get(
       context, std::get<SplatLayout>(*layout).shape);
 }

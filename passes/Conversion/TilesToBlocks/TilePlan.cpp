@@ -1,6 +1,7 @@
 //===- TilePlan.cpp - Plan of the conversion to block level ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
@@ -8,6 +9,7 @@
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Analysis/Resources/OverlapChoice.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Layouts/Plans/Relayouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,7 +27,6 @@
 
 using namespace mlir;
 using namespace smalti;
-using targets::Element;
 using targets::MmaInstruction;
 using targets::Target;
 
@@ -41,22 +42,29 @@ static constexpr int64_t kAccumulatorRegisters = 64;
 // Windows
 //===----------------------------------------------------------------------===//
 
+template <typename Op> static Window makeWindow(Op op, Value memref) {
+  ArrayRef<int64_t> padded = op.getStaticSizes(), sizes = padded;
+  if (auto stated =
+          op->template getAttrOfType<DenseI64ArrayAttr>(kWindowSizesAttr))
+    sizes = stated;
+  Window window{cast<TypedValue<MemRefType>>(memref),
+                op.getMixedOffsets(),
+                llvm::to_vector(sizes),
+                llvm::to_vector(op.getStaticStrides()),
+                op.getDroppedDims(),
+                op.getTileType(),
+                llvm::SmallBitVector(sizes.size())};
+  for (size_t dim = 0; dim < sizes.size(); ++dim)
+    window.padded[dim] = sizes[dim] != padded[dim];
+  return window;
+}
+
 Window Window::of(triton_xla::ExtractOp op) {
-  return {cast<TypedValue<MemRefType>>(op.getSource()),
-          op.getMixedOffsets(),
-          llvm::to_vector(op.getStaticSizes()),
-          llvm::to_vector(op.getStaticStrides()),
-          op.getDroppedDims(),
-          op.getTileType()};
+  return makeWindow(op, op.getSource());
 }
 
 Window Window::of(triton_xla::InsertOp op) {
-  return {cast<TypedValue<MemRefType>>(op.getDestination()),
-          op.getMixedOffsets(),
-          llvm::to_vector(op.getStaticSizes()),
-          llvm::to_vector(op.getStaticStrides()),
-          op.getDroppedDims(),
-          op.getTileType()};
+  return makeWindow(op, op.getDestination());
 }
 
 std::optional<Window> smalti::windowOf(Operation *op) {
@@ -74,24 +82,6 @@ std::optional<Window> smalti::windowOf(Operation *op) {
 bool smalti::isTileType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.getRank() != 0;
-}
-
-bool smalti::isDynamic(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  return !type.hasStaticShape() || ShapedType::isDynamic(offset) ||
-         llvm::any_of(strides, ShapedType::isDynamic);
-}
-
-DynamicParameters smalti::getDynamicParameters(MemRefType type) {
-  DynamicParameters parameters;
-  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (type.isDynamicDim(dim))
-      parameters.sizes.push_back(dim);
-    if (ShapedType::isDynamic(strides[dim]) && !type.getLayout().isIdentity())
-      parameters.strides.push_back(dim);
-  }
-  return parameters;
 }
 
 /// The divisor that an argument attribute states for a dimension.
@@ -121,6 +111,64 @@ unsigned smalti::log2StrideDivisor(BlockArgument memref, int64_t dim) {
   for (int64_t inner = dim + 1; inner < type.getRank(); ++inner)
     divisor += log2SizeDivisor(memref, inner);
   return divisor;
+}
+
+bool smalti::isStatedSmall(BlockArgument memref) {
+  auto func = cast<triton_xla::EntryFuncOp>(memref.getOwner()->getParentOp());
+  auto bytes = func.getArgAttrOfType<IntegerAttr>(memref.getArgNumber(),
+                                                  triton_xla::kMaxBytes);
+  return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max();
+}
+
+/// The message for a size or a stride of an argument that is not known to be a
+/// multiple of `elements`; states the divisor of `statedDim`.
+static std::string describeMissingFact(BlockArgument memref, StringRef subject,
+                                       int64_t dim, bool statesSize,
+                                       int64_t statedDim, int64_t elements) {
+  SmallVector<int64_t> divisors;
+  for (int64_t i = 0, e = cast<MemRefType>(memref.getType()).getRank(); i < e;
+       ++i)
+    divisors.push_back(int64_t(1)
+                       << std::min(statesSize ? log2SizeDivisor(memref, i)
+                                              : log2StrideDivisor(memref, i),
+                                   30u));
+  divisors[statedDim] = elements;
+  return llvm::formatv("the {0} of dimension {1} of argument #{2} is not known "
+                       "to be a multiple of {3}; if it is, add {4} = "
+                       "array<i64: {5}> to the argument",
+                       subject, dim, memref.getArgNumber(), elements,
+                       statesSize ? triton_xla::kSizeDivisors
+                                  : triton_xla::kStrideDivisors,
+                       llvm::make_range(divisors.begin(), divisors.end()))
+      .str();
+}
+
+std::optional<std::string> smalti::findMissingStrideFact(BlockArgument memref,
+                                                         int64_t dim,
+                                                         int64_t bytes) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t wanted = bytes * 8 / type.getElementTypeBitWidth();
+  if (!ShapedType::isDynamic(type.getStridesAndOffset().first[dim]) ||
+      int64_t(1) << std::min(log2StrideDivisor(memref, dim), 30u) >= wanted)
+    return std::nullopt;
+  // The strides of a row-major array are products of its sizes.
+  bool isRowMajor = type.getLayout().isIdentity();
+  int64_t stated = dim;
+  if (isRowMajor)
+    for (stated = type.getRank() - 1; !type.isDynamicDim(stated);)
+      --stated;
+  return describeMissingFact(memref, "stride", dim, isRowMajor, stated, wanted);
+}
+
+std::optional<std::string>
+smalti::findMissingSizeFact(BlockArgument memref, int64_t dim, int64_t bytes) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t wanted = bytes * 8 / type.getElementTypeBitWidth();
+  if (!type.isDynamicDim(dim) ||
+      int64_t(1) << std::min(log2SizeDivisor(memref, dim), 30u) >= wanted)
+    return std::nullopt;
+  return describeMissingFact(memref, "size", dim, /*statesSize=*/true, dim,
+                             wanted);
 }
 
 triton_xla::TransposeOp smalti::getOperandTranspose(Value tile) {
@@ -170,28 +218,14 @@ Attribute TilePlan::layoutOf(Value tile) const {
   return layouts.lookup(tile);
 }
 
-static bool hasTiles(Operation *op) {
-  return llvm::any_of(op->getOperands(), isTile) ||
-         llvm::any_of(op->getResults(), isTile);
-}
-
-/// Whether `name` is a valid assembler symbol without quotes.
-static bool isAssemblerName(StringRef name) {
-  return !name.empty() && !llvm::isDigit(name.front()) &&
-         llvm::all_of(name, [](char c) {
-           return llvm::isAlnum(c) || c == '_' || c == '$';
-         });
-}
-
-/// Whether elements of this type have the same bits in memory and in a vector.
-static bool isMemoryElement(Type element) {
-  if (element.isInteger())
-    return llvm::is_contained({2, 4, 8, 16, 32, 64},
-                              element.getIntOrFloatBitWidth());
-  auto type = dyn_cast<FloatType>(element);
-  return type && (isa<Float4E2M1FNType, Float16Type, BFloat16Type, Float32Type,
-                      Float64Type>(type) ||
-                  type.getWidth() == 8);
+Attribute TilePlan::operandLayoutOf(Value operand) const {
+  triton_xla::TransposeOp transpose = getOperandTranspose(operand);
+  if (!transpose)
+    return layoutOf(operand);
+  return getTransposedLayout(
+      layoutOf(transpose.getTile()),
+      cast<RankedTensorType>(transpose.getTile().getType()).getShape(),
+      transpose.getPermutation());
 }
 
 namespace {
@@ -208,29 +242,30 @@ public:
   }
 
   FailureOr<TilePlan> run() {
-    if (failed(checkSignature()) || failed(checkBody()) ||
-        failed(chooseWarps()))
+    if (failed(checkBody()) || failed(chooseWarps()))
       return failure();
     chooseAsyncCopies();
     if (failed(assignLayouts(plan, target)))
       return failure();
+    chooseRegisterOperands();
     placeGlobalBarriers(plan);
     chooseTensorStores();
     return std::move(plan);
   }
 
 private:
-  LogicalResult checkSignature();
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
-  LogicalResult checkMemRefs(Operation *op);
-  LogicalResult checkDot(triton_xla::DotOp dot);
   bool chooseWarpgroups();
+  bool prefersTransposedMmas();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
   void chooseAsyncCopies();
   std::optional<std::string>
   getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const;
+  bool staysInWarps(triton_xla::DotOp dot, Value operand,
+                    const layout::TiledLayout &fragment) const;
+  void chooseRegisterOperands();
   void chooseTensorStores();
 
   TilePlan plan;
@@ -251,148 +286,34 @@ private:
 // Preconditions
 //===----------------------------------------------------------------------===//
 
-LogicalResult Planner::checkSignature() {
-  triton_xla::EntryFuncOp func = plan.func;
-  if (func.getTileIds().size() != 1)
-    return func.emitError()
-           << "a grid of " << func.getTileIds().size()
-           << " dimensions is not supported on a GPU; smalti-expand-tile-ops "
-              "reduces it to one";
-  if (func.getNumTiles() > std::numeric_limits<int32_t>::max())
-    return func.emitError() << "the kernel has " << func.getNumTiles()
-                            << " tiles; a grid has at most "
-                            << std::numeric_limits<int32_t>::max() << " blocks";
-  if (!isAssemblerName(func.getSymName()))
-    return func.emitError()
-           << "the name of the kernel is not a valid assembler symbol; use "
-              "letters, digits, '_' and '$', and do not start with a digit";
-  for (BlockArgument argument : func.getKernelArguments()) {
-    auto type = dyn_cast<MemRefType>(argument.getType());
-    if (!type)
-      continue; // A scalar.
-    auto refuse = [&](const Twine &why) {
-      return func.emitError() << "argument #" << argument.getArgNumber()
-                              << " has type " << type << "; " << why;
-    };
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    bool hasStrides = succeeded(type.getStridesAndOffset(strides, offset));
-    bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
-    if (isEmpty && (!hasStrides || isDynamic(type)))
-      return refuse("an empty memref is supported only if its strides can be "
-                    "determined: only its outermost size may be 0");
-    if (!hasStrides)
-      return refuse("a strided layout is required");
-    if (offset != 0)
-      return refuse("the offset 0 is required, since a kernel receives a "
-                    "pointer to the first element");
-    if (llvm::any_of(strides, [](int64_t stride) {
-          return !ShapedType::isDynamic(stride) && stride < 0;
-        }))
-      return refuse("negative strides are not supported");
-    if (type.getMemorySpace())
-      return refuse("the default memory space is required");
-    if (!isMemoryElement(type.getElementType()))
-      return refuse(
-          "supported elements are floats of 8 bits, f4E2M1FN, f16, bf16, f32, "
-          "f64 and integers of 2, 4, 8, 16, 32 or 64 bits");
-    if (!isDynamic(type) && !getElementSpan(type))
-      return refuse("the size exceeds the 64-bit address space");
-  }
-  return success();
-}
-
-LogicalResult Planner::checkMemRefs(Operation *op) {
-  for (Value operand : op->getOperands()) {
-    if (!isa<BaseMemRefType>(operand.getType()))
-      continue;
-    auto argument = dyn_cast<BlockArgument>(operand);
-    if (!argument || argument.getOwner()->getParentOp() != plan.func)
-      return op->emitOpError(
-          "accesses a memref that is not an argument of the entry function");
-  }
-  return success();
-}
-
-LogicalResult Planner::checkDot(triton_xla::DotOp dot) {
-  auto refuse = [&](StringRef what) {
-    return dot.emitOpError() << what << " is not supported on a GPU";
-  };
-  if (dot.getLhs().getType().getRank() != 2)
-    return refuse("a batch of dots");
-  if (!llvm::is_contained({triton_xla::DotAlgorithm::Default,
-                           triton_xla::DotAlgorithm::TF32,
-                           triton_xla::DotAlgorithm::IEEE},
-                          dot.getAlgorithm()))
-    return refuse("a dot with this algorithm");
-  dots.push_back(dot);
-  return success();
-}
-
 LogicalResult Planner::checkOp(Operation *op) {
-  for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults())) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type) {
-      if (isa<TensorType, VectorType>(value.getType()))
-        return op->emitOpError() << "has a value of type " << value.getType()
-                                 << "; a ranked static tensor is required";
-      continue;
-    }
-    if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
-      return op->emitOpError()
-             << "has a tile of type " << type
-             << "; static dimensions of at least 1 are required";
-    if (!type.getElementType().isIntOrIndexOrFloat())
-      return op->emitOpError() << "has a tile of " << type.getElementType()
-                               << "; integers, index or floats are required";
-    largestTile = std::max(largestTile, type.getNumElements());
-  }
-
-  if (windowOf(op))
-    return checkMemRefs(op);
-  if (auto dot = dyn_cast<triton_xla::DotOp>(op))
-    return checkDot(dot);
+  for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+      largestTile = std::max(largestTile, type.getNumElements());
   hasReductions |= isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
-  if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, triton_xla::YieldOp,
-          triton_xla::ReduceOp, triton_xla::ScanOp, triton_xla::BroadcastOp,
-          triton_xla::TransposeOp, triton_xla::ReshapeOp, triton_xla::IotaOp,
-          triton_xla::ConcatOp, triton_xla::SliceOp, triton_xla::GatherTileOp,
-          triton_xla::PrintOp, triton_xla::AssertOp, triton_xla::AssumeOp,
-          triton_xla::AssumeMultipleOp, scf::ForOp, scf::WhileOp, scf::IfOp,
-          scf::YieldOp, scf::ConditionOp, arith::ConstantOp, tensor::SplatOp>(
-          op))
-    return success();
-  // The scalar of a tile of rank 0.
-  if (isa<tensor::ExtractOp>(op) && !isTile(op->getOperand(0)))
-    return success();
-  if (auto dim = dyn_cast<memref::DimOp>(op)) {
-    std::optional<int64_t> number = dim.getConstantIndex();
-    auto type = dyn_cast<MemRefType>(dim.getSource().getType());
-    if (!number || !type || *number < 0 || *number >= type.getRank())
-      return op->emitOpError("requires a constant dimension of the memref");
-    return checkMemRefs(op);
+  bool isDerived = isa<triton_xla::SqueezeDimsOp, triton_xla::SplitOp,
+                       triton_xla::NumTilesOp, triton_xla::HistogramOp,
+                       triton_xla::SortOp, triton_xla::RandomBitsOp,
+                       triton_xla::DotScaledOp, triton_xla::SparseDotOp>(op);
+  if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
+    isDerived = dot.getLhs().getType().getRank() != 2 ||
+                !llvm::is_contained({triton_xla::DotAlgorithm::Default,
+                                     triton_xla::DotAlgorithm::TF32,
+                                     triton_xla::DotAlgorithm::IEEE},
+                                    dot.getAlgorithm());
+    dots.push_back(dot);
   }
-  if (isa<memref::LoadOp, memref::StoreOp, triton_xla::GatherOp,
-          triton_xla::ScatterOp, triton_xla::AtomicRMWOp,
-          triton_xla::AtomicCASOp>(op))
-    return checkMemRefs(op);
-  if (hasTiles(op)) {
-    if (op->getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(op))
-      return success();
-    return op->emitOpError("on tiles is not supported on a GPU; supported are "
-                           "element-wise ops, triton_xla ops, "
-                           "scf.for, scf.while and scf.if");
-  }
-  if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
-      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>))
-    return op->emitOpError("is not supported on a GPU; supported are scalar "
-                           "ops without side effects, memref.load, "
-                           "memref.store, triton_xla ops, scf.for, scf.while "
-                           "and scf.if");
+  if (isDerived)
+    return op->emitOpError("is not a primitive op of the tile level; run "
+                           "smalti-expand-tile-ops before this conversion");
   return success();
 }
 
 LogicalResult Planner::checkBody() {
+  if (size_t rank = plan.func.getTileIds().size(); rank != 1)
+    return plan.func.emitError()
+           << "the grid has " << rank
+           << " dimensions; run smalti-expand-tile-ops before this conversion";
   WalkResult result =
       plan.func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
         return failed(checkOp(op)) ? WalkResult::interrupt()
@@ -409,28 +330,32 @@ std::optional<BlockMma> Planner::selectFor(triton_xla::DotOp dot,
                                            int64_t warps) const {
   auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
   auto rhs = cast<RankedTensorType>(dot.getRhs().getType());
-  auto accumulator = cast<RankedTensorType>(dot.getAccumulator().getType());
-  std::optional<Element> a = getMmaElement(lhs.getElementType()),
-                         b = getMmaElement(rhs.getElementType()),
-                         c = getMmaElement(accumulator.getElementType());
-  if (!a || !b || !c)
+  std::optional<MmaElements> elements =
+      MmaElements::get(dot.getLhs(), dot.getRhs(), dot.getAccumulator(),
+                       dot.getUnsignedLhs() || dot.getUnsignedRhs());
+  if (!elements)
     return std::nullopt;
   int64_t m = lhs.getDimSize(0), k = lhs.getDimSize(1), n = rhs.getDimSize(1);
-  auto select = [&](Element lhs, Element rhs) {
-    std::optional<BlockMma> best =
-        selectMma(target, lhs, rhs, *c, m, n, k, warps);
-    if (!reducesRows || !best || best->warpsN == 1)
+  auto select = [&](const MmaElements &elements) {
+    std::optional<BlockMma> best = selectMma(target, elements, m, n, k, warps);
+    if (!reducesRows || !best)
       return best;
-    std::optional<BlockMma> rows =
-        findMma(target, lhs, rhs, *c, m, n, k, warps, [&](const BlockMma &mma) {
-          return mma.warpsN == 1 && mma.instruction == best->instruction;
-        });
+    // The more rows an MMA has, the fewer rows a lane has.
+    std::optional<BlockMma> rows;
+    findMma(target, elements, m, n, k, warps, [&](const BlockMma &mma) {
+      if (mma.warpsN == 1 && !mma.isTransposed &&
+          mma.instruction->macsPerCycle == best->instruction->macsPerCycle &&
+          (!rows || mma.instruction->m > rows->instruction->m))
+        rows = mma;
+      return false;
+    });
     return rows ? rows : best;
   };
-  if (dot.getTf32() && *a == Element::F32)
-    if (std::optional<BlockMma> mma = select(Element::TF32, Element::TF32))
-      return mma;
-  return select(*a, *b);
+  if (dot.getTf32())
+    if (std::optional<MmaElements> tf32 = elements->getTF32())
+      if (std::optional<BlockMma> mma = select(*tf32))
+        return mma;
+  return select(*elements);
 }
 
 /// Whether a row of the result of a dot is reduced, through element-wise ops.
@@ -501,6 +426,25 @@ bool Planner::chooseWarpgroups() {
   return true;
 }
 
+/// Whether accumulators should have the rows of a tile along the lanes, and
+/// parts of a row in registers, which is the layout of operand A of an MMA. The
+/// accesses to memory are then wider. Otherwise, columns are along the lanes,
+/// as in operand B.
+bool Planner::prefersTransposedMmas() {
+  int64_t votes = 0;
+  auto vote = [&](Value operand, int64_t direct) {
+    triton_xla::TransposeOp transpose = getOperandTranspose(operand);
+    Value tile = transpose ? transpose.getTile() : operand;
+    if (!isa_and_nonnull<triton_xla::ExtractOp>(tile.getDefiningOp()))
+      votes += transpose ? -direct : direct;
+  };
+  for (triton_xla::DotOp dot : dots) {
+    vote(dot.getLhs(), 1);
+    vote(dot.getRhs(), -1);
+  }
+  return votes >= 0;
+}
+
 LogicalResult Planner::chooseWarps() {
   int64_t maxWarps = target.maxThreadsPerBlock / target.waveSize;
   plan.block.waveSize = target.waveSize;
@@ -558,11 +502,17 @@ LogicalResult Planner::chooseWarps() {
       plan.block.numWarps = 1;
   }
 
+  bool isTransposed = prefersTransposedMmas();
   for (triton_xla::DotOp dot : dots) {
     std::optional<BlockMma> mma = selectFor(dot, plan.block.numWarps);
     assert(mma && "legalizeDots must pad the tiles for these warps");
     DotPlan dotPlan;
     dotPlan.mma = *mma;
+    if (isTransposed)
+      if (std::optional<BlockMma> transposed =
+              arrangeMma(*mma->instruction, mma->m, mma->n, mma->k, mma->warpsM,
+                         mma->warpsN, /*isTransposed=*/true))
+        dotPlan.mma = *transposed;
     if (mma->instruction->kind == targets::MmaKind::Fma)
       for (const MmaInstruction &other : llvm::reverse(target.mmas))
         if (other.kind != targets::MmaKind::Fma &&
@@ -627,6 +577,8 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   }
   if (window.dropped.any())
     return "the window drops unit dimensions, which copies do not support";
+  if (window.padded.any())
+    return "the tile is padded, which copies do not support";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
     return "the window has a stride other than 1";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||
@@ -637,17 +589,19 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
   int64_t aligned = elementBytes << std::min(log2Run(window), 8u);
+  std::optional<std::string> missing = findMissingFact(window);
+  std::string fact = missing ? "; " + *missing : "";
   if (llvm::none_of(target.asyncCopyBytes, [&](int64_t bytes) {
         return bytes <= aligned && bytes >= elementBytes;
       }))
     return llvm::formatv("rows are only proven to be aligned to {0} B; the "
-                         "narrowest copy has {1} B",
-                         aligned, target.asyncCopyBytes.front())
+                         "narrowest copy has {1} B{2}",
+                         aligned, target.asyncCopyBytes.front(), fact)
         .str();
   if (copies == OperandCopies::Auto && !paysAsyncCopy(target, aligned))
     return llvm::formatv("rows are only proven to be aligned to {0} B; copies "
-                         "below {1} B are not faster than loads on {2}",
-                         aligned, target.minAsyncCopyBytes, target.name)
+                         "below {1} B are not faster than loads on {2}{3}",
+                         aligned, target.minAsyncCopyBytes, target.name, fact)
         .str();
   return std::nullopt;
 }
@@ -671,6 +625,48 @@ void Planner::chooseAsyncCopies() {
     }
     plan.asyncCopies.insert(extract);
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Operands in registers
+//===----------------------------------------------------------------------===//
+
+/// Whether a computed operand of a dot can change its layout to that of the MMA
+/// at less cost than through shared memory.
+bool Planner::staysInWarps(triton_xla::DotOp dot, Value operand,
+                           const layout::TiledLayout &fragment) const {
+  // Other operands are copied, or stored once before the loop.
+  Value tile = operand;
+  if (triton_xla::TransposeOp transpose = getOperandTranspose(operand))
+    tile = transpose.getTile();
+  auto loop = dot->getParentOfType<LoopLikeOpInterface>();
+  if (isSplat(tile) || (loop && loop.isDefinedOutsideOfLoop(tile)) ||
+      isa_and_nonnull<triton_xla::ExtractOp, triton_xla::ConcatOp>(
+          tile.getDefiningOp()))
+    return false;
+  auto layout = dyn_cast_or_null<mosaic_gpu::TiledLayoutAttr>(
+      plan.operandLayoutOf(operand));
+  if (!layout)
+    return false;
+  auto type = cast<RankedTensorType>(operand.getType());
+  relayouts::Means means =
+      relayouts::planRelayout(layout.getLayout(), fragment, type.getShape(),
+                              type.getElementTypeBitWidth(), target,
+                              plan.block.numWarps)
+          .means;
+  return means != relayouts::Means::SharedMemory &&
+         means != relayouts::Means::Impossible;
+}
+
+void Planner::chooseRegisterOperands() {
+  for (auto &[op, dotPlan] : plan.dots) {
+    // A loop over K needs its operands in memory.
+    if (dotPlan.loopOverK)
+      continue;
+    auto dot = cast<triton_xla::DotOp>(op);
+    dotPlan.aInRegisters = staysInWarps(dot, dot.getLhs(), dotPlan.mma.a);
+    dotPlan.bInRegisters = staysInWarps(dot, dot.getRhs(), dotPlan.mma.b);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,9 @@ struct DotPlan {
   const targets::MmaInstruction *missed = nullptr;
   /// Whether the next iteration of a loop overwrites the operand buffers.
   bool inLoop = false;
+  /// Whether an operand changes its layout to that of the MMA instead of being
+  /// stored in shared memory: no element moves between warps.
+  bool aInRegisters = false, bInRegisters = false;
 };
 
 /// Why an operand is not copied asynchronously.
@@ -70,6 +73,9 @@ struct TilePlan {
 
   /// The layout of a tile at its uses.
   mlir::Attribute layoutOf(mlir::Value tile) const;
+  /// The layout of operand A or B of a dot in registers, through a transpose
+  /// that has no layout of its own; null if none exists.
+  mlir::Attribute operandLayoutOf(mlir::Value operand) const;
 };
 
 /// Whether a tile is a splat, which is rematerialized at each use.

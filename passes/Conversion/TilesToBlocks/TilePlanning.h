@@ -9,6 +9,7 @@
 #define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEPLANNING_H
 
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 
 namespace smalti {
 
@@ -25,6 +26,10 @@ std::optional<Window> windowOf(mlir::Operation *op);
 /// The largest n such that runs of 2^n elements along the window's last
 /// dimension are aligned to 2^n elements and are entirely in or out of bounds.
 unsigned log2Run(const Window &window);
+/// Why accesses of the window are narrower than 16 bytes and its rows, and the
+/// attribute of the argument that would make them wider; nothing if no
+/// attribute would.
+std::optional<std::string> findMissingFact(const Window &window);
 
 /// The exponent of a power of two that divides the size, or the stride, of a
 /// dimension of a memref argument. A dynamic one may be stated by the
@@ -32,15 +37,18 @@ unsigned log2Run(const Window &window);
 /// the argument.
 unsigned log2SizeDivisor(mlir::BlockArgument memref, int64_t dim);
 unsigned log2StrideDivisor(mlir::BlockArgument memref, int64_t dim);
-/// Whether shape, strides or offset of a memref are dynamic.
-bool isDynamic(mlir::MemRefType type);
-/// The dynamic sizes and strides of a memref argument that a kernel receives
-/// after its pointer. Strides of a row-major memref follow from the sizes.
-struct DynamicParameters {
-  mlir::SmallVector<int64_t> sizes, strides;
-  size_t count() const { return sizes.size() + strides.size(); }
-};
-DynamicParameters getDynamicParameters(mlir::MemRefType type);
+
+/// Whether `triton_xla.max_bytes` of an argument is below 2^31.
+bool isStatedSmall(mlir::BlockArgument memref);
+
+/// Why a dynamic stride is not proven to be a multiple of `bytes`, and the
+/// attribute that states it; nothing if it is proven.
+std::optional<std::string> findMissingStrideFact(mlir::BlockArgument memref,
+                                                 int64_t dim, int64_t bytes);
+
+/// The same for a dynamic size.
+std::optional<std::string> findMissingSizeFact(mlir::BlockArgument memref,
+                                               int64_t dim, int64_t bytes);
 
 /// The transpose of a matrix that produces the tile, if only operands A and B
 /// of dots use it; null otherwise. Dots read the matrix through a transposed

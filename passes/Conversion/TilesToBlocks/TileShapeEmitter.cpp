@@ -429,7 +429,7 @@ void TileEmitter::allocateScratch() {
     auto type = cast<RankedTensorType>(tile.getType());
     need(type.getElementType(), type.getNumElements());
   };
-  auto needIndices = [&](Value lanes, MemRefType memref) {
+  auto needIndices = [&](Value lanes, Value memref) {
     need(getIndexWord(memref),
          cast<RankedTensorType>(lanes.getType()).getNumElements());
   };
@@ -450,11 +450,11 @@ void TileEmitter::allocateScratch() {
         })
         .Case([&](triton_xla::ScatterOp op) {
           if (ordersElements(op))
-            needIndices(op.getTile(), op.getDestinationType());
+            needIndices(op.getTile(), op.getDestination());
         })
         .Case([&](triton_xla::AtomicRMWOp op) {
           if (ordersElements(op))
-            needIndices(op.getValue(), op.getDestinationType());
+            needIndices(op.getValue(), op.getDestination());
         });
   });
   for (auto [type, count] : elements)

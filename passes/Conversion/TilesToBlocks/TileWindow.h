@@ -14,9 +14,13 @@ namespace smalti {
 struct Window {
   mlir::TypedValue<mlir::MemRefType> memref;
   mlir::SmallVector<mlir::OpFoldResult> offsets;
+  /// The elements that are read or written; the tile may be padded.
   mlir::SmallVector<int64_t> sizes, strides;
   llvm::SmallBitVector dropped;
   mlir::RankedTensorType tile;
+
+  /// The dimensions in which the tile has more elements than the window.
+  llvm::SmallBitVector padded;
 
   static Window of(triton_xla::ExtractOp op);
   static Window of(triton_xla::InsertOp op);

@@ -9,9 +9,12 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/TilesToBlocks/LegalizeDots.h"
+#include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
+#include "smalti/passes/Legality/OpTable.h"
 #include "smalti/passes/Support/CacheHints.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/passes/Support/TargetOption.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -409,6 +412,14 @@ void TileEmitter::emitPrint(triton_xla::PrintOp op) {
   // Braces are placeholders in the format.
   std::string format = (op.getText() + " {}").str();
   auto print = [&](Value value, Attribute layout) {
+    // printf does not support floats of at most 8 bits.
+    auto type = cast<VectorType>(value.getType());
+    if (isSmallFloat(type.getElementType())) {
+      auto wide = arith::ExtFOp::create(
+          builder, loc, type.clone(builder.getF32Type()), value);
+      setLayouts(wide, {layout}, {layout});
+      value = wide;
+    }
     auto created = mosaic_gpu::DebugPrintOp::create(
         builder, loc, StringRef(format), value, /*with_block_id=*/true);
     setLayouts(created, {layout}, {});
@@ -474,8 +485,10 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
   // A window of stride s is a dense window of a view of every s-th element that
   // starts at the offset modulo s. `i * s + o` is in bounds if and only if
   // `i + o floordiv s` is in bounds in the view.
-  if (llvm::any_of(window.strides,
-                   [](int64_t stride) { return stride != 1; })) {
+  // A padded window is one of a view that ends with the original window.
+  if (window.padded.any() || llvm::any_of(window.strides, [](int64_t stride) {
+        return stride != 1;
+      })) {
     SmallVector<OpFoldResult> strides = stridesOf(window.memref);
     AffineExpr offset = getAffineDimExpr(0, context), extent, step;
     bindSymbols(context, extent, step);
@@ -506,6 +519,17 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
           builder, loc, AffineMap::get(1, 2, total),
           {start, phase, strides[dim]});
     }
+    for (int64_t dim : window.padded.set_bits()) {
+      AffineExpr end = offset + window.sizes[dim];
+      sizes[dim] = affine::makeComposedFoldedAffineMin(
+          builder, loc, AffineMap::get(1, 1, {end, extent}, context),
+          {offsets[dim], sizes[dim]});
+      sizes[dim] = affine::makeComposedFoldedAffineMax(
+          builder, loc,
+          AffineMap::get(1, 0, {offset, getAffineConstantExpr(0, context)},
+                         context),
+          {sizes[dim]});
+    }
     transfer.memref = memref::ReinterpretCastOp::create(
         builder, loc, transfer.memref, start, sizes, viewStrides);
   }
@@ -514,7 +538,7 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
   for (int64_t dim = 0; dim < rank; ++dim) {
     std::optional<int64_t> offset = getConstantIntValue(offsets[dim]),
                            extent = getConstantIntValue(sizes[dim]);
-    bool inBounds = offset && extent && *offset >= 0 &&
+    bool inBounds = offset && extent && !window.padded[dim] && *offset >= 0 &&
                     *offset + window.sizes[dim] <= *extent;
     Value start = index(loc, offsets[dim]);
     if (!window.dropped.test(dim)) {
@@ -547,8 +571,7 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   if (plan.tensorCopies.contains(op))
     return; // Copied by TMA with the dot.
   if (plan.asyncCopies.contains(op)) {
-    Value buffer = allocateBuffer(loc, op.getTileType().getShape(),
-                                  op.getTileType().getElementType());
+    Value buffer = allocateOperand(loc, op.getTileType(), op->getBlock());
     SmallVector<Value> indices = llvm::map_to_vector(
         window.offsets, [&](OpFoldResult o) { return index(loc, mapped(o)); });
     mosaic_gpu::AsyncCopyOp::create(
@@ -738,6 +761,32 @@ Value TileEmitter::allocateBuffer(Location loc, ArrayRef<int64_t> shape,
   return alloc.getResult();
 }
 
+/// Whether a block is another one or nested in it.
+static bool isInside(Block *inner, Block *outer) {
+  return inner == outer ||
+         outer->findAncestorOpInBlock(*inner->getParentOp()) != nullptr;
+}
+
+/// A buffer for an operand of dots in `user`. Dots in different loops use a
+/// buffer one after the other: each dot in a loop ends with a barrier.
+Value TileEmitter::allocateOperand(Location loc, RankedTensorType type,
+                                   Block *user) {
+  bool isInLoop = isa<LoopLikeOpInterface>(user->getParentOp()) ||
+                  user->getParentOp()->getParentOfType<LoopLikeOpInterface>();
+  if (isInLoop)
+    for (auto &[buffer, last] : operandBuffers)
+      if (!isInside(last, user) && !isInside(user, last) &&
+          cast<MemRefType>(buffer.getType()).getShape() == type.getShape() &&
+          getElementTypeOrSelf(buffer.getType()) == type.getElementType()) {
+        last = user;
+        return buffer;
+      }
+  Value buffer = allocateBuffer(loc, type.getShape(), type.getElementType());
+  if (isInLoop)
+    operandBuffers.emplace_back(buffer, user);
+  return buffer;
+}
+
 Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   if (Value buffer = copied.lookup(operand))
     return buffer;
@@ -749,31 +798,19 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
                                        stageOperand(dot, transpose.getTile()),
                                        AffineMapAttr::get(swap));
   }
-  if (Value buffer = staged.lookup(operand))
-    return buffer;
+  // An earlier dot may have stored the tile.
+  if (auto it = staged.find(operand);
+      it != staged.end() && isInside(dot->getBlock(), it->second.second))
+    return it->second.first;
   Operation *producer = operand.getDefiningOp();
   auto type = cast<RankedTensorType>(operand.getType());
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
   bool isInvariant = loop && loop.isDefinedOutsideOfLoop(operand);
-  // Computed operands of dots in different loops are stored one after the
-  // other: each dot in a loop ends with a barrier.
-  bool isComputed = !isa_and_nonnull<triton_xla::ExtractOp>(producer) &&
-                    plan.dots.find(dot)->second.inLoop && !isInvariant;
-  Value buffer;
-  if (isComputed)
-    for (auto &[other, block] : computed)
-      if (!buffer && block != dot->getBlock() &&
-          cast<MemRefType>(other.getType()).getShape() == type.getShape() &&
-          getElementTypeOrSelf(other.getType()) == type.getElementType()) {
-        buffer = other;
-        block = dot->getBlock();
-      }
-  if (!buffer) {
-    buffer = allocateBuffer(producer ? producer->getLoc() : loc,
-                            type.getShape(), type.getElementType());
-    if (isComputed)
-      computed.emplace_back(buffer, dot->getBlock());
-  }
+  Location bufferLoc = producer ? producer->getLoc() : loc;
+  Value buffer =
+      isInvariant
+          ? allocateBuffer(bufferLoc, type.getShape(), type.getElementType())
+          : allocateOperand(bufferLoc, type, dot->getBlock());
   OpBuilder::InsertionGuard guard(builder);
   // An operand from outside of the dot's loop is stored once, before the loop.
   if (isInvariant) {
@@ -781,10 +818,25 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
     if (plan.persistentBlocks != 0 ||
         loop->getParentOfType<LoopLikeOpInterface>())
       gpu::BarrierOp::create(builder, loc);
-    staged[operand] = buffer;
   }
+  staged[operand] = {buffer,
+                     isInvariant ? operand.getParentBlock() : dot->getBlock()};
   storeOperand(loc, operand, buffer);
   return buffer;
+}
+
+/// Operand A or B of a dot as a vector in the layout of its MMA.
+Value TileEmitter::operandInLayout(Location loc, Value operand,
+                                   Attribute layout) {
+  Attribute from = plan.operandLayoutOf(operand);
+  triton_xla::TransposeOp transpose = getOperandTranspose(operand);
+  if (!transpose)
+    return castLayout(loc, mapping.lookup(operand), from, layout);
+  auto transposed = vector::TransposeOp::create(
+      builder, loc, vectorOf(operand.getType()),
+      mapping.lookup(transpose.getTile()), transpose.getPermutation());
+  setLayouts(transposed, {plan.layoutOf(transpose.getTile())}, {from});
+  return castLayout(loc, transposed, from, layout);
 }
 
 bool TileEmitter::isStaged(triton_xla::ConcatOp op) const {
@@ -841,8 +893,15 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     return emitWgmmaDot(it->second);
   const DotPlan &dot = plan.dots.find(op)->second;
 
-  Value lhs = stageOperand(op, op.getLhs());
-  Value rhs = op.getLhs() == op.getRhs() ? lhs : stageOperand(op, op.getRhs());
+  Attribute aLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.a);
+  Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
+  Attribute accLayout =
+      mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
+  Value lhs = dot.aInRegisters ? operandInLayout(loc, op.getLhs(), aLayout)
+                               : stageOperand(op, op.getLhs());
+  Value rhs = dot.bInRegisters ? operandInLayout(loc, op.getRhs(), bLayout)
+                               : stageOperand(op, op.getRhs());
+  bool usesMemory = !dot.aInRegisters || !dot.bInRegisters;
   commitCopies(loc);
   auto isCopied = [&](Value operand) {
     if (triton_xla::TransposeOp transpose = getOperandTranspose(operand))
@@ -851,14 +910,22 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   };
   if (isCopied(op.getLhs()) || isCopied(op.getRhs()))
     mosaic_gpu::AsyncWaitGroupOp::create(builder, loc, /*pending=*/0);
-  gpu::BarrierOp::create(builder, loc);
+  if (usesMemory)
+    gpu::BarrierOp::create(builder, loc);
 
-  Attribute aLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.a);
-  Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
-  Attribute accLayout =
-      mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
-  auto loadFragment = [&](Value buffer, ArrayRef<OpFoldResult> offsets,
-                          ArrayRef<int64_t> shape, Attribute layout) {
+  /// A part of an operand in registers or in shared memory.
+  auto takeFragment = [&](Value operand, ArrayRef<OpFoldResult> offsets,
+                          ArrayRef<int64_t> shape, Attribute layout) -> Value {
+    if (isVector(operand)) {
+      if (cast<VectorType>(operand.getType()).getShape() == shape)
+        return operand;
+      auto slice = vector::ExtractStridedSliceOp::create(
+          builder, loc, operand, *getConstantIntValues(offsets), shape,
+          SmallVector<int64_t>(shape.size(), 1));
+      setLayouts(slice, {layout}, {layout});
+      return slice;
+    }
+    Value buffer = operand;
     auto type = cast<MemRefType>(buffer.getType());
     if (type.getShape() != shape)
       buffer = memref::SubViewOp::create(
@@ -872,11 +939,13 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   };
   auto multiply = [&](OpFoldResult k, Value accumulator) {
     OpFoldResult zero = builder.getIndexAttr(0);
-    Value a = loadFragment(lhs, {zero, k}, {dot.mma.m, dot.kStep}, aLayout);
-    Value b = loadFragment(rhs, {k, zero}, {dot.kStep, dot.mma.n}, bLayout);
+    Value a = takeFragment(lhs, {zero, k}, {dot.mma.m, dot.kStep}, aLayout);
+    Value b = takeFragment(rhs, {k, zero}, {dot.kStep, dot.mma.n}, bLayout);
     auto mma = mosaic_gpu::MMAOp::create(builder, loc, accumulator, a, b);
     if (dot.mma.instruction->a == targets::Element::TF32)
       mma.setAllowTf32(true);
+    mma.setUnsignedA(op.getUnsignedLhs());
+    mma.setUnsignedB(op.getUnsignedRhs());
     setLayouts(mma, {accLayout, aLayout, bLayout}, {accLayout});
     return mma.getResult();
   };
@@ -902,7 +971,7 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     for (int64_t k = 0; k < dot.mma.k; k += dot.kStep)
       accumulator = multiply(builder.getIndexAttr(k), accumulator);
   }
-  if (dot.inLoop)
+  if (dot.inLoop && usesMemory)
     gpu::BarrierOp::create(builder, loc);
   mapping.map(op.getResult(), castLayout(loc, accumulator, accLayout,
                                          plan.layoutOf(op.getResult())));
@@ -1079,9 +1148,15 @@ struct ConvertTritonXLAToMosaicGPU
       return signalPassFailure();
     }
 
+    bool areLegal = true;
+    for (triton_xla::EntryFuncOp func : funcs)
+      areLegal &= succeeded(checkLegality(func, chip));
+    if (!areLegal)
+      return signalPassFailure();
+
     TileOptions options{numWarps.getOr(0), copies, matmul, blocks};
-    // The dots of a copy are rewritten, so that the module does not change if
-    // the plan of a kernel fails.
+    // The dots and tiles of a copy are rewritten, so that the module does not
+    // change if the plan of a kernel fails.
     int64_t legalWarps = std::max<int64_t>(options.numWarps, 1);
     SmallVector<std::pair<triton_xla::EntryFuncOp, triton_xla::EntryFuncOp>>
         legalized;
@@ -1093,10 +1168,13 @@ struct ConvertTritonXLAToMosaicGPU
     std::vector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
       triton_xla::EntryFuncOp planned = func;
-      if (!hasLegalDots(func, *chip, legalWarps)) {
+      bool areUneven = hasUnevenTiles(func);
+      if (areUneven || !hasLegalDots(func, *chip, legalWarps)) {
         planned = cast<triton_xla::EntryFuncOp>(
             OpBuilder(func).clone(*func.getOperation()));
         legalized.push_back({func, planned});
+        if (areUneven)
+          padTiles(planned);
         legalizeDots(planned, *chip, legalWarps);
       }
       FailureOr<TilePlan> plan = planTiles(planned, *chip, options);
@@ -1110,7 +1188,7 @@ struct ConvertTritonXLAToMosaicGPU
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     UnitAttr::get(&getContext()));
     for (TilePlan &plan : plans) {
-      report(plan);
+      report(plan, *chip);
       gpu::GPUModuleOp kernels = TileEmitter(plan).run();
       SymbolTable symbols(module);
       symbols.insert(kernels, Block::iterator(plan.func.getOperation()));
@@ -1118,7 +1196,33 @@ struct ConvertTritonXLAToMosaicGPU
     }
   }
 
-  static void report(const TilePlan &plan) {
+  static void report(const TilePlan &plan, const targets::Target &chip) {
+    triton_xla::EntryFuncOp func = plan.func;
+    // One remark for each argument.
+    DenseSet<Value> arguments, large;
+    auto requireSmall = [&](Operation *op, Value memref) {
+      auto argument = dyn_cast<BlockArgument>(memref);
+      auto type = dyn_cast<MemRefType>(memref.getType());
+      if (!argument || !type || !isDynamic(type) || isStatedSmall(argument) ||
+          !chip.hasBufferLoads || !large.insert(memref).second)
+        return;
+      remarkMissed(op, kPassName)
+          << "buffer accesses not used: argument #" << argument.getArgNumber()
+          << " is not known to have less than 2^31 B; if it has, add "
+          << triton_xla::kMaxBytes << " = 2147483647 : i64 to the argument";
+    };
+    func.getBody().walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        requireSmall(op, operand);
+      std::optional<Window> window = windowOf(op);
+      if (!window || plan.tensorCopies.contains(op) ||
+          plan.tensorStores.contains(op) || arguments.contains(window->memref))
+        return;
+      if (std::optional<std::string> reason = findMissingFact(*window)) {
+        arguments.insert(window->memref);
+        remarkMissed(op, kPassName) << "accesses of 16 B not used: " << *reason;
+      }
+    });
     for (const MissedAsyncCopy &missed : plan.missedAsyncCopies)
       remarkMissed(missed.extract, kPassName)
           << "asynchronous copy not used: " << missed.reason;
@@ -1132,7 +1236,7 @@ struct ConvertTritonXLAToMosaicGPU
           << "dot lowered to wgmma: " << lhs.getDimSize(0) << "x"
           << cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1)
           << "x" << lhs.getDimSize(1) << " on " << plan.block.numWarps / 4
-          << " warpgroups; "
+          << (plan.block.numWarps == 4 ? " warpgroup; " : " warpgroups; ")
           << (dot.lhs ? "TMA loads of A and B, "
                       : "A in registers, TMA load of B, ")
           << dot.getBytes() << " B";
@@ -1156,12 +1260,13 @@ struct ConvertTritonXLAToMosaicGPU
           << "dot lowered to "
           << (instruction.empty() ? "scalar multiply-adds" : instruction)
           << ": " << dot.mma.m << "x" << dot.mma.n << "x" << dot.mma.k << " on "
-          << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps";
+          << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps"
+          << (dot.aInRegisters ? "; A in registers" : "")
+          << (dot.bInRegisters ? "; B in registers" : "");
     }
     remarkApplied(plan.func, kPassName)
         << "block size: " << plan.block.numWarps << " warps of "
         << plan.block.waveSize << " threads";
-    triton_xla::EntryFuncOp func = plan.func;
     if (func.getDynamicGrid() || func.getNumTiles() > 1)
       func.getBody().walk([](triton_xla::AtomicRMWOp atomic) {
         if (ordersElements(atomic))

@@ -77,9 +77,8 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
   if (window.tile.getRank() != 2)
     return "the tile has rank " + std::to_string(window.tile.getRank()) +
            "; rank 2 is required";
-  if (isDynamic(type))
-    return std::string("the array has a dynamic size or stride; TMA requires "
-                       "a static array");
+  if (window.padded.any())
+    return std::string("the tile is padded, which TMA does not support");
   if (type.getRank() > kMaxDimensions)
     return llvm::formatv("the array has rank {0}; TMA supports at most {1}",
                          type.getRank(), kMaxDimensions)
@@ -107,6 +106,7 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
   int64_t contiguous = kept[plan.isTransposed ? 0 : 1];
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    // The launch checks dynamic sizes.
     int64_t extent = type.getDimSize(dim);
     if (extent == 0 || extent > kMaxCoordinate)
       return llvm::formatv("dimension {1} of the array has {0} elements; TMA "
@@ -115,6 +115,12 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
           .str();
     if (dim == contiguous)
       continue;
+    if (ShapedType::isDynamic(strides[dim])) {
+      if (Reason reason = findMissingStrideFact(
+              cast<BlockArgument>(window.memref), dim, kArrayAlignment))
+        return reason;
+      continue;
+    }
     int64_t bytes = strides[dim] * elementBytes;
     if (bytes % kArrayAlignment != 0 || bytes > kMaxStride)
       return llvm::formatv("row stride {0} B must be a multiple of {1} B and "

@@ -127,9 +127,25 @@ Value TileEmitter::coordinate(Location loc, OpFoldResult offset) {
 
 SmallVector<Value> TileEmitter::coordinates(Location loc,
                                             const TensorWindow &window) {
-  return llvm::map_to_vector(window.window.offsets, [&](OpFoldResult offset) {
-    return coordinate(loc, offset);
-  });
+  SmallVector<Value> indices =
+      llvm::map_to_vector(window.window.offsets, [&](OpFoldResult offset) {
+        return coordinate(loc, offset);
+      });
+  // The map of an empty array has one element per dimension, which must not be
+  // accessed.
+  for (auto [coordinate, size] :
+       llvm::zip_equal(indices, sizesOf(window.window.memref))) {
+    if (getConstantIntValue(size))
+      continue;
+    Value isEmpty = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, cast<Value>(size),
+        arith::ConstantIndexOp::create(builder, loc, 0));
+    Value outside =
+        arith::ConstantIntOp::create(builder, loc, kMaxCoordinate, 32);
+    coordinate =
+        arith::SelectOp::create(builder, loc, isEmpty, outside, coordinate);
+  }
+  return indices;
 }
 
 void TileEmitter::emitTensorLoad(Location loc, const TensorWindow &window,
@@ -195,6 +211,8 @@ void TileEmitter::emitWgmmaDot(const WgmmaDot &dot) {
   Value a = dot.lhs ? lhs.tile : lookupAs(loc, op.getLhs(), layout);
   auto wgmma = mosaic_gpu::WGMMAOp::create(builder, loc, accumulator.getType(),
                                            accumulator, a, rhs.tile);
+  wgmma.setUnsignedA(op.getUnsignedLhs());
+  wgmma.setUnsignedB(op.getUnsignedRhs());
   wgmma->setAttr(kSynchronousWgmma, builder.getUnitAttr());
   SmallVector<Attribute> layouts = {layout}, transforms;
   if (dot.lhs)

@@ -10,7 +10,9 @@
 #include "smalti/passes/Conversion/TilesToTiles/TileBuilder.h"
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Legality/OpTable.h"
 #include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/SmallFloats.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -44,10 +46,6 @@ static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
 static constexpr llvm::StringLiteral kDerived[] = {
     "squeeze_dims", "split",      "histogram", "sort",        "random_bits",
     "dot_scaled",   "sparse_dot", "dot",       "index_switch"};
-
-/// Maximum number of comparisons of a histogram, elements times bins, that is
-/// expanded.
-static constexpr int64_t kMaxHistogramComparisons = 1 << 20;
 
 /// The largest finite bf16, as f32.
 static constexpr double kLargestBF16 = 0x1.FEp127;
@@ -600,6 +598,95 @@ static Value expandSparseDot(TileBuilder &b, SparseDotOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Element-wise ops
+//===----------------------------------------------------------------------===//
+
+static Value extendTo(OpBuilder &b, Location loc, Value value, Type element) {
+  if (getElementTypeOrSelf(value.getType()) == element)
+    return value;
+  return arith::ExtFOp::create(
+      b, loc, smalti::withElement(value.getType(), element), value);
+}
+
+static Value expandScalingExtF(OpBuilder &b, arith::ScalingExtFOp op) {
+  Location loc = op.getLoc();
+  Type type = op.getType(), element = getElementTypeOrSelf(type);
+  Type wide = element.isF64() ? element : b.getF32Type();
+  Value product =
+      arith::MulFOp::create(b, loc, extendTo(b, loc, op.getIn(), wide),
+                            extendTo(b, loc, op.getScale(), wide));
+  if (wide == element)
+    return product;
+  return arith::TruncFOp::create(b, loc, type, product);
+}
+
+static Value expandScalingTruncF(OpBuilder &b, arith::ScalingTruncFOp op) {
+  Location loc = op.getLoc();
+  Type element = getElementTypeOrSelf(op.getIn().getType());
+  Type wide = element.isF64() ? element : b.getF32Type();
+  Value quotient =
+      arith::DivFOp::create(b, loc, extendTo(b, loc, op.getIn(), wide),
+                            extendTo(b, loc, op.getScale(), wide));
+  return arith::TruncFOp::create(b, loc, op.getType(), quotient,
+                                 op.getRoundingmodeAttr(),
+                                 op.getFastmathAttr());
+}
+
+static Value expandClampF(OpBuilder &b, math::ClampFOp op) {
+  Value atLeast = arith::MaximumFOp::create(b, op.getLoc(), op.getValue(),
+                                            op.getMin(), op.getFastmathAttr());
+  return arith::MinimumFOp::create(b, op.getLoc(), atLeast, op.getMax(),
+                                   op.getFastmathAttr());
+}
+
+static SmallVector<Value> expandSinCos(OpBuilder &b, math::SincosOp op) {
+  return {math::SinOp::create(b, op.getLoc(), op.getOperand(),
+                              op.getFastmathAttr()),
+          math::CosOp::create(b, op.getLoc(), op.getOperand(),
+                              op.getFastmathAttr())};
+}
+
+/// The class of a number as comparisons.
+static Value expandClass(OpBuilder &b, Operation *op) {
+  Location loc = op->getLoc();
+  Value number = op->getOperand(0);
+  Type type = number.getType();
+  auto element = cast<FloatType>(getElementTypeOrSelf(type));
+  const llvm::fltSemantics &semantics = element.getFloatSemantics();
+  auto compare = [&](arith::CmpFPredicate predicate, Value lhs, Value rhs) {
+    return arith::CmpFOp::create(b, loc, predicate, lhs, rhs).getResult();
+  };
+  if (isa<math::IsNaNOp>(op))
+    return compare(arith::CmpFPredicate::UNO, number, number);
+  auto constant = [&](const APFloat &value) {
+    TypedAttr attribute = b.getFloatAttr(element, value);
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      attribute = DenseElementsAttr::get(shaped, Attribute(attribute));
+    return arith::ConstantOp::create(b, loc, attribute).getResult();
+  };
+  Value magnitude = math::AbsFOp::create(b, loc, number);
+  Value infinity = constant(APFloat::getInf(semantics));
+  if (isa<math::IsInfOp>(op))
+    return compare(arith::CmpFPredicate::OEQ, magnitude, infinity);
+  Value isFinite = compare(arith::CmpFPredicate::OLT, magnitude, infinity);
+  if (isa<math::IsFiniteOp>(op))
+    return isFinite;
+  Value smallest = constant(APFloat::getSmallestNormalized(semantics));
+  return arith::AndIOp::create(
+      b, loc, isFinite,
+      compare(arith::CmpFPredicate::OGE, magnitude, smallest));
+}
+
+/// The elements of an iota are integers that f32 represents, since they do not
+/// exceed the largest small float.
+static Value expandIota(TileBuilder &b, IotaOp op) {
+  RankedTensorType type = op.getType();
+  return arith::TruncFOp::create(b, type,
+                                 b.iota(type.getShape(), b.getF32Type(),
+                                        static_cast<int64_t>(op.getDim())));
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -719,6 +806,12 @@ static bool isSingle(DotAlgorithm algorithm) {
 
 /// Whether the op remains because it is primitive or in the list `keep`.
 bool SmaltiExpandTileOps::isKept(Operation *op) const {
+  if (isa<arith::ScalingExtFOp, arith::ScalingTruncFOp, math::ClampFOp,
+          math::SincosOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
+          math::IsNormalOp>(op))
+    return false;
+  if (auto iota = dyn_cast<IotaOp>(op))
+    return !isSmallFloat(iota.getType().getElementType());
   if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()) &&
       !isa<scf::IndexSwitchOp>(op))
     return true;
@@ -784,6 +877,23 @@ void SmaltiExpandTileOps::expand(Operation *op) {
           })
           .Case([&](SparseDotOp op) -> SmallVector<Value> {
             return {expandSparseDot(b, op)};
+          })
+          .Case([&](IotaOp op) -> SmallVector<Value> {
+            return {expandIota(b, op)};
+          })
+          .Case([&](arith::ScalingExtFOp op) -> SmallVector<Value> {
+            return {expandScalingExtF(b, op)};
+          })
+          .Case([&](arith::ScalingTruncFOp op) -> SmallVector<Value> {
+            return {expandScalingTruncF(b, op)};
+          })
+          .Case([&](math::ClampFOp op) -> SmallVector<Value> {
+            return {expandClampF(b, op)};
+          })
+          .Case([&](math::SincosOp op) { return expandSinCos(b, op); })
+          .Case<math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
+                math::IsNormalOp>([&](Operation *op) -> SmallVector<Value> {
+            return {expandClass(b, op)};
           })
           .Case([&](scf::IndexSwitchOp op) { return expandSwitch(b, op); });
   remarkApplied(op, kPassName) << op->getName().stripDialect() << " expanded";

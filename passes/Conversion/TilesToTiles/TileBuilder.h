@@ -160,6 +160,24 @@ public:
     return mlir::arith::ShLIOp::create(*this, tile,
                                        integers(shapeOf(tile), element, shift));
   }
+  /// The sums of integers along a dimension, which is dropped.
+  mlir::Value sum(mlir::Value tile, int64_t dim) {
+    mlir::Type element = typeOf(tile).getElementType();
+    mlir::SmallVector<int64_t> shape(shapeOf(tile));
+    shape.erase(shape.begin() + dim);
+    mlir::Value zero =
+        mlir::arith::ConstantOp::create(*this, getIntegerAttr(element, 0));
+    auto reduce = ReduceOp::create(
+        *this, mlir::TypeRange(typeOf(tile).clone(shape)),
+        mlir::ValueRange(tile), mlir::ValueRange(zero), mlir::ArrayRef(dim));
+    InsertionGuard guard(*this);
+    mlir::Block *block = createBlock(&reduce.getCombiner(), {},
+                                     {element, element}, {getLoc(), getLoc()});
+    mlir::Value added = mlir::arith::AddIOp::create(
+        *this, block->getArgument(0), block->getArgument(1));
+    YieldOp::create(*this, added);
+    return reduce.getResult(0);
+  }
   /// Converts floats; the conversion to a wider type is exact.
   mlir::Value convert(mlir::Value tile, mlir::Type element) {
     mlir::Type from = typeOf(tile).getElementType();
@@ -179,6 +197,13 @@ public:
     return DotOp::create(*this, accumulator.getType(), lhs, rhs, accumulator,
                          algorithm, /*unsigned_lhs=*/false,
                          /*unsigned_rhs=*/false);
+  }
+  /// A dot with the algorithm and the signs of another dot.
+  mlir::Value dotLike(DotOp dot, mlir::Value lhs, mlir::Value rhs,
+                      mlir::Value accumulator) {
+    return DotOp::create(*this, accumulator.getType(), lhs, rhs, accumulator,
+                         dot.getAlgorithm(), dot.getUnsignedLhs(),
+                         dot.getUnsignedRhs());
   }
 };
 

@@ -36,11 +36,6 @@ Value smalti::getByteAddress(OpBuilder &builder, Location loc, Value memref,
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), number);
 }
 
-bool smalti::isAtomicElement(Type element) {
-  int64_t bits = ::smalti::bitWidth(element);
-  return bits == 8 || bits == 16 || bits == 32 || bits == 64;
-}
-
 namespace {
 
 /// An element of memory as an integer, which LLVM's atomic operations require.

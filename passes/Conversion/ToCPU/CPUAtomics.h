@@ -18,9 +18,6 @@ mlir::Value getElementPosition(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value getByteAddress(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value memref, mlir::Value byte);
 
-/// Whether the atomic operations support the element type.
-bool isAtomicElement(mlir::Type element);
-
 /// Replaces an element by its combination with `value`, and returns the old
 /// element.
 mlir::Value createAtomicRMW(mlir::OpBuilder &builder, mlir::Location loc,

@@ -28,21 +28,6 @@ static bool isSubByteMemory(Type type) {
   return memref && isSubByte(memref.getElementType());
 }
 
-LogicalResult smalti::checkSubByteAccess(Operation *op) {
-  auto types =
-      llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes());
-  if (llvm::none_of(types, isSubByteMemory))
-    return success();
-  if (isa<triton_xla::TritonXLADialect>(op->getDialect()) ||
-      isa<memref::LoadOp, memref::StoreOp, memref::DimOp, memref::SubViewOp,
-          memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
-          memref::TransposeOp>(op))
-    return success();
-  return op->emitOpError(
-      "accesses memory with elements of less than a byte; supported are "
-      "triton_xla ops, memref.load, memref.store and views");
-}
-
 namespace {
 
 /// The byte of an element, and the position of the element in the byte.

@@ -20,9 +20,6 @@ namespace smalti {
 /// Whether elements have less than a byte. Elements of type i1 are bytes.
 bool isSubByte(mlir::Type element);
 
-/// Reports an error on an op whose access of such elements is not supported.
-llvm::LogicalResult checkSubByteAccess(mlir::Operation *op);
-
 /// Lowers loads and stores of arguments whose elements have less than a byte,
 /// packed into bytes as PackedMemory.h describes. A store is an atomic
 /// operation on the byte, since other instances of the kernel may write other

@@ -26,10 +26,6 @@ void lowerTensorTileOps(mlir::RewriterBase &rewriter,
 /// Whether lowerTileLoops() supports the op.
 bool isTileLoop(mlir::Operation *op);
 
-/// Reports an error on an op with an element type that its loop does not
-/// support.
-llvm::LogicalResult checkTileLoop(mlir::Operation *op);
-
 /// Lowers ops without a tensor equivalent to loops on buffers. Runs after the
 /// last folding before bufferization, which does not track reads of buffers.
 void lowerTileLoops(mlir::RewriterBase &rewriter, mlir::func::FuncOp function,

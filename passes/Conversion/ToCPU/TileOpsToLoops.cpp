@@ -3,7 +3,6 @@
 
 #include "smalti/passes/Conversion/ToCPU/CPUAtomics.h"
 #include "smalti/passes/Conversion/ToCPU/TileOpLoops.h"
-#include "smalti/passes/Support/SmallFloats.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -142,24 +141,6 @@ bool smalti::isTileLoop(Operation *op) {
   return isa<ReduceOp, ScanOp, SortOp, HistogramOp, GatherTileOp, GatherOp,
              ScatterOp, AtomicRMWOp, AtomicCASOp, PrintOp, AssertOp, AssumeOp,
              AssumeMultipleOp>(op);
-}
-
-LogicalResult smalti::checkTileLoop(Operation *op) {
-  Type element;
-  bool computes = false;
-  if (auto update = dyn_cast<AtomicRMWOp>(op)) {
-    element = update.getDestinationType().getElementType();
-    computes = update.getKind() != arith::AtomicRMWKind::assign;
-  } else if (auto swap = dyn_cast<AtomicCASOp>(op)) {
-    element = swap.getDestinationType().getElementType();
-  }
-  if (!element ||
-      (isAtomicElement(element) && !(computes && isSmallFloat(element))))
-    return success();
-  return op->emitOpError("has elements of ")
-         << element
-         << "; an atomic operation requires 8, 16, 32 or 64 bits, and "
-            "arithmetic requires floats of at least 16 bits";
 }
 
 void smalti::lowerTileLoops(RewriterBase &rewriter, func::FuncOp function,

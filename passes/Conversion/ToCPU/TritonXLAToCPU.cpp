@@ -26,6 +26,7 @@
 #include "smalti/passes/Conversion/ToCPU/CPUPackedMemory.h"
 #include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
 #include "smalti/passes/Conversion/ToCPU/TileOps.h"
+#include "smalti/passes/Legality/OpTable.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/passes/Support/SmallFloats.h"
@@ -73,20 +74,6 @@ using namespace smalti::triton_xla;
 // Preconditions
 //===----------------------------------------------------------------------===//
 
-static bool isSupportedElement(Type type) {
-  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-         type.isIndex() || type.isSignlessInteger() || isSmallFloat(type);
-}
-
-/// Whether an op supports small floats: it moves, multiplies or converts them.
-static bool supportsSmallFloats(Operation *op) {
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-    return isSmallFloatConversion(op);
-  return isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op) ||
-         isa<TritonXLADialect, linalg::LinalgDialect, memref::MemRefDialect,
-             scf::SCFDialect, tensor::TensorDialect>(op->getDialect());
-}
-
 static bool isElementwiseOnTiles(Operation *op) {
   return OpTrait::hasElementwiseMappableTraits(op) &&
          op->getNumOperands() != 0 &&
@@ -96,81 +83,20 @@ static bool isElementwiseOnTiles(Operation *op) {
 /// Reports what cannot be lowered to CPU loops. If this check succeeds, a later
 /// failure is a defect in the pass.
 static LogicalResult checkKernel(EntryFuncOp entry) {
+  if (failed(checkLegality(entry, targets::lookup("cpu"))))
+    return failure();
   if (entry.getDynamicGrid() && entry.getTileIds().size() != 1)
     return entry.emitError("the number of tiles depends on arguments, and the "
                            "grid has ")
            << entry.getTileIds().size()
            << " dimensions; smalti-expand-tile-ops reduces it to one";
-  for (BlockArgument argument : entry.getKernelArguments()) {
-    auto memref = dyn_cast<MemRefType>(argument.getType());
-    if (memref && memref.getMemorySpace())
-      return entry.emitError("argument #")
-             << argument.getArgNumber() << " is in memory space "
-             << memref.getMemorySpace()
-             << "; only the default memory space is supported";
-    if (memref && memref.getElementType().isInteger(0))
-      return entry.emitError("argument #")
-             << argument.getArgNumber()
-             << " has elements of i0; elements of at least one bit are "
-                "required";
-  }
-  if (entry.getDynamicGrid()) {
-    NumTilesOp number;
-    entry.getBody().walk([&](NumTilesOp op) { number = op; });
-    if (number)
-      return number.emitOpError("depends on arguments; smalti-expand-tile-ops "
-                                "replaces it by the number of tiles");
-  }
-  WalkResult result = entry.getBody().walk([](Operation *op) -> WalkResult {
-    bool onTiles = false;
-    auto types = llvm::to_vector(
-        llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
-                                 llvm::to_vector(op->getResultTypes())));
-    for (Region &region : op->getRegions()) {
-      for (Block &block : region)
-        llvm::append_range(types, block.getArgumentTypes());
-    }
-    if (failed(checkSubByteAccess(op)) || failed(checkTileLoop(op)))
-      return failure();
-    for (Type type : types) {
-      Type element = getElementTypeOrSelf(type);
-      if (isSmallFloat(element) && !supportsSmallFloats(op))
-        return op->emitOpError("has elements of ")
-               << element
-               << "; floats of at most 8 bits can only be moved, multiplied by "
-                  "dot, extended, and truncated from a wider type to nearest "
-                  "even";
-      auto tensor = dyn_cast<TensorType>(type);
-      if (!tensor)
-        continue;
-      onTiles = true;
-      if (!isa<RankedTensorType>(tensor) || !tensor.hasStaticShape())
-        return op->emitOpError("has a tile of type ")
-               << type << "; a static shape is required";
-      if (!isSupportedElement(element))
-        return op->emitOpError("has elements of ")
-               << element
-               << "; supported are f16, bf16, f32, f64, floats of at most 8 "
-                  "bits, integers and index";
-    }
-    if (!onTiles)
+  WalkResult result = entry.getBody().walk([&](Operation *op) -> WalkResult {
+    bool isDerived = isa<DotScaledOp, SparseDotOp>(op) ||
+                     (entry.getDynamicGrid() && isa<NumTilesOp>(op));
+    if (!isDerived)
       return WalkResult::advance();
-    if (isa<ExtractOp, InsertOp>(op) || isTensorTileOp(op) || isTileLoop(op) ||
-        isElementwiseOnTiles(op))
-      return WalkResult::advance();
-    if (isa<scf::SCFDialect>(op->getDialect())) {
-      if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp,
-              scf::YieldOp, scf::ConditionOp>(op))
-        return WalkResult::advance();
-    } else if (isa<linalg::LinalgDialect>(op->getDialect())) {
-      if (isa<linalg::LinalgOp, linalg::YieldOp>(op))
-        return WalkResult::advance();
-    } else if (isa<arith::ConstantOp, arith::SelectOp, tensor::YieldOp>(op) ||
-               (isa<tensor::TensorDialect>(op->getDialect()) &&
-                isa<bufferization::BufferizableOpInterface>(op))) {
-      return WalkResult::advance();
-    }
-    return op->emitOpError("is not supported on the target cpu");
+    return op->emitOpError("is not a primitive op of the tile level; run "
+                           "smalti-expand-tile-ops before this conversion");
   });
   return failure(result.wasInterrupted());
 }

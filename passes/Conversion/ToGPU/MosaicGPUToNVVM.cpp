@@ -9,7 +9,9 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+#include "smalti/passes/Layouts/Vectors/MmaSelection.h"
 #include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/BlockFragments.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,7 +44,8 @@ using targets::MmaKind;
 
 /// The operand type in mma.sync; nothing for types that this lowering does not
 /// support.
-static std::optional<NVVM::MMATypes> getMultiplicandType(Element element) {
+static std::optional<NVVM::MMATypes>
+getMultiplicandType(Element element, bool isUnsigned = false) {
   switch (element) {
   case Element::F16:
     return NVVM::MMATypes::f16;
@@ -51,34 +54,48 @@ static std::optional<NVVM::MMATypes> getMultiplicandType(Element element) {
   case Element::TF32:
     return NVVM::MMATypes::tf32;
   case Element::I8:
-    return NVVM::MMATypes::s8;
+    return isUnsigned ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8;
   default:
     return std::nullopt;
   }
 }
 
-/// Whether NVVM does not have an op for the type in mma.sync, but LLVM has an
-/// intrinsic.
+/// Whether NVVM does not have an op for all shapes of the type in mma.sync, but
+/// LLVM has intrinsics.
 static bool isIntrinsic(Element element) {
-  return element == Element::E4M3 || element == Element::E5M2;
+  return element == Element::E4M3 || element == Element::E5M2 ||
+         element == Element::F64;
 }
 
-/// A register of an operand: 32 bits, as vector<2xf16> for f16 and as i32 for
-/// all others.
+/// The name of the intrinsic is that of the instruction without the common
+/// part, and with f64 only once.
+static std::string getIntrinsicName(const MmaInstruction &instruction) {
+  StringRef name = StringRef(instruction.mnemonic).split(".aligned.").second;
+  if (instruction.a == Element::F64)
+    name.consume_back(".f64.f64.f64");
+  return ("llvm.nvvm.mma." + name).str();
+}
+
+/// A register of an operand: vector<2xf16> for f16, f64, and the 32 bits of
+/// other types as i32.
 static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg,
                             Element element) {
+  auto first = [&](Value vector) {
+    return vector::ExtractOp::create(builder, loc, vector,
+                                     ArrayRef<int64_t>{0});
+  };
   if (element == Element::F16)
     return reg;
-  if (element == Element::TF32) {
-    // mma.sync would truncate the low bits.
-    Value wide =
-        vector::ExtractOp::create(builder, loc, reg, ArrayRef<int64_t>{0});
-    return NVVM::ConvertFloatToTF32Op::create(
-        builder, loc, builder.getI32Type(), wide, NVVM::FPRoundingMode::RNA);
-  }
+  if (element == Element::F64)
+    return first(reg);
+  // mma.sync would truncate the low bits.
+  if (element == Element::TF32)
+    return NVVM::ConvertFloatToTF32Op::create(builder, loc,
+                                              builder.getI32Type(), first(reg),
+                                              NVVM::FPRoundingMode::RNA);
   Value word = vector::BitCastOp::create(
       builder, loc, VectorType::get({1}, builder.getI32Type()), reg);
-  return vector::ExtractOp::create(builder, loc, word, ArrayRef<int64_t>{0});
+  return first(word);
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,28 +110,57 @@ struct MatrixLoad {
   bool transposed = false;
   /// Matrices per instruction; 1, 2 or 4.
   int64_t count = 1;
+  /// The registers in the order of the matrices.
+  SmallVector<int64_t> order;
   /// Offset of the second and third matrix of an instruction from the first.
   SmallVector<int64_t> toSecond{0, 0}, toThird{0, 0};
 };
 } // namespace
 
-/// Whether each register of the layout is an 8x8 matrix.
+/// The registers of a vector in the order of the operand registers of the MMA
+/// that has this layout as operand A. The registers of an operand are
+/// consecutive, so loads in another order require moves.
+static SmallVector<int64_t> getMatrixOrder(const Distribution &distribution,
+                                           const targets::Target &target,
+                                           Type elementType, int64_t numWarps) {
+  auto order = llvm::to_vector(llvm::seq(distribution.getNumRegisters()));
+  std::optional<targets::Element> element = getMmaElement(elementType);
+  if (!element)
+    return order;
+  for (const targets::BlockFragment &fragment :
+       targets::blockFragments(target, targets::Operand::A,
+                               distribution.getShape(), *element, numWarps)) {
+    if (fragment.layout != distribution.getTiled())
+      continue;
+    ArrayRef<int64_t> tile = fragment.instruction->aOrder;
+    for (auto [index, reg] : llvm::enumerate(order))
+      reg = index / tile.size() * tile.size() + tile[index % tile.size()];
+    break;
+  }
+  return order;
+}
+
+/// Whether each register of the layout is an 8x8 matrix whose rows are
+/// contiguous in memory. `rowDim` is the dimension that steps from row to row.
 static std::optional<MatrixLoad>
-matchMatrixLoad(const Distribution &distribution, const ThreadGrid &grid) {
+matchMatrixLoad(const Distribution &distribution, const ThreadGrid &grid,
+                int64_t rowDim, const targets::Target &target,
+                Type elementType) {
   if (distribution.getKind() != Distribution::Kind::Tiled ||
       distribution.getShape().size() != 2 ||
       distribution.getVectorLength() != 2 || grid.waveSize != 32)
     return std::nullopt;
   const layout::TiledLayout &tiled = distribution.getTiled();
   ArrayRef<int64_t> shape = distribution.getShape();
+  int64_t columnDim = 1 - rowDim;
   auto isMatrix = [&](bool transposed) {
     for (int64_t lane = 0; lane < 32; ++lane)
       for (int64_t element = 0; element < 2; ++element) {
         int64_t major = lane / 4, minor = 2 * (lane % 4) + element;
         SmallVector<int64_t> index =
             tiled.elementIndex(shape, 0, lane, 0, element);
-        if (index[0] != (transposed ? minor : major) ||
-            index[1] != (transposed ? major : minor))
+        if (index[rowDim] != (transposed ? minor : major) ||
+            index[columnDim] != (transposed ? major : minor))
           return false;
       }
     return true;
@@ -128,12 +174,16 @@ matchMatrixLoad(const Distribution &distribution, const ThreadGrid &grid) {
   // Rows of a matrix start at multiples of 16 bytes.
   for (int64_t warp = 0; warp < grid.numWarps(); ++warp)
     for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
-      if (tiled.elementIndex(shape, warp, 0, reg, 0)[1] % 8 != 0)
+      if (tiled.elementIndex(shape, warp, 0, reg, 0)[columnDim] % 8 != 0)
         return std::nullopt;
 
+  load.order =
+      getMatrixOrder(distribution, target, elementType, grid.numWarps());
   auto step = [&](int64_t from, int64_t to) {
-    SmallVector<int64_t> first = tiled.elementIndex(shape, 0, 0, from, 0),
-                         second = tiled.elementIndex(shape, 0, 0, to, 0);
+    SmallVector<int64_t> first = tiled.elementIndex(shape, 0, 0,
+                                                    load.order[from], 0),
+                         second =
+                             tiled.elementIndex(shape, 0, 0, load.order[to], 0);
     return SmallVector<int64_t>{second[0] - first[0], second[1] - first[1]};
   };
   // Several matrices per instruction if the offsets between them are the same
@@ -262,7 +312,7 @@ public:
                             NVVM::BarrierReductionAttr(), Value());
   }
 
-  SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
+  SmallVector<Value> emitMma(OpBuilder &builder, mosaic_gpu::MMAOp op,
                              const MmaInstruction &instruction,
                              ArrayRef<Value> a, ArrayRef<Value> b,
                              ArrayRef<Value> accumulator) const override;
@@ -290,6 +340,8 @@ public:
   }
   Value emitUniform(OpBuilder &builder, Location loc,
                     Value index) const override;
+  Value emitLoad(OpBuilder &builder, Location loc, const Access &access,
+                 Value pad) const override;
 
   void emitAsyncCopy(OpBuilder &builder, Location loc,
                      const AsyncPiece &piece) const override;
@@ -367,10 +419,12 @@ private:
 };
 } // namespace
 
-SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
+SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder,
+                                           mosaic_gpu::MMAOp op,
                                            const MmaInstruction &instruction,
                                            ArrayRef<Value> a, ArrayRef<Value> b,
                                            ArrayRef<Value> accumulator) const {
+  Location loc = op.getLoc();
   SmallVector<Value> operandsA, operandsB, operandsC;
   for (Value reg : a)
     operandsA.push_back(toMultiplicand(builder, loc, reg, instruction.a));
@@ -396,16 +450,14 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
       LLVM::LLVMStructType::getLiteral(builder.getContext(), resultTypes);
   Value mmaResult;
   if (isIntrinsic(instruction.a)) {
-    // The name of the intrinsic is that of the instruction without the common
-    // part.
-    StringRef name = StringRef(instruction.mnemonic).split(".aligned.").second;
     SmallVector<Value> operands = operandsA;
     llvm::append_range(operands, operandsB);
     llvm::append_range(operands, operandsC);
-    mmaResult = LLVM::CallIntrinsicOp::create(
-                    builder, loc, resultType,
-                    builder.getStringAttr("llvm.nvvm.mma." + name), operands)
-                    .getResult(0);
+    mmaResult =
+        LLVM::CallIntrinsicOp::create(
+            builder, loc, resultType,
+            builder.getStringAttr(getIntrinsicName(instruction)), operands)
+            .getResult(0);
   } else {
     std::optional<NVVM::MMAIntOverflow> overflow;
     if (accumulatorType.getElementType().isInteger())
@@ -414,8 +466,9 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
         builder, loc, resultType, operandsA, operandsB, operandsC,
         ArrayRef<int64_t>{instruction.m, instruction.n, instruction.k},
         /*b1Op=*/std::nullopt, overflow,
-        std::array<NVVM::MMATypes, 2>{*getMultiplicandType(instruction.a),
-                                      *getMultiplicandType(instruction.b)},
+        std::array<NVVM::MMATypes, 2>{
+            *getMultiplicandType(instruction.a, op.getUnsignedA()),
+            *getMultiplicandType(instruction.b, op.getUnsignedB())},
         std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                        NVVM::MMALayout::col});
   }
@@ -530,6 +583,22 @@ static Value emitRowView(OpBuilder &builder, Location loc, Value memref,
                                    ones);
 }
 
+/// A masked load whose lanes are all active or all inactive becomes a
+/// predicated instruction.
+Value NVIDIALowering::emitLoad(OpBuilder &builder, Location loc,
+                               const Access &access, Value pad) const {
+  if (!access.inBounds)
+    return VendorLowering::emitLoad(builder, loc, access, pad);
+  Value mask = vector::BroadcastOp::create(
+      builder, loc,
+      VectorType::get(access.type.getShape(), builder.getI1Type()),
+      access.inBounds);
+  Value padding = vector::BroadcastOp::create(builder, loc, access.type, pad);
+  return vector::MaskedLoadOp::create(builder, loc, access.type, access.memref,
+                                      access.indices, mask, padding,
+                                      llvm::MaybeAlign(access.alignment));
+}
+
 void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
                                    const AsyncPiece &piece) const {
   // The number of elements of the chunk below the upper bound; a chunk that
@@ -571,17 +640,21 @@ SmallVector<Value> NVIDIALowering::emitFragmentLoad(
       elementType.getIntOrFloatBitWidth() != 16 ||
       failed(type.getStridesAndOffset(strides, offset)))
     return {};
-  std::optional<MatrixLoad> load =
-      matchMatrixLoad(distribution, indices.getGrid());
   // Every row of 16 bytes starts at a multiple of 16 bytes.
-  if (!load || strides[1] != 1 || ShapedType::isDynamic(strides[0]) ||
-      strides[0] % 8 != 0 || log2Alignment < 4)
+  int64_t rowDim = strides.back() == 1 ? 0 : 1;
+  if (strides.size() != 2 || strides[1 - rowDim] != 1 ||
+      ShapedType::isDynamic(strides[rowDim]) || strides[rowDim] % 8 != 0 ||
+      log2Alignment < 4)
+    return {};
+  std::optional<MatrixLoad> load = matchMatrixLoad(
+      distribution, indices.getGrid(), rowDim, target, elementType);
+  if (!load)
     return {};
 
   // Lanes 8*i to 8*i+7 provide the row addresses of matrix i.
   SmallVector<Coordinate> base = indices.getWarpCoordinates(distribution);
   Value lane = indices.getLane();
-  base[0].base = indices.add(base[0].base, indices.rem(lane, 8));
+  base[rowDim].base = indices.add(base[rowDim].base, indices.rem(lane, 8));
   for (int64_t dim = 0; dim < 2; ++dim) {
     if (load->count >= 2)
       base[dim].base = indices.add(
@@ -595,11 +668,11 @@ SmallVector<Value> NVIDIALowering::emitFragmentLoad(
   // Fewer than 32 addresses are used for one or two matrices; the others must
   // still be valid, so they repeat.
   auto fragmentType = VectorType::get({load->count, 2}, elementType);
-  SmallVector<Value> registers;
-  for (int64_t reg = 0; reg < distribution.getNumRegisters();
-       reg += load->count) {
+  SmallVector<Value> registers(distribution.getNumRegisters());
+  for (int64_t first = 0; first < distribution.getNumRegisters();
+       first += load->count) {
     SmallVector<int64_t> origin = distribution.getTiled().elementIndex(
-        distribution.getShape(), 0, 0, reg, 0);
+        distribution.getShape(), 0, 0, load->order[first], 0);
     SmallVector<Value> address;
     for (int64_t dim = 0; dim < 2; ++dim)
       address.push_back(base[dim].base
@@ -610,8 +683,8 @@ SmallVector<Value> NVIDIALowering::emitFragmentLoad(
         builder.getBoolAttr(load->transposed),
         builder.getI32IntegerAttr(static_cast<int32_t>(load->count)));
     for (int64_t matrix = 0; matrix < load->count; ++matrix)
-      registers.push_back(vector::ExtractOp::create(builder, loc, fragment,
-                                                    ArrayRef<int64_t>{matrix}));
+      registers[load->order[first + matrix]] = vector::ExtractOp::create(
+          builder, loc, fragment, ArrayRef<int64_t>{matrix});
   }
   return registers;
 }

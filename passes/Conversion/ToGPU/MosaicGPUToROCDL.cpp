@@ -25,6 +25,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 
+#include <limits>
+
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTMOSAICGPUTOROCDL
 #define GEN_PASS_DEF_CONVERTMOSAICGPUTOROCDL
@@ -35,6 +37,7 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 using targets::AsyncCopyKind;
+using targets::Element;
 using targets::MmaInstruction;
 using targets::MmaKind;
 
@@ -48,6 +51,28 @@ static Value joinRegisters(OpBuilder &builder, Location loc,
     return vector::ExtractOp::create(builder, loc, registers.front(),
                                      ArrayRef<int64_t>{0});
   return concatenate(builder, loc, registers);
+}
+
+/// Rounds f32 to TF32, to nearest. XF32 instructions would truncate.
+static Value roundToTF32(OpBuilder &builder, Location loc, Value value) {
+  auto type = cast<VectorType>(value.getType());
+  VectorType i32 = type.clone(builder.getI32Type());
+  auto constant = [&](int64_t bits) {
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(
+            i32, builder.getI32IntegerAttr(static_cast<int32_t>(bits))));
+  };
+  Value bits = arith::BitcastOp::create(builder, loc, i32, value);
+  Value rounded = arith::AndIOp::create(
+      builder, loc, arith::AddIOp::create(builder, loc, bits, constant(0x1000)),
+      constant(~int64_t(0x1FFF)));
+  // The addition may carry from the payload of a NaN into the sign.
+  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
+                                      value, value);
+  return arith::SelectOp::create(
+      builder, loc, isNaN, value,
+      arith::BitcastOp::create(builder, loc, type, rounded));
 }
 
 /// Buffer accesses support only global memory.
@@ -174,7 +199,7 @@ public:
                                       uniform);
   }
 
-  SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
+  SmallVector<Value> emitMma(OpBuilder &builder, mosaic_gpu::MMAOp op,
                              const MmaInstruction &instruction,
                              ArrayRef<Value> a, ArrayRef<Value> b,
                              ArrayRef<Value> accumulator) const override;
@@ -205,29 +230,62 @@ private:
     auto type = cast<MemRefType>(access.memref.getType());
     // Buffer accesses do not have hints.
     return access.inBounds && !access.cacheHint && target.hasBufferLoads &&
-           isGlobalMemory(type) && getRawBuffer(type);
+           isGlobalMemory(type) &&
+           (access.hasSmallOffsets || getRawBuffer(type));
   }
 };
 } // namespace
 
-SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
+SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder,
+                                        mosaic_gpu::MMAOp op,
                                         const MmaInstruction &instruction,
                                         ArrayRef<Value> a, ArrayRef<Value> b,
                                         ArrayRef<Value> accumulator) const {
+  Location loc = op.getLoc();
   Value operandA = joinRegisters(builder, loc, a),
         operandB = joinRegisters(builder, loc, b),
         operandC = joinRegisters(builder, loc, accumulator);
+  bool isTF32 = instruction.a == Element::TF32;
+  if (isTF32) {
+    operandA = roundToTF32(builder, loc, operandA);
+    operandB = roundToTF32(builder, loc, operandB);
+  }
+  // RDNA3 has 16-bit accumulators in the low halves of registers.
+  bool isInHalves = instruction.kind == MmaKind::Wmma &&
+                    instruction.accumulator == Element::F16 &&
+                    instruction.cLayout.vectorLength() == 1;
+  if (isInHalves) {
+    SmallVector<int64_t> mask(2 * accumulator.size(),
+                              vector::ShuffleOp::kPoisonIndex);
+    for (size_t element = 0; element < accumulator.size(); ++element)
+      mask[2 * element] = static_cast<int64_t>(element);
+    operandC =
+        vector::ShuffleOp::create(builder, loc, operandC, operandC, mask);
+  }
   Value mmaResult;
   auto attr = [&](int64_t value) { return builder.getI32IntegerAttr(value); };
-  if (instruction.kind == MmaKind::Mfma)
-    mmaResult = amdgpu::MFMAOp::create(builder, loc, operandC.getType(),
+  if (instruction.kind == MmaKind::Mfma) {
+    auto mfma = amdgpu::MFMAOp::create(builder, loc, operandC.getType(),
                                        attr(instruction.m), attr(instruction.n),
                                        attr(instruction.k), /*blocks=*/attr(1),
                                        operandA, operandB, operandC);
-  else
-    mmaResult = amdgpu::WMMAOp::create(
+    mfma.setReducePrecision(isTF32);
+    mmaResult = mfma;
+  } else {
+    auto wmma = amdgpu::WMMAOp::create(
         builder, loc, operandC.getType(), attr(instruction.m),
         attr(instruction.n), attr(instruction.k), operandA, operandB, operandC);
+    wmma.setUnsignedA(op.getUnsignedA());
+    wmma.setUnsignedB(op.getUnsignedB());
+    mmaResult = wmma;
+  }
+  if (isInHalves) {
+    SmallVector<int64_t> mask;
+    for (size_t element = 0; element < accumulator.size(); ++element)
+      mask.push_back(static_cast<int64_t>(2 * element));
+    mmaResult =
+        vector::ShuffleOp::create(builder, loc, mmaResult, mmaResult, mask);
+  }
   auto registerType = cast<VectorType>(accumulator.front().getType());
   if (accumulator.size() == 1)
     return {mmaResult};
@@ -239,12 +297,67 @@ SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
   return results;
 }
 
-/// The indices of a buffer access, of type `i32` or `index`; out of bounds if
-/// the access is inactive.
-static SmallVector<Value> bufferIndices(OpBuilder &builder, Location loc,
-                                        const Access &access, Type indexType) {
+namespace {
+struct BufferAccess {
+  Value memref;
+  SmallVector<Value> indices;
+};
+} // namespace
+
+/// An access of a dynamic memref as an access of a one-dimensional buffer of
+/// almost 2^31 bytes. The mask checks the sizes, so the buffer may be longer
+/// than the memref.
+static BufferAccess linearizeBuffer(OpBuilder &builder, Location loc,
+                                    const Access &access, Type indexType) {
   auto type = cast<MemRefType>(access.memref.getType());
-  int64_t outsideDim = getRawBuffer(type)->longestDim;
+  int64_t elements = std::numeric_limits<int32_t>::max() /
+                     *getElementBytes(type.getElementType());
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getIntegerAttr(indexType, value));
+  };
+  auto narrow = [&](OpFoldResult value) -> Value {
+    if (std::optional<int64_t> number = getConstantIntValue(value))
+      return constant(*number);
+    auto index = cast<Value>(value);
+    return index.getType() == indexType
+               ? index
+               : arith::IndexCastOp::create(builder, loc, indexType, index)
+                     .getResult();
+  };
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, access.memref);
+  OpFoldResult offset = metadata.getConstifiedMixedOffset();
+  Value sum = getConstantIntValue(offset) == 0 ? Value() : narrow(offset);
+  for (auto [index, stride] :
+       llvm::zip_equal(access.indices, metadata.getConstifiedMixedStrides())) {
+    Value term = narrow(index);
+    if (getConstantIntValue(stride) != 1)
+      term = arith::MulIOp::create(builder, loc, term, narrow(stride));
+    sum = sum ? arith::AddIOp::create(builder, loc, sum, term) : term;
+  }
+  if (!sum)
+    sum = constant(0);
+  sum = arith::SelectOp::create(builder, loc, access.inBounds, sum,
+                                constant(elements));
+  Value buffer = memref::ReinterpretCastOp::create(
+      builder, loc,
+      MemRefType::get({elements}, type.getElementType(),
+                      MemRefLayoutAttrInterface(), type.getMemorySpace()),
+      access.memref, /*offset=*/0, ArrayRef<int64_t>{elements},
+      ArrayRef<int64_t>{1});
+  return {buffer, {sum}};
+}
+
+/// The memref and the indices of a buffer access, of type `i32` or `index`; out
+/// of bounds if the access is inactive.
+static BufferAccess getBufferAccess(OpBuilder &builder, Location loc,
+                                    const Access &access, Type indexType) {
+  auto type = cast<MemRefType>(access.memref.getType());
+  std::optional<RawBuffer> buffer = getRawBuffer(type);
+  if (!buffer)
+    return linearizeBuffer(builder, loc, access, indexType);
+  int64_t outsideDim = buffer->longestDim;
   SmallVector<Value> indices;
   for (auto [dim, index] : llvm::enumerate(access.indices)) {
     int64_t outside =
@@ -259,7 +372,7 @@ static SmallVector<Value> bufferIndices(OpBuilder &builder, Location loc,
     indices.push_back(
         arith::SelectOp::create(builder, loc, access.inBounds, narrow, masked));
   }
-  return indices;
+  return {access.memref, indices};
 }
 
 Value AMDLowering::emitLoad(OpBuilder &builder, Location loc,
@@ -269,10 +382,10 @@ Value AMDLowering::emitLoad(OpBuilder &builder, Location loc,
   // A single element is loaded as a scalar.
   bool isScalar = access.type.getDimSize(0) == 1;
   Type type = isScalar ? access.type.getElementType() : Type(access.type);
+  BufferAccess buffer =
+      getBufferAccess(builder, loc, access, builder.getI32Type());
   Value loaded = amdgpu::RawBufferLoadOp::create(
-      builder, loc, type, access.memref,
-      bufferIndices(builder, loc, access, builder.getI32Type()),
-      /*boundsCheck=*/true,
+      builder, loc, type, buffer.memref, buffer.indices, /*boundsCheck=*/true,
       /*indexOffset=*/IntegerAttr(), /*sgprOffset=*/Value());
   if (isScalar)
     loaded = vector::BroadcastOp::create(builder, loc, access.type, loaded);
@@ -291,9 +404,10 @@ void AMDLowering::emitStore(OpBuilder &builder, Location loc, Value value,
   if (access.type.getDimSize(0) == 1)
     value =
         vector::ExtractOp::create(builder, loc, value, ArrayRef<int64_t>{0});
+  BufferAccess buffer =
+      getBufferAccess(builder, loc, access, builder.getI32Type());
   amdgpu::RawBufferStoreOp::create(
-      builder, loc, value, access.memref,
-      bufferIndices(builder, loc, access, builder.getI32Type()),
+      builder, loc, value, buffer.memref, buffer.indices,
       /*boundsCheck=*/true, /*indexOffset=*/IntegerAttr(),
       /*sgprOffset=*/Value());
 }
@@ -371,14 +485,15 @@ void AMDLowering::emitAsyncCopy(OpBuilder &builder, Location loc,
         /*aux=*/0, ArrayAttr(), ArrayAttr(), ArrayAttr());
     return;
   }
+  BufferAccess source =
+      getBufferAccess(builder, loc, from, builder.getIndexType());
   auto buffer = amdgpu::FatRawBufferCastOp::create(
-      builder, loc, from.memref, /*validBytes=*/Value(),
+      builder, loc, source.memref, /*validBytes=*/Value(),
       /*cacheSwizzleStride=*/Value(), /*boundsCheck=*/true,
       /*resetOffset=*/false);
-  amdgpu::GatherToLDSOp::create(
-      builder, loc, buffer,
-      bufferIndices(builder, loc, from, builder.getIndexType()),
-      piece.destination, piece.waveIndices, TypeAttr::get(from.type));
+  amdgpu::GatherToLDSOp::create(builder, loc, buffer, source.indices,
+                                piece.destination, piece.waveIndices,
+                                TypeAttr::get(from.type));
 }
 
 void AMDLowering::emitAsyncWait(OpBuilder &builder, Location loc,

@@ -565,7 +565,7 @@ private:
       return false;
     llvm::sort(operands);
     Diagnostic &note = diagnostic.attachNote(use.op->getLoc());
-    note << "help: allow relayouts, or insert 'mosaic_gpu.layout_cast' to "
+    note << "help: set relayouts=true, or insert 'mosaic_gpu.layout_cast' to "
          << evaluator.getLayouts().name(to) << " on operand";
     for (auto [index, operand] : llvm::enumerate(operands))
       note << (index == 0 ? (operands.size() > 1 ? "s " : " ") : " and ")

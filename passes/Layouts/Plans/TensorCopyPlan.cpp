@@ -82,6 +82,8 @@ private:
 };
 } // namespace
 
+static bool isDynamic(int64_t number) { return number == kDynamicExtent; }
+
 /// The largest divisor of `size` that is at most `limit` and a multiple of
 /// `multiple`; 0 if none exists.
 static int64_t largestDivisor(int64_t size, int64_t limit, int64_t multiple) {
@@ -208,6 +210,11 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
     if (coarser) {
       dim.extent = coarser->step / digit.step;
     } else {
+      if (digit.step > 1 &&
+          (isDynamic(extent) || isDynamic(problem.strides[digit.dim])))
+        return "dimension " + std::to_string(digit.dim) +
+               " is dynamic and cannot be split into tiles of " +
+               std::to_string(digit.step) + " elements";
       if (digit.step > 1 && problem.indexDivisors[digit.dim] % digit.step != 0)
         return "the index along dimension " + std::to_string(digit.dim) +
                " is not proven to be a multiple of " +
@@ -235,6 +242,9 @@ bool Planner::mergeInto(MapDim &outer, MapDim &inner,
                         SmallVectorImpl<int64_t> &checked) const {
   // A box that exceeds the inner dimension would copy elements of the next row.
   bool isChecked = !problem.isInside[inner.dim];
+  if (isDynamic(outer.extent) || isDynamic(inner.extent) ||
+      isDynamic(inner.stride) || isDynamic(problem.extents[inner.dim]))
+    return false;
   if (outer.isInBox || outer.box != 1 || problem.slice[outer.dim] > 1 ||
       inner.terms.empty() || problem.extents[inner.dim] % inner.step != 0 ||
       (isChecked && problem.slice[inner.dim] > 1) ||
@@ -288,12 +298,12 @@ std::optional<std::string> Planner::checkLimits(const TensorMap &map) const {
            std::to_string(map.extents.size()) + " dimensions; at most " +
            std::to_string(kMaxTensorMapDims) + " are supported";
   for (int64_t extent : map.extents)
-    if (extent < 1 || extent > kMaxExtent)
+    if (!isDynamic(extent) && (extent < 1 || extent > kMaxExtent))
       return "the extents of the tensor map are " + listText(map.extents) +
              "; each must be from 1 to 2^32 - 1";
   for (int64_t stride : ArrayRef(map.strides).drop_back())
-    if (stride % kTensorMapStrideBytes != 0 || stride < 1 ||
-        stride > kMaxStride)
+    if (!isDynamic(stride) && (stride % kTensorMapStrideBytes != 0 ||
+                               stride < 1 || stride > kMaxStride))
       return "a stride of the tensor map is " + std::to_string(stride) +
              " bytes; it must be a multiple of " +
              std::to_string(kTensorMapStrideBytes) + " bytes below 2^40";
@@ -336,10 +346,15 @@ Planner::Result Planner::build(size_t count) const {
     // The stride of a dimension of one element is not used.
     plan.map.strides.push_back(dim.extent == 1 && &dim != &dims.back()
                                    ? kTensorMapStrideBytes
-                                   : dim.stride * bytes);
+                               : isDynamic(dim.stride) ? kDynamicExtent
+                                                       : dim.stride * bytes);
     plan.map.box.push_back(dim.box);
+    plan.map.dims.push_back(slice.origins[dim.dim]);
     plan.coordinates.push_back(dim.terms);
   }
+  if (llvm::none_of(plan.map.extents, isDynamic) &&
+      llvm::none_of(plan.map.strides, isDynamic))
+    plan.map.dims.clear();
   if (auto reason = checkLimits(plan.map))
     return Result::none(*reason);
 
@@ -404,6 +419,10 @@ static std::optional<std::string> useBytes(Slice &slice) {
            "both sides";
   MemoryLayout &memory = problem.memory;
   int64_t firstTiled = memory.shape.size() - memory.tile.size();
+  if (llvm::any_of(problem.extents, isDynamic) ||
+      llvm::any_of(problem.strides, isDynamic))
+    return "elements of " + std::to_string(problem.elementBits) +
+           " bits cannot be copied as bytes: a size or stride is dynamic";
   SmallVector<int64_t *> counts{
       &problem.extents[packed], &problem.slice[packed],
       &problem.indexDivisors[packed], &memory.shape[sharedDim]};
@@ -441,6 +460,7 @@ static bool mergeWhole(Slice &slice) {
     for (int64_t outer = untiled - 1; outer >= 0; --outer) {
       int64_t from = dims[outer], to = dims[inner];
       if (inner == outer || !problem.isInside[to] ||
+          isDynamic(problem.extents[from]) || isDynamic(problem.strides[to]) ||
           problem.slice[to] != problem.extents[to] ||
           problem.strides[from] != problem.extents[to] * problem.strides[to] ||
           memory.strides[outer] != memory.shape[inner] * memory.strides[inner])

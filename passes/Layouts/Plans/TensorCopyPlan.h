@@ -17,6 +17,8 @@
 
 #include "smalti/passes/Layouts/Plans/TransferPlan.h"
 
+#include <limits>
+
 namespace smalti::transfers {
 
 // Limits of tensor maps, and the alignment of copies in shared memory.
@@ -31,8 +33,11 @@ inline constexpr int64_t kMaxTensorCopies = 256;
 /// A coordinate outside of every tensor, also after an offset is added.
 inline constexpr int64_t kOutside = -(int64_t(1) << 30);
 
+/// An extent or a stride that the launch determines.
+inline constexpr int64_t kDynamicExtent = std::numeric_limits<int64_t>::min();
+
 /// One list entry for each dimension of the tensor; sizes and strides are in
-/// elements.
+/// elements, or kDynamicExtent.
 struct TensorCopyProblem {
   llvm::SmallVector<int64_t> extents;
   llvm::SmallVector<int64_t> strides;
@@ -57,11 +62,14 @@ struct TensorMap {
   llvm::SmallVector<int64_t> strides;
   llvm::SmallVector<int64_t> box;
   int64_t swizzleBytes = 16;
+  /// For a map with dynamic extents or strides: the dimension of the tensor
+  /// that each dimension of the map represents. Empty otherwise.
+  llvm::SmallVector<int64_t, 0> dims;
 
   bool operator==(const TensorMap &other) const {
     return elementBits == other.elementBits && extents == other.extents &&
            strides == other.strides && box == other.box &&
-           swizzleBytes == other.swizzleBytes;
+           swizzleBytes == other.swizzleBytes && dims == other.dims;
   }
 };
 

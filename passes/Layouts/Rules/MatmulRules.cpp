@@ -100,19 +100,19 @@ struct MMARule {
     }
     auto type = cast<VectorType>(op.getType());
     auto aType = cast<VectorType>(op.getA().getType());
-    auto getElement = [](Value value) {
-      return getMmaElement(getElementTypeOrSelf(value.getType()));
+    std::optional<MmaElements> elements =
+        MmaElements::get(op.getA(), op.getB(), op.getAccumulator(),
+                         op.getUnsignedA() || op.getUnsignedB());
+    auto select = [&](const MmaElements &elements) {
+      return selectMma(system.getTarget(), elements, type.getDimSize(0),
+                       type.getDimSize(1), aType.getDimSize(1), warps);
     };
-    std::optional<targets::Element> elementA = getElement(op.getA()),
-                                    elementB = getElement(op.getB()),
-                                    elementC = getElement(op.getAccumulator());
-    if (elementA == targets::Element::F32 && op.getAllowTf32())
-      elementA = elementB = targets::Element::TF32;
     std::optional<BlockMma> mma;
-    if (elementA && elementB && elementC)
-      mma = selectMma(system.getTarget(), *elementA, *elementB, *elementC,
-                      type.getDimSize(0), type.getDimSize(1),
-                      aType.getDimSize(1), warps);
+    if (elements && op.getAllowTf32())
+      if (std::optional<MmaElements> tf32 = elements->getTF32())
+        mma = select(*tf32);
+    if (elements && !mma)
+      mma = select(*elements);
     if (!mma)
       return op.emitOpError()
              << "is not supported: no matrix instruction of "

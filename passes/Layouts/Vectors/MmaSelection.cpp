@@ -6,6 +6,7 @@
 #include "smalti/targets/BlockFragments.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -36,16 +37,43 @@ std::optional<Element> smalti::getMmaElement(Type type) {
       .Default([](Type) { return std::nullopt; });
 }
 
-static bool hasElements(const MmaInstruction &instruction, Element a, Element b,
-                        Element accumulator) {
+std::optional<MmaElements> MmaElements::get(Value a, Value b, Value accumulator,
+                                            bool hasUnsigned) {
+  auto elementOf = [](Value value) {
+    return getMmaElement(getElementTypeOrSelf(value.getType()));
+  };
+  std::optional<Element> elementA = elementOf(a), elementB = elementOf(b),
+                         elementC = elementOf(accumulator);
+  if (!elementA || !elementB || !elementC)
+    return std::nullopt;
+  return MmaElements{*elementA, *elementB, *elementC, hasUnsigned};
+}
+
+std::optional<MmaElements> MmaElements::getTF32() const {
+  if (a != Element::F32 || b != Element::F32)
+    return std::nullopt;
+  return MmaElements{Element::TF32, Element::TF32, accumulator};
+}
+
+bool MmaElements::match(const MmaInstruction &instruction) const {
   return instruction.a == a && instruction.b == b &&
-         instruction.accumulator == accumulator;
+         instruction.accumulator == accumulator &&
+         (!hasUnsigned || instruction.takesUnsigned);
+}
+
+/// Whether transpose(B) can be operand A and transpose(A) operand B.
+static bool hasTransposedForm(const MmaInstruction &instruction) {
+  return (instruction.kind == targets::MmaKind::Mfma ||
+          instruction.kind == targets::MmaKind::Wmma) &&
+         instruction.m == instruction.n && instruction.a == instruction.b;
 }
 
 std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction,
                                            int64_t m, int64_t n, int64_t k,
-                                           int64_t warpsM, int64_t warpsN) {
-  if (warpsM < 1 || warpsN < 1 || m < 1 || n < 1 || k < 1)
+                                           int64_t warpsM, int64_t warpsN,
+                                           bool isTransposed) {
+  if (warpsM < 1 || warpsN < 1 || m < 1 || n < 1 || k < 1 ||
+      (isTransposed && !hasTransposedForm(instruction)))
     return std::nullopt;
   if (m % (instruction.m * warpsM) != 0 || n % (instruction.n * warpsN) != 0 ||
       k % instruction.k != 0)
@@ -57,34 +85,38 @@ std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction,
   mma.k = k;
   mma.warpsM = warpsM;
   mma.warpsN = warpsN;
+  mma.isTransposed = isTransposed;
   auto layoutOf = [&](targets::Operand operand) {
     return targets::blockFragment(instruction, operand, warpsM, warpsN);
   };
   mma.a = layoutOf(targets::Operand::A);
   mma.b = layoutOf(targets::Operand::B);
-  mma.accumulator = layoutOf(targets::Operand::Accumulator);
+  mma.accumulator =
+      isTransposed ? targets::transposedAccumulator(instruction, warpsM, warpsN)
+                   : layoutOf(targets::Operand::Accumulator);
   return mma;
 }
 
-/// Calls `visit` with every arrangement of the warps, most rows first.
+/// Calls `visit` with every arrangement of the warps, most rows first. The
+/// transposed matmul comes after the one that is not.
 template <typename Visit>
 static void forEachArrangement(const MmaInstruction &instruction, int64_t m,
                                int64_t n, int64_t k, int64_t numWarps,
                                Visit visit) {
   for (int64_t warpsM = numWarps; warpsM >= 1; --warpsM)
     if (numWarps % warpsM == 0)
-      if (std::optional<BlockMma> mma =
-              arrangeMma(instruction, m, n, k, warpsM, numWarps / warpsM))
-        visit(*mma);
+      for (bool isTransposed : {false, true})
+        if (std::optional<BlockMma> mma = arrangeMma(
+                instruction, m, n, k, warpsM, numWarps / warpsM, isTransposed))
+          visit(*mma);
 }
 
 std::optional<BlockMma> smalti::selectMma(const targets::Target &target,
-                                          Element a, Element b,
-                                          Element accumulator, int64_t m,
-                                          int64_t n, int64_t k,
+                                          const MmaElements &elements,
+                                          int64_t m, int64_t n, int64_t k,
                                           int64_t numWarps) {
   for (const MmaInstruction &instruction : target.mmas) {
-    if (!hasElements(instruction, a, b, accumulator))
+    if (!elements.match(instruction))
       continue;
     std::optional<BlockMma> best;
     int64_t bestReads = 0;
@@ -104,13 +136,12 @@ std::optional<BlockMma> smalti::selectMma(const targets::Target &target,
 }
 
 std::optional<BlockMma>
-smalti::findMma(const targets::Target &target, Element a, Element b,
-                Element accumulator, int64_t m, int64_t n, int64_t k,
-                int64_t numWarps,
+smalti::findMma(const targets::Target &target, const MmaElements &elements,
+                int64_t m, int64_t n, int64_t k, int64_t numWarps,
                 llvm::function_ref<bool(const BlockMma &)> accepts) {
   std::optional<BlockMma> found;
   for (const MmaInstruction &instruction : target.mmas) {
-    if (!hasElements(instruction, a, b, accumulator))
+    if (!elements.match(instruction))
       continue;
     forEachArrangement(instruction, m, n, k, numWarps,
                        [&](const BlockMma &mma) {

@@ -23,6 +23,7 @@
 
 namespace mlir {
 class Type;
+class Value;
 } // namespace mlir
 
 namespace smalti {
@@ -31,10 +32,15 @@ namespace smalti {
 /// `warpsM * warpsN` warps. Instruction tiles are distributed round-robin: warp
 /// (i, j) has the instruction tiles whose row is i modulo warpsM and whose
 /// column is j modulo warpsN. The warp index is i * warpsN + j.
+///
+/// A transposed matmul multiplies transpose(B) by transpose(A). Its accumulator
+/// has the transposed layout of the instruction, and A and B have the same
+/// layouts as in a matmul that is not transposed.
 struct BlockMma {
   const targets::MmaInstruction *instruction = nullptr;
   int64_t m = 0, n = 0, k = 0;
   int64_t warpsM = 1, warpsN = 1;
+  bool isTransposed = false;
   layout::TiledLayout a, b, accumulator;
 
   /// Instruction tiles of one warp along each dimension.
@@ -46,26 +52,43 @@ struct BlockMma {
 /// The element type in the MMA table; no value for other types.
 std::optional<targets::Element> getMmaElement(mlir::Type type);
 
+/// The element types of a matmul.
+struct MmaElements {
+  targets::Element a, b, accumulator;
+  /// Whether an i8 operand is unsigned.
+  bool hasUnsigned = false;
+
+  /// The element types of these vectors or tiles; no value for types that are
+  /// not in the MMA table.
+  static std::optional<MmaElements>
+  get(mlir::Value a, mlir::Value b, mlir::Value accumulator, bool hasUnsigned);
+  /// f32 operands that may be rounded to TF32; no value for other operands.
+  std::optional<MmaElements> getTF32() const;
+  bool match(const targets::MmaInstruction &instruction) const;
+};
+
 /// The matmul with this instruction and this grid of warps, if they divide the
-/// tile.
+/// tile. A transposed matmul requires an instruction whose operands A and B
+/// have the same type and layout (MFMA and WMMA).
 std::optional<BlockMma> arrangeMma(const targets::MmaInstruction &instruction,
                                    int64_t m, int64_t n, int64_t k,
-                                   int64_t warpsM, int64_t warpsN);
+                                   int64_t warpsM, int64_t warpsN,
+                                   bool isTransposed = false);
 
 /// The best instruction of the target for these element types and this tile,
 /// and the grid of warps that reads the least shared memory. The instruction
-/// divides k.
+/// divides k. The matmul is not transposed.
 std::optional<BlockMma> selectMma(const targets::Target &target,
-                                  targets::Element a, targets::Element b,
-                                  targets::Element accumulator, int64_t m,
+                                  const MmaElements &elements, int64_t m,
                                   int64_t n, int64_t k, int64_t numWarps);
 
 /// The first instruction and grid of warps for these element types and this
-/// tile that satisfies `accepts`, or no value.
+/// tile that satisfies `accepts`, or no value. For each grid, the transposed
+/// matmul comes last.
 std::optional<BlockMma>
-findMma(const targets::Target &target, targets::Element a, targets::Element b,
-        targets::Element accumulator, int64_t m, int64_t n, int64_t k,
-        int64_t numWarps, llvm::function_ref<bool(const BlockMma &)> accepts);
+findMma(const targets::Target &target, const MmaElements &elements, int64_t m,
+        int64_t n, int64_t k, int64_t numWarps,
+        llvm::function_ref<bool(const BlockMma &)> accepts);
 
 } // namespace smalti
 

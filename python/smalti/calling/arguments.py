@@ -49,6 +49,8 @@ class Argument:
     """A divisor of the size of each dimension (`triton_xla.size_divisors`), or nothing."""
     stride_divisors: tuple[int, ...] = ()
     """A divisor of the stride of each dimension (`triton_xla.stride_divisors`), or nothing."""
+    max_bytes: int | None = None
+    """The largest number of bytes of the array (`triton_xla.max_bytes`), or None."""
 
     @property
     def is_row_major(self) -> bool:
@@ -143,6 +145,15 @@ class Entry:
     def count_tiles(self, values: Sequence[Any]) -> int:
         """The number of tiles of a call, which may be 0; see `grid_sizes`."""
         return math.prod(self.grid_sizes(values))
+
+    def argument_at(self, parameter: int) -> Argument | None:
+        """The argument whose address or value is a parameter of the GPU kernel, or None."""
+        position = 0
+        for argument in self.arguments:
+            if position == parameter:
+                return argument
+            position += argument.num_parameters
+        return None
 
     def bind(self, given: Sequence[Any], named: Mapping[str, Any], options: Collection[str] = ()) -> tuple[Any, ...]:
         """The arguments of a call in order, from those by position and those by name.

@@ -296,7 +296,7 @@ def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
         address = _capsule_pointer(capsule, b"dltensor_versioned")
         managed = ctypes.cast(address, ctypes.POINTER(_DLManagedTensorVersioned)).contents
         if managed.major != 1:
-            raise NotAnArray(f"{type(array).__name__} uses DLPack version {managed.major}; version 1 is supported")
+            raise NotAnArray(f"{type(array).__name__} uses DLPack version {managed.major}, but only version 1 is supported; pass an array of numpy or PyTorch")
         readonly = bool(managed.flags & _READ_ONLY_FLAG)
         tensor = managed.tensor
     elif _capsule_is_valid(capsule, b"dltensor"):

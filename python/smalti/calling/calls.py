@@ -171,6 +171,15 @@ def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
                     f"{argument}: the {what} of dimension {dimension} is {number}; the kernel states that it is a multiple "
                     f"of {divisor} (triton_xla.{what}_divisors)"
                 )
+    if argument.max_bytes is not None:
+        size = max(argument.dtype.bits // 8, 1)
+        first, last = extent(given, size)
+        found = max(last - first, *(number * size for number in given.shape), 0)
+        if found > argument.max_bytes:
+            raise LaunchError(
+                f"{argument}: the array has {found} B; the kernel states that it has at most {argument.max_bytes} B "
+                "(triton_xla.max_bytes)"
+            )
     if argument.dynamic_strides and any(step < 0 for step in steps):
         raise LaunchError(f"{argument}: the strides are {steps}; GPU kernels do not support negative strides")
 

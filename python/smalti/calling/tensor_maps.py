@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .. import dtypes
 from ..errors import LaunchError
@@ -42,6 +42,8 @@ ADDRESS_ALIGNMENT = 16
 """Alignment of the array in bytes."""
 MAX_BOX = 256
 MAX_ELEMENT_STRIDE = 8
+MAX_DYNAMIC_EXTENT = 1 << 30
+"""The largest size that a launch may pass for a dynamic extent. Kernels clamp coordinates to this number."""
 FILLS = ("zeros", "nan")
 SWIZZLES = (16, 32, 64, 128)
 """Swizzle sizes in bytes. Chunks of 16 bytes are permuted within this size; 16 means no swizzle."""
@@ -79,8 +81,10 @@ class TensorMap:
 
     element: str
     """The MLIR name."""
-    extents: tuple[int, ...]
-    strides: tuple[int, ...]
+    extents: tuple[int | None, ...]
+    """None for a size of the argument; see `dims`."""
+    strides: tuple[int | None, ...]
+    """None for a stride of the argument; see `dims`."""
     box: tuple[int, ...]
     element_strides: tuple[int, ...] = ()
     """The traversal strides of the box in elements; empty: all 1."""
@@ -91,6 +95,8 @@ class TensorMap:
     """The index of the kernel argument that the map describes."""
     offset: int = 0
     """Byte offset of the array in the argument."""
+    dims: tuple[int, ...] = ()
+    """If an extent or a stride is None: the dimension of the argument that each dimension of the map represents."""
     _type: _Type = field(init=False, repr=False, compare=False)
     _width: int = field(init=False, repr=False, compare=False)
 
@@ -121,15 +127,17 @@ class TensorMap:
             raise LaunchError(
                 f"tensor map: the element stride of the innermost dimension is {self.element_strides[-1]}; it must be 1"
             )
-        if any(not 1 <= size <= 1 << 32 for size in self.extents):
+        if any(size is not None and not 1 <= size <= 1 << 32 for size in self.extents):
             raise LaunchError(f"tensor map: the shape of the array is {self.extents}; each size must be from 1 to 2^32")
         if len(self.strides) != rank:
             raise LaunchError(
                 f"tensor map: the array has {rank} dimensions but {len(self.strides)} strides; one stride per dimension is required"
             )
-        if self.extents[-1] > 1 and self.strides[-1] != self._width:
+        if self.extents[-1] != 1 and self.strides[-1] != self._width:
             raise LaunchError("tensor map: the elements of the innermost dimension must be contiguous")
-        if any(stride % 16 or not 0 <= stride < 1 << 40 for stride in self.strides[:-1]):
+        if self.is_dynamic and (len(self.dims) != rank or min(self.dims) < 0):
+            raise LaunchError(f"tensor map: the dimensions of the argument are {self.dims}; {rank} are required")
+        if any(stride is not None and (stride % 16 or not 0 <= stride < 1 << 40) for stride in self.strides[:-1]):
             raise LaunchError(
                 f"tensor map: the strides of the array are {list(self.strides)} B; they must be multiples of 16 B below 2^40 B"
             )
@@ -154,6 +162,48 @@ class TensorMap:
             )
 
     @property
+    def is_dynamic(self) -> bool:
+        """Whether extents or strides are those of the array that a launch passes."""
+        return None in self.extents or None in self.strides
+
+    def bind(self, shape: Sequence[int], strides: Sequence[int]) -> TensorMap:
+        """The map of an array of this shape, with strides in elements. Raises LaunchError if TMA does not support the array.
+
+        No extent of a map can be 0. In the map of an empty array each is 1; the kernel does not access it.
+        """
+        if not self.is_dynamic:
+            return self
+        for dim, size in zip(self.dims, self.extents, strict=True):
+            if size is None and shape[dim] > MAX_DYNAMIC_EXTENT:
+                raise LaunchError(
+                    f"argument {self.argument}: the size of dimension {dim} is {shape[dim]}; TMA supports at most "
+                    f"{MAX_DYNAMIC_EXTENT}",
+                    hint="compile with the option matmul=mma, which does not use TMA",
+                )
+        is_empty = 0 in shape
+        extents = [
+            1 if is_empty else shape[dim] if size is None else size
+            for dim, size in zip(self.dims, self.extents, strict=True)
+        ]
+        steps = [
+            (16 if is_empty else strides[dim] * self._width) if step is None else step
+            for dim, step in zip(self.dims, self.strides, strict=True)
+        ]
+        return replace(self, extents=tuple(extents), strides=tuple(steps), dims=())
+
+    def matches(self, shape: Sequence[int | None] | None) -> bool:
+        """Whether an argument of this shape has the dimensions of a dynamic map."""
+        return shape is not None and self.offset == 0 and all(dim < len(shape) for dim in self.dims)
+
+    @property
+    def static_layout(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Extents, and strides in bytes, of a map that is not dynamic."""
+        extents = tuple(size for size in self.extents if size is not None)
+        strides = tuple(step for step in self.strides if step is not None)
+        assert len(extents) == len(self.extents) and len(strides) == len(self.strides)
+        return extents, strides
+
+    @property
     def rank(self) -> int:
         return len(self.extents)
 
@@ -165,7 +215,7 @@ class TensorMap:
     @property
     def extent_bytes(self) -> int:
         """Bytes from the first element of the array to the end of the last."""
-        reach = sum((size - 1) * stride for size, stride in zip(self.extents, self.strides, strict=True))
+        reach = sum((size - 1) * stride for size, stride in zip(*self.static_layout, strict=True))
         return reach + self._width
 
     @property
@@ -202,6 +252,7 @@ def check_address(described: TensorMap, address: int) -> None:
 def encode(described: TensorMap, address: int = 0) -> bytes:
     """The 128 bytes of a map, without the fields that only the driver sets."""
     check_address(described, address)
+    extents, steps_of = described.static_layout
 
     def inner_first(values: Sequence[int], count: int = MAX_RANK) -> list[int]:
         return [*reversed(values), *[1] * (count - len(values))]
@@ -210,7 +261,7 @@ def encode(described: TensorMap, address: int = 0) -> bytes:
     facts |= described.type_code << 7
     facts |= described.driver_swizzle << 13
     facts |= described.driver_fill << 15
-    strides = [stride >> 4 for stride in reversed(described.strides[:-1])]
+    strides = [stride >> 4 for stride in reversed(steps_of[:-1])]
     strides += [0] * (MAX_RANK - 1 - len(strides))
     high = sum((stride >> 32) << 4 * i for i, stride in enumerate(strides))
     boxes = [size - 1 for size in inner_first(described.box)]
@@ -221,7 +272,7 @@ def encode(described: TensorMap, address: int = 0) -> bytes:
         facts,
         *(stride & 0xFFFFFFFF for stride in strides),
         high,
-        *(size - 1 for size in inner_first(described.extents)),
+        *(size - 1 for size in inner_first(extents)),
         steps | boxes[0] << 24,
         sum(size << 8 * i for i, size in enumerate(boxes[1:])),
     ]

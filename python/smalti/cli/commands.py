@@ -261,7 +261,8 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
         accumulators = f" + {resources.accumulator_registers} AGPR" if resources.accumulator_registers else ""
         words.append(f"{resources.registers} registers{accumulators}")
     if resources.spills is not None:
-        words.append(f"{resources.spills} spilled")
+        unit = "B" if kernel.target.vendor == "nvidia" else "registers"
+        words.append(f"{resources.spills} {unit} spilled")
     if resources.shared_bytes is not None:
         words.append(f"{resources.shared_bytes} B shared memory")
     if resources.block is not None:
@@ -569,8 +570,8 @@ def doctor(as_json: bool) -> None:
             if not component.found:
                 click.echo(f"         enables: {component.enables}")
                 click.echo(f"         install: {component.get}")
-    if any(component.required and not component.found for component in components):
-        raise SmaltiError("a required component is missing; install it as described at the component")
+    if missing := [component.name for component in components if component.required and not component.found]:
+        raise SmaltiError(f"required components are missing: {', '.join(missing)}; the lines 'install:' show how to get them")
 
 
 if __name__ == "__main__":

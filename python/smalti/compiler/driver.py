@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import io
 import os
@@ -277,9 +278,7 @@ class _Compilation:
             return kernel
         launch = launch_parameters(module, self.entry.name, bool(self.entry.grid))
         kernel.symbol = launch.symbol
-        for described in launch.tensor_maps:
-            self._check_map(described)
-        kernel.tensor_maps = launch.tensor_maps
+        kernel.tensor_maps = tuple(map(self._checked_map, launch.tensor_maps))
         self.report("generating code")
         text["llvm"] = lambda: self._llvm(module)
         if self.target.is_emulated:
@@ -296,19 +295,24 @@ class _Compilation:
             self._finish_amd(kernel, code, launch, text)
         return kernel
 
-    def _check_map(self, described: tensor_maps.TensorMap) -> None:
-        """Raises CompileError if a tensor map exceeds the memory of its argument."""
-        arguments = self.entry.arguments
-        argument = arguments[described.argument] if described.argument < len(arguments) else None
-        if argument is None or not argument.is_static:
+    def _checked_map(self, described: tensor_maps.TensorMap) -> tensor_maps.TensorMap:
+        """A map of the kernel function with the number of the argument instead of the parameter. Raises CompileError if the
+        map exceeds the memory of its argument."""
+        argument = self.entry.argument_at(described.argument)
+        if argument is not None and described.is_dynamic and described.matches(argument.shape):
+            return dataclasses.replace(described, argument=argument.index)
+        if argument is None or described.is_dynamic or not argument.is_static:
             raise CompileError(
-                f"a tensor map of @{self.entry.name} uses argument {described.argument}; it must be a memref of static shape"
+                f"a tensor map of @{self.entry.name} uses argument {described.argument}; it must be a memref of static "
+                "shape, or of the dynamic shape that the map states"
             )
+        described = dataclasses.replace(described, argument=argument.index)
         if described.offset + described.extent_bytes > argument.reach:
             raise CompileError(
                 f"a tensor map of @{self.entry.name} covers {described.offset + described.extent_bytes} B of {argument}, "
                 f"which has {argument.reach} B"
             )
+        return described
 
     def _program(self) -> ir.Module:
         """A copy of the module for the chip."""
@@ -500,19 +504,25 @@ def _tensor_map(attribute: ir.Attribute) -> tensor_maps.TensorMap:
     def numbers(name: str) -> tuple[int, ...]:
         return tuple(int(value) for value in ir.DenseI64ArrayAttr(fields[name]))
 
+    def sizes(name: str) -> tuple[int | None, ...]:
+        return tuple(None if value == dynamic else value for value in numbers(name))
+
+    dynamic = ir.ShapedType.get_dynamic_size()
+
     def number(name: str) -> int:
         return ir.IntegerAttr(fields[name]).value
 
     return tensor_maps.TensorMap(
         element=str(ir.TypeAttr(fields["element"]).value),
-        extents=numbers("extents"),
-        strides=numbers("strides"),
+        extents=sizes("extents"),
+        strides=sizes("strides"),
         box=numbers("box"),
         element_strides=numbers("element_strides"),
         swizzle=number("swizzle"),
         fill=ir.StringAttr(fields["fill"]).value,
         argument=number("argument"),
         offset=number("offset"),
+        dims=numbers("dims") if "dims" in fields else (),
     )
 
 

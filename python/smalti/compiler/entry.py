@@ -211,15 +211,19 @@ def _with_parameters(operation: Any, argument: Argument) -> Argument:
         return argument
     strides = () if argument.is_row_major else argument.strides
     divisors: dict[str, tuple[int, ...]] = {}
+    max_bytes = None
     if "arg_attrs" in operation.attributes:
         stated = ir.DictAttr(ir.ArrayAttr(operation.attributes["arg_attrs"])[argument.index])
         for name in ("size_divisors", "stride_divisors"):
             if f"triton_xla.{name}" in stated:
                 divisors[name] = tuple(int(n) for n in ir.DenseI64ArrayAttr(stated[f"triton_xla.{name}"]))
+        if "triton_xla.max_bytes" in stated:
+            max_bytes = ir.IntegerAttr(stated["triton_xla.max_bytes"]).value
     return dataclasses.replace(
         argument,
         dynamic_sizes=tuple(dim for dim, size in enumerate(argument.shape) if size is None),
         dynamic_strides=tuple(dim for dim, stride in enumerate(strides) if stride is None),
+        max_bytes=max_bytes,
         **divisors,
     )
 

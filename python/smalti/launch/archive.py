@@ -93,7 +93,7 @@ def _argument_to_json(argument: Argument) -> dict[str, Any]:
         "alignment": argument.alignment,
         "packed": argument.packed,
         "name": argument.name,
-        **{name: getattr(argument, name) for name in _DYNAMIC if getattr(argument, name)},
+        **{name: getattr(argument, name) for name in (*_DYNAMIC, "max_bytes") if getattr(argument, name)},
     }
 
 
@@ -105,7 +105,8 @@ _MAP = ("argument", "offset", "element", "extents", "strides", "box", "element_s
 
 
 def _map_to_json(described: TensorMap) -> dict[str, Any]:
-    return {key: getattr(described, key) for key in _MAP}
+    entries = {key: getattr(described, key) for key in _MAP}
+    return {**entries, "dims": described.dims} if described.is_dynamic else entries
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -312,6 +313,7 @@ def _argument(index: int, item: _Reader) -> Argument:
         alignment=item.number("alignment", least=1) if item.has("alignment") else None,
         packed=item.number("packed", least=1),
         name=item.text("name") if item.has("name") else None,
+        max_bytes=item.number("max_bytes", least=1) if item.has("max_bytes") else None,
         **dynamic,
     )
 
@@ -334,17 +336,23 @@ def _check_dynamic(
 
 
 def _map(item: _Reader, arguments: Sequence[Argument]) -> TensorMap:
+    dims = item.numbers("dims") if item.has("dims") else ()
     described = TensorMap(
         element=item.text("element"),
-        extents=item.numbers("extents"),
-        strides=item.numbers("strides"),
+        extents=item.sizes("extents", len(dims)) if dims else item.numbers("extents"),
+        strides=item.sizes("strides", len(dims)) if dims else item.numbers("strides"),
         box=item.numbers("box"),
         element_strides=item.numbers("element_strides"),
         swizzle=item.number("swizzle"),
         fill=item.text("fill"),
         argument=item.number("argument"),
         offset=item.number("offset"),
+        dims=dims,
     )
+    if described.is_dynamic and described.argument < len(arguments):
+        if not described.matches(arguments[described.argument].shape):
+            raise _Damaged(f"a tensor map does not match argument {described.argument}")
+        return described
     if described.argument >= len(arguments) or not arguments[described.argument].is_static:
         raise _Damaged(f"a tensor map uses argument {described.argument}, which is not a memref of static shape")
     if described.offset + described.extent_bytes > arguments[described.argument].reach:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import targets
 from ..calling import arrays, calls
+from ..calling.tensor_maps import ADDRESS_ALIGNMENT, TensorMap
 from ..errors import LaunchError
 from . import cuda_driver
 
@@ -126,6 +127,21 @@ class _Code:
         driver.allow_shared_bytes(function, dynamic)
 
 
+@functools.lru_cache(maxsize=1024)
+def _bind(described: TensorMap, shape: tuple[int, ...], strides: tuple[int, ...]) -> TensorMap:
+    return described.bind(shape, strides)
+
+
+def _bound(described: TensorMap, view: arrays.ArrayView) -> TensorMap:
+    return _bind(described, view.shape, view.strides) if described.is_dynamic else described
+
+
+def _map_address(described: TensorMap, addresses: Sequence[int]) -> int:
+    address = addresses[described.argument] + described.offset
+    # The address of an empty array may be 0, which the driver may refuse. The kernel does not access it.
+    return max(address, ADDRESS_ALIGNMENT) if described.is_dynamic else address
+
+
 class CudaLauncher:
     """Loads the binary once per context, and launches the kernel."""
 
@@ -165,7 +181,10 @@ class CudaLauncher:
         grid = self._kernel.grid_of(views)
         if grid[0] == 0:
             return
-        maps = [code.tensor_map(described, values[described.argument] + described.offset) for described in self._maps]
+        maps = [
+            code.tensor_map(_bound(described, views[described.argument]), _map_address(described, values))
+            for described in self._maps
+        ]
         try:
             # Threads may launch concurrently, so each launch uses its own parameters.
             parameters = self._free.pop()

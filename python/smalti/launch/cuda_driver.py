@@ -217,6 +217,7 @@ class Driver:
         start = -ctypes.addressof(storage) % 64
         result = (ctypes.c_char * BYTES).from_buffer(storage, start)
         rank = described.rank
+        extents, strides = described.static_layout
 
         def inner_first(values: Sequence[int], kind: Any) -> Any:
             return (kind * max(len(values), 1))(*reversed(values))
@@ -226,8 +227,8 @@ class Driver:
             described.driver_type,
             rank,
             address,
-            inner_first(described.extents, ctypes.c_uint64),
-            inner_first(described.strides[:-1], ctypes.c_uint64),
+            inner_first(extents, ctypes.c_uint64),
+            inner_first(strides[:-1], ctypes.c_uint64),
             inner_first(described.box, ctypes.c_uint32),
             inner_first(described.element_strides, ctypes.c_uint32),
             _INTERLEAVE_NONE,

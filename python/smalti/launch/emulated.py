@@ -79,8 +79,10 @@ class EmulatedLauncher:
         placed: list[memory.Array] = []
         numbers: dict[int, bytes] = {}
         parameter = 0
+        starts: list[int] = []
         for argument, value in zip(kernel.arguments, values, strict=True):
             first, parameter = parameter, parameter + argument.num_parameters
+            starts.append(first)
             if argument.is_tensor_map:
                 continue
             if isinstance(value, arrays.ArrayView):
@@ -90,14 +92,13 @@ class EmulatedLauncher:
             else:
                 numbers[first] = _number(argument, value)
         addresses: dict[int, memory.Address] = {}
-        for index, described in enumerate(kernel.tensor_maps, len(kernel.arguments)):
-            numbers[index] = tensor_maps.encode(described)
-            addresses[index] = memory.Address(ADDRESS_OFFSET, described.argument, described.offset)
-        placing = tensor_maps.TensorMapPlacement(
-            len(kernel.arguments) + len(kernel.tensor_maps), placed, numbers, addresses
-        )
+        for index, described in enumerate(kernel.tensor_maps, parameter):
+            view = values[described.argument]
+            numbers[index] = tensor_maps.encode(described.bind(view.shape, view.strides))
+            addresses[index] = memory.Address(ADDRESS_OFFSET, starts[described.argument], described.offset)
+        placing = tensor_maps.TensorMapPlacement(parameter + len(kernel.tensor_maps), placed, numbers, addresses)
         for index, value in maps.items():
-            placing.place(index, str(kernel.arguments[index]), value, is_pointer=True)
+            placing.place(starts[index], str(kernel.arguments[index]), value, is_pointer=True)
         built = self._library(emulation)
         if (stated := built.kernels[kernel.symbol].cluster) != (resources.cluster or (1, 1, 1)):
             # The emulator reads the cluster size from the code.

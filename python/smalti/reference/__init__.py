@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compiler import legality
 from ..compiler.entry import describe
 from . import arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes
 from .interpreter import HANDLERS, Interpreter
@@ -53,12 +54,13 @@ def run(
     Returns the memory after the run, one `Value` per argument; elements that share a byte are unpacked. The arrays are not changed. `time_limit` is in seconds.
     `blocks` selects the tiles to run; None runs all. `progress` is called with the numbers of completed and of all tiles,
     and `printed` with each line that the kernel prints.
-    Raises InterpreterError for an unsupported operation, undefined behavior, or a run that reaches the time limit.
+    Raises InterpreterError for an operation that no target supports, undefined behavior, or a run that reaches the time limit.
     """
     if entry.operation.name != "triton_xla.entry_func":
         raise InterpreterError(
             f"the reference interpreter does not support '{entry.operation.name}'; triton_xla.entry_func is required"
         )
+    legality.check(entry, "", InterpreterError)
     described = describe(entry.operation).arguments
     if len(arguments) != len(described):
         raise InterpreterError(f"the entry function takes {len(described)} arguments; the call passes {len(arguments)}")

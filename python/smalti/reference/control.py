@@ -51,11 +51,6 @@ def _index_switch(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[
     return run.run_block(region.blocks[0], [])[1]
 
 
-@handles("scf.execute_region")
-def _execute_region(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
-    return run.run_block(op.regions[0].blocks[0], [])[1]
-
-
 @handles("triton_xla.num_tiles")
 def _num_tiles(run: Interpreter, op: Any, operands: list[Value]) -> Value:
     return Value(np.asarray(run.grid[integer(op, "dim")], np.int64))

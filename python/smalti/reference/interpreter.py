@@ -117,12 +117,9 @@ class Interpreter:
         return (operation.name if operation else "", operands)
 
     def _run_operation(self, operation: Any, operands: list[Value]) -> None:
-        handler = HANDLERS.get(operation.name)
-        if handler is None:
-            raise located(operation, f"the reference interpreter does not support '{operation.name}'")
         try:
             with np.errstate(all="ignore"):
-                results = handler(self, operation, operands)
+                results = HANDLERS[operation.name](self, operation, operands)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise located(operation, f"the reference interpreter cannot execute '{operation.name}': {error}") from error
         if results is None:

@@ -27,15 +27,6 @@ def _splat(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     return moved(operands[0], lambda x: np.broadcast_to(x, shape).copy())
 
 
-@handles("tensor.empty")
-def _empty(_: Interpreter, op: Any, operands: list[Value]) -> Value:
-    # The contents are unspecified. NaN makes a use visible in the result.
-    shape = shape_of(op.results[0].type)
-    if element_type(op.results[0].type).kind == "f":
-        return Value(np.full(shape, np.nan))
-    return Value(np.zeros(shape, np.int64), np.full(shape, np.inf))
-
-
 @handles("triton_xla.mask")
 def _mask(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     tile, *dynamic, value = operands

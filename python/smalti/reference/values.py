@@ -19,7 +19,7 @@ from ..errors import SmaltiError
 
 
 class InterpreterError(SmaltiError):
-    """The reference interpreter does not support an operation or type, or the kernel has undefined behavior."""
+    """An operation or type is not legal, or the kernel has undefined behavior."""
 
 
 @dataclass
@@ -83,6 +83,8 @@ def element_type(ty: Any) -> dtypes.ElementType:
     found = dtypes.from_mlir(spelling)
     if found:
         return found
+    if spelling == "f4E2M1FN":
+        return dtypes.ElementType(spelling, "float4_e2m1fn", 4, "f", 1)
     if spelling.startswith("i") and spelling[1:].isdigit() and int(spelling[1:]) <= 64:
         return dtypes.ElementType(spelling, spelling, int(spelling[1:]), "i")
     raise InterpreterError(f"the reference interpreter does not support the element type {spelling}")
@@ -144,8 +146,8 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
     propagated: Any = np.zeros(data.shape) if error is None else np.broadcast_to(error, data.shape)
     largest, smallest = largest_finite(ty), smallest_normal(ty)
     with np.errstate(all="ignore"):
-        if ty.bits == 8:
-            # Conversions to 8-bit floats saturate, also from infinity, as on GPUs.
+        if ty.bits <= 8:
+            # Conversions to floats of at most 8 bits saturate, also from infinity, as on GPUs.
             data = np.clip(data, -largest, largest)
         stored = data.astype(ty.numpy).astype(np.float64)
         # Half the distance of two numbers: normal ones, or subnormal ones.

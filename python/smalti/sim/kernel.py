@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ir, targets
 from ..calling import arrays, calls
-from ..compiler import driver, entry
+from ..compiler import driver, entry, legality
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError, SmaltiError, TargetError
 from ..pace import Pace
@@ -287,6 +287,7 @@ def simulate(
     if tiles:
         function = entry.find_entry(module, name)
         name = ir.StringAttr(function.attributes["sym_name"]).value
+        legality.check(function, str(chosen), CompileError)
         described = entry.describe(function)
     stop = options.pop("stop_after", None)
     if tiles or (level == "thread" and (options or not has_threads(module))):

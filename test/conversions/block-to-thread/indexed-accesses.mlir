@@ -12,12 +12,14 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @gather(
   // CHECK-SAME: %[[M:.*]]: memref<?xf32>
   // CHECK: %[[I:.*]] = arith.index_cast %{{.*}} : i32 to index
-  // CHECK: scf.if %{{.*}} -> (vector<1xf32>) {
-  // CHECK-NEXT: vector.load %[[M]][%[[I]]] {alignment = 4 : i64} : memref<?xf32>, vector<1xf32>
-  // CHECK: } else {
-  // CHECK: scf.if
-  // CHECK: vector.load
-  // CHECK-NOT: vector.load %[[M]]
+  // NVIDIA: vector.maskedload %[[M]][%[[I]]], {{.*}} {alignment = 4 : i64} : memref<?xf32>, vector<1xi1>, vector<1xf32>
+  // NVIDIA: vector.maskedload %[[M]]
+  // AMD: scf.if %{{.*}} -> (vector<1xf32>) {
+  // AMD-NEXT: vector.load %[[M]][%[[I]]] {alignment = 4 : i64} : memref<?xf32>, vector<1xf32>
+  // AMD: } else {
+  // AMD: scf.if
+  // AMD: vector.load
+  // CHECK-NOT: load %[[M]]
   // CHECK: gpu.return
   gpu.func @gather(%m: memref<?xf32>, %at: memref<128xi32>, %r: memref<128xf32>, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index

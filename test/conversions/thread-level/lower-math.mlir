@@ -121,3 +121,28 @@ gpu.module @halves {
     gpu.return
   }
 }
+
+// -----
+
+// Powers that may be approximate flush denormal results. The others keep them.
+
+gpu.module @powers {
+  // ALL-LABEL: gpu.func @powers
+  gpu.func @powers(%a: vector<1x2xf32>, %s: f32, %h: f16) -> (vector<1x2xf32>, f32, f32, f16) {
+    // ALL: vector.extract %{{.*}}[0, 0] : f32 from vector<1x2xf32>
+    // NVIDIA: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%{{.*}}) : (f32) -> f32
+    // AMD: rocdl.exp2 %{{.*}} f32 -> f32
+    // ALL: vector.insert %{{.*}}, %{{.*}} [0, 0]
+    // ALL: vector.insert %{{.*}}, %{{.*}} [0, 1]
+    %0 = math.exp2 %a fastmath<afn> : vector<1x2xf32>
+    // ALL: %[[E:.*]] = arith.mulf %{{.*}}, %{{.*}} fastmath<afn> : f32
+    // NVIDIA: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[E]])
+    // AMD: rocdl.exp2 %[[E]]
+    %1 = math.exp %s fastmath<afn> : f32
+    // ALL: math.exp %{{.*}} : f32
+    %2 = math.exp %s : f32
+    // ALL: math.exp2 %{{.*}} fastmath<afn> : f16
+    %3 = math.exp2 %h fastmath<afn> : f16
+    gpu.return %0, %1, %2, %3 : vector<1x2xf32>, f32, f32, f16
+  }
+}

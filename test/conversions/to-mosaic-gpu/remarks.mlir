@@ -147,39 +147,43 @@ triton_xla.entry_func @one(%a: memref<1x1xf16>, %c: memref<1x1xf32>, %tile: inde
 
 // -----
 
-// sm_90a does not have an mma.sync of two different 8-bit floats in the table.
-
-// CHECK: [Missed] {{.*}} Remark="operands converted to bf16: sm_90a does not have an MMA of f8E4M3FN and f8E5M2"
-// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}bf16.bf16{{.*}}: 16x16x16 on
-triton_xla.entry_func @mixed(%a: memref<16x16xf8E4M3FN>, %b: memref<16x16xf8E5M2>, %c: memref<16x16xf32>, %tile: index) tiles 1 {
+// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}e4m3.e5m2{{.*}}: 16x16x32 on
+triton_xla.entry_func @mixed(%a: memref<16x32xf8E4M3FN>, %b: memref<32x16xf8E5M2>, %c: memref<16x16xf32>, %tile: index) tiles 1 {
   %acc = arith.constant dense<0.0> : tensor<16x16xf32>
-  %l = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf8E4M3FN> to tensor<16x16xf8E4M3FN>
-  %r = triton_xla.extract %b[0, 0] [16, 16] [1, 1] : memref<16x16xf8E5M2> to tensor<16x16xf8E5M2>
-  %d = triton_xla.dot %l, %r, %acc : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E5M2> -> tensor<16x16xf32>
+  %l = triton_xla.extract %a[0, 0] [16, 32] [1, 1] : memref<16x32xf8E4M3FN> to tensor<16x32xf8E4M3FN>
+  %r = triton_xla.extract %b[0, 0] [32, 16] [1, 1] : memref<32x16xf8E5M2> to tensor<32x16xf8E5M2>
+  %d = triton_xla.dot %l, %r, %acc : tensor<16x32xf8E4M3FN>, tensor<32x16xf8E5M2> -> tensor<16x16xf32>
   triton_xla.insert %d into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
   triton_xla.return
 }
 
 // -----
 
-// CHECK: [Missed] {{.*}} Remark="unsigned operands split: the dot is computed by MMAs of signed values and of highest bits"
-// CHECK-COUNT-2: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}s8.s8{{.*}}: 16x16x32 on
+// CHECK: [Missed] {{.*}} Remark="operands converted to bf16: sm_90a does not have an MMA of f8E4M3FNUZ and f8E5M2FNUZ"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}bf16.bf16{{.*}}: 16x16x16 on
+triton_xla.entry_func @converted(%a: memref<16x16xf8E4M3FNUZ>, %b: memref<16x16xf8E5M2FNUZ>, %c: memref<16x16xf32>, %tile: index) tiles 1 {
+  %acc = arith.constant dense<0.0> : tensor<16x16xf32>
+  %l = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf8E4M3FNUZ> to tensor<16x16xf8E4M3FNUZ>
+  %r = triton_xla.extract %b[0, 0] [16, 16] [1, 1] : memref<16x16xf8E5M2FNUZ> to tensor<16x16xf8E5M2FNUZ>
+  %d = triton_xla.dot %l, %r, %acc : tensor<16x16xf8E4M3FNUZ>, tensor<16x16xf8E5M2FNUZ> -> tensor<16x16xf32>
+  triton_xla.insert %d into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
+  triton_xla.return
+}
+
+// -----
+
+// Operands may be unsigned without further MMAs.
+
+// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}s8.s8{{.*}}: 16x16x32 on
+// CHECK-NOT: dot lowered
+// IR-LABEL: gpu.func @unsigned
+// IR: mosaic_gpu.mma {{.*}}unsigned_a
 triton_xla.entry_func @unsigned(%a: memref<16x32xi8>, %b: memref<32x16xi8>, %c: memref<16x16xi32>, %tile: index) tiles 1 {
   %acc = arith.constant dense<0> : tensor<16x16xi32>
   %l = triton_xla.extract %a[0, 0] [16, 32] [1, 1] : memref<16x32xi8> to tensor<16x32xi8>
   %r = triton_xla.extract %b[0, 0] [32, 16] [1, 1] : memref<32x16xi8> to tensor<32x16xi8>
   %d = triton_xla.dot %l, %r, %acc unsigned_lhs : tensor<16x32xi8>, tensor<32x16xi8> -> tensor<16x16xi32>
   triton_xla.insert %d into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xi32> into memref<16x16xi32>
-  triton_xla.return
-}
-
-// -----
-
-// CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 16x16x16 on
-triton_xla.entry_func @f64(%a: memref<16x16xf64>, %tile: index) tiles 1 {
-  %l = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf64> to tensor<16x16xf64>
-  %d = triton_xla.dot %l, %l, %l : tensor<16x16xf64>, tensor<16x16xf64> -> tensor<16x16xf64>
-  triton_xla.insert %d into %a[0, 0] [16, 16] [1, 1] : tensor<16x16xf64> into memref<16x16xf64>
   triton_xla.return
 }
 

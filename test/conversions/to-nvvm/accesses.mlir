@@ -2,12 +2,13 @@
 
 #strided = #mosaic_gpu.WGStridedFragLayout<[64], 1>
 gpu.module @accesses {
-  // Out-of-bounds lanes load the first element if no thread writes the memref; otherwise they do not load.
+  // Threads out of bounds do not load, whether or not the kernel writes the memref.
   // CHECK-LABEL: gpu.func @outside
-  // CHECK: %[[IN:.*]] = vector.load %arg0[%{{.*}}]
-  // CHECK-NEXT: arith.select %{{.*}}, %[[IN]]
-  // CHECK: scf.if {{.*}} -> (vector<1xf32>) {
-  // CHECK-NEXT: vector.load %arg1
+  // CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[I:.*]], %c50
+  // CHECK: %[[MASK:.*]] = vector.broadcast %[[INSIDE]] : i1 to vector<1xi1>
+  // CHECK: vector.maskedload %arg0[%[[I]]], %[[MASK]], %[[ZERO:[^ ]*]] {alignment = 4 : i64}
+  // CHECK: vector.maskedload %arg1[%[[I]]], %[[MASK]], %[[ZERO]] {alignment = 4 : i64}
+  // CHECK-NOT: vector.load
   gpu.func @outside(%a: memref<50xf32>, %b: memref<50xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f32

@@ -12,13 +12,12 @@ gpu.module @double_module {
     // CHECK: %[[TID:.*]] = gpu.thread_id x
     // CHECK: %[[BASE:.*]] = arith.muli %[[TID]], %c4
     // CHECK: %[[IN0:.*]] = arith.cmpi ult, %[[BASE]], %c1000
-    // CHECK: %[[SAFE0:.*]] = arith.select %[[IN0]], %[[BASE]], %c0
-    // CHECK: %[[L0:.*]] = vector.load %[[SRC]][%[[SAFE0]]] {alignment = 16 : i64} : memref<1000xf32>, vector<4xf32>
-    // CHECK: %[[V0:.*]] = arith.select %[[IN0]], %[[L0]], %cst
+    // CHECK: %[[MASK0:.*]] = vector.broadcast %[[IN0]] : i1 to vector<4xi1>
+    // CHECK: %[[V0:.*]] = vector.maskedload %[[SRC]][%[[BASE]]], %[[MASK0]], %cst {alignment = 16 : i64} : memref<1000xf32>
     // CHECK: %[[NEXT:.*]] = arith.addi %[[BASE]], %c512
     // CHECK: %[[IN1:.*]] = arith.cmpi ult, %[[NEXT]], %c1000
-    // CHECK: %[[L1:.*]] = vector.load
-    // CHECK: %[[V1:.*]] = arith.select %[[IN1]], %[[L1]], %cst
+    // CHECK: %[[MASK1:.*]] = vector.broadcast %[[IN1]] : i1 to vector<4xi1>
+    // CHECK: %[[V1:.*]] = vector.maskedload %[[SRC]][%[[NEXT]]], %[[MASK1]], %cst {alignment = 16 : i64} : memref<1000xf32>
     %v = vector.transfer_read %src[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
         : memref<1000xf32>, vector<1024xf32>
     // CHECK: %[[D0:.*]] = arith.addf %[[V0]], %[[V0]] : vector<4xf32>
@@ -63,7 +62,7 @@ gpu.module @narrow_module {
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f16
-    // CHECK-COUNT-2: vector.load {{.*}} {alignment = 4 : i64} : memref<16x30xf16>, vector<2xf16>
+    // CHECK-COUNT-2: vector.maskedload {{.*}} {alignment = 4 : i64} : memref<16x30xf16>, vector<2xi1>, vector<2xf16>
     // CHECK: vector.shuffle
     // CHECK: vector.store {{.*}} {alignment = 8 : i64} : memref<16x32xf16>, vector<4xf16>
     %v = vector.transfer_read %src[%c0, %c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[16, 32], 4>]}
@@ -92,14 +91,40 @@ gpu.module @mma_module {
     %sb = mosaic_gpu.slice_smem 512 : memref<16x8xf16, #smem>
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
     // CHECK: nvgpu.ldmatrix %[[A]][{{.*}}] {numTiles = 4 : i32, transpose = false} : {{.*}} -> vector<4x2xf16>
+    // The matrices have the order of the operand registers: no moves.
+    // CHECK-NEXT: %[[A0:.*]] = vector.extract %{{.*}}[0] : vector<2xf16>
+    // CHECK-NEXT: %[[A1:.*]] = vector.extract %{{.*}}[1] : vector<2xf16>
+    // CHECK-NEXT: %[[A2:.*]] = vector.extract %{{.*}}[2] : vector<2xf16>
+    // CHECK-NEXT: %[[A3:.*]] = vector.extract %{{.*}}[3] : vector<2xf16>
     %a = mosaic_gpu.vector_load %sa {out_layouts = [#a]} : memref<16x16xf16, #smem> -> vector<16x16xf16>
     // CHECK: nvgpu.ldmatrix %[[B]][{{.*}}] {numTiles = 2 : i32, transpose = true} : {{.*}} -> vector<2x2xf16>
     %b = mosaic_gpu.vector_load %sb {out_layouts = [#b]} : memref<16x8xf16, #smem> -> vector<16x8xf16>
-    // CHECK: nvvm.mma.sync A[{{.*}}] B[{{.*}}] C[{{.*}}] {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
+    // CHECK: nvvm.mma.sync A[%[[A0]], %[[A1]], %[[A2]], %[[A3]]] B[{{.*}}] C[{{.*}}] {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
     %c = mosaic_gpu.mma accumulator(%zero : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>)
         {out_layouts = [#c]} -> vector<16x8xf32>
     // CHECK-COUNT-2: vector.store {{.*}} {alignment = 8 : i64} : memref<16x8xf32>, vector<2xf32>
     vector.transfer_write %c, %dst[%c0, %c0] {in_bounds = [true, true]} : vector<16x8xf32>, memref<16x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// A transposed view has contiguous columns, which are the rows of the matrices in memory.
+#b = #mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2, 1]], warp_dims = [], lane_dims = [-3, -4], vector_dim = -2>
+#smem = #gpu.address_space<workgroup>
+gpu.module @view_module {
+  // CHECK-LABEL: gpu.func @transposed_view
+  gpu.func @transposed_view(%dst: memref<16x8xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    // CHECK-DAG: %[[COLUMN:.*]] = arith.remui %thread_id_x, %c8
+    // CHECK-DAG: %[[HALF:.*]] = arith.muli %{{.*}}, %c8
+    // CHECK: %[[VIEW:.*]] = memref.transpose
+    // CHECK: nvgpu.ldmatrix %[[VIEW]][%[[HALF]], %[[COLUMN]]] {numTiles = 2 : i32, transpose = false} : {{.*}} -> vector<2x2xf16>
+    %sb = mosaic_gpu.slice_smem 0 : memref<8x16xf16, #smem>
+    %view = memref.transpose %sb (d0, d1) -> (d1, d0) : memref<8x16xf16, #smem> to memref<16x8xf16, strided<[1, 16]>, #smem>
+    %b = mosaic_gpu.vector_load %view {out_layouts = [#b]} : memref<16x8xf16, strided<[1, 16]>, #smem> -> vector<16x8xf16>
+    vector.transfer_write %b, %dst[%c0, %c0] {in_bounds = [true, true]} : vector<16x8xf16>, memref<16x8xf16>
     gpu.return
   }
 }

@@ -63,10 +63,46 @@ func.func @mma_unsupported(%c: vector<64x8xf32>, %a: vector<64x16xi16>, %b: vect
 
 // -----
 
-func.func @mma_accumulator(%c: vector<64x8xf16>, %a: vector<64x16xf16>, %b: vector<16x8xf16>) {
-  // expected-error @+1 {{a matmul of 'f16' must accumulate in f32, but found 'f16'}}
-  %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf16>) a(%a : vector<64x16xf16>) b(%b : vector<16x8xf16>)
+func.func @mma_accumulator(%c: vector<64x8xf16>, %a: vector<64x16xbf16>, %b: vector<16x8xbf16>) {
+  // expected-error @+1 {{a matmul of 'bf16' must accumulate in f32, but found 'f16'}}
+  %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf16>) a(%a : vector<64x16xbf16>) b(%b : vector<16x8xbf16>)
       -> vector<64x8xf16>
+  return
+}
+
+// -----
+
+func.func @mma_f16_accumulator(%c: vector<64x8xf64>, %a: vector<64x16xf16>, %b: vector<16x8xf16>) {
+  // expected-error @+1 {{a matmul of 'f16' must accumulate in f32 or f16, but found 'f64'}}
+  %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf64>) a(%a : vector<64x16xf16>) b(%b : vector<16x8xf16>)
+      -> vector<64x8xf64>
+  return
+}
+
+// -----
+
+func.func @mma_unsigned(%c: vector<64x8xf32>, %a: vector<64x16xf16>, %b: vector<16x8xf16>) {
+  // expected-error @+1 {{unsigned_a and unsigned_b require i8 operands, but found 'f16'}}
+  %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<64x16xf16>) b(%b : vector<16x8xf16>)
+      {unsigned_b} -> vector<64x8xf32>
+  return
+}
+
+// -----
+
+func.func @mma_unsigned_i4(%c: vector<64x8xi32>, %a: vector<64x64xi4>, %b: vector<64x8xi4>) {
+  // expected-error @+1 {{unsigned_a and unsigned_b require i8 operands, but found 'i4'}}
+  %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xi32>) a(%a : vector<64x64xi4>) b(%b : vector<64x8xi4>)
+      {unsigned_a} -> vector<64x8xi32>
+  return
+}
+
+// -----
+
+func.func @wgmma_unsigned(%c: vector<64x128xf32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
+  // expected-error @+1 {{unsigned_a and unsigned_b require i8 operands, but found 'f16'}}
+  %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>) a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>)
+      {unsigned_a} -> vector<64x128xf32>
   return
 }
 

@@ -7,7 +7,8 @@ func.func @matmuls(%c: vector<64x128xf32>, %a: vector<64x16xf16>, %b: vector<16x
                     %e4: vector<64x32xf8E4M3FN>, %e5: vector<32x128xf8E5M2>,
                     %z5: vector<64x32xf8E5M2FNUZ>, %z4: vector<32x128xf8E4M3FNUZ>,
                     %ci: vector<64x128xi32>, %ai: vector<64x32xi8>, %bi: vector<32x128xi8>,
-                    %ai4: vector<64x64xi4>, %bi4: vector<64x128xi4>) {
+                    %ai4: vector<64x64xi4>, %bi4: vector<64x128xi4>,
+                    %ch: vector<64x128xf16>, %cd: vector<64x128xf64>, %ad: vector<64x4xf64>, %bd: vector<4x128xf64>) {
   // CHECK: mosaic_gpu.mma accumulator(%{{.*}} : vector<64x128xf32>) a(%{{.*}} : vector<64x16xf16>) b(%{{.*}} : vector<16x128xf16>) -> vector<64x128xf32>
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x128xf32>) a(%a : vector<64x16xf16>) b(%b : vector<16x128xf16>)
       -> vector<64x128xf32>
@@ -26,6 +27,15 @@ func.func @matmuls(%c: vector<64x128xf32>, %a: vector<64x16xf16>, %b: vector<16x
   // CHECK: a(%{{.*}} : vector<64x64xi4>) b(%{{.*}} : vector<64x128xi4>)
   %5 = mosaic_gpu.mma accumulator(%4 : vector<64x128xi32>) a(%ai4 : vector<64x64xi4>) b(%bi4 : vector<64x128xi4>)
       -> vector<64x128xi32>
+  // CHECK: a(%{{.*}} : vector<64x32xi8>) b(%{{.*}} : vector<32x128xi8>) {unsigned_a, unsigned_b} -> vector<64x128xi32>
+  %6 = mosaic_gpu.mma accumulator(%5 : vector<64x128xi32>) a(%ai : vector<64x32xi8>) b(%bi : vector<32x128xi8>)
+      {unsigned_a, unsigned_b} -> vector<64x128xi32>
+  // CHECK: mosaic_gpu.mma accumulator(%{{.*}} : vector<64x128xf16>) a(%{{.*}} : vector<64x16xf16>)
+  %7 = mosaic_gpu.mma accumulator(%ch : vector<64x128xf16>) a(%a : vector<64x16xf16>) b(%b : vector<16x128xf16>)
+      -> vector<64x128xf16>
+  // CHECK: mosaic_gpu.mma accumulator(%{{.*}} : vector<64x128xf64>) a(%{{.*}} : vector<64x4xf64>)
+  %8 = mosaic_gpu.mma accumulator(%cd : vector<64x128xf64>) a(%ad : vector<64x4xf64>) b(%bd : vector<4x128xf64>)
+      -> vector<64x128xf64>
   return
 }
 
@@ -44,6 +54,9 @@ func.func @asynchronous_matmuls(%c: vector<64x128xf32>, %ch: vector<64x128xf16>,
   // CHECK: a(%{{.*}} : memref<64x64xi8, #gpu.address_space<workgroup>>) b(%{{.*}} : memref<64x128xi8, #gpu.address_space<workgroup>>) -> vector<64x128xi32>
   %3 = mosaic_gpu.wgmma accumulator(%ci : vector<64x128xi32>) a(%ai : memref<64x64xi8, #gpu.address_space<workgroup>>)
       b(%bi : memref<64x128xi8, #gpu.address_space<workgroup>>) -> vector<64x128xi32>
+  // CHECK: {unsigned_b} -> vector<64x128xi32>
+  %4 = mosaic_gpu.wgmma accumulator(%ci : vector<64x128xi32>) a(%ai : memref<64x64xi8, #gpu.address_space<workgroup>>)
+      b(%bi : memref<64x128xi8, #gpu.address_space<workgroup>>) {unsigned_b} -> vector<64x128xi32>
   return
 }
 

@@ -18,7 +18,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %b = mosaic_gpu.layout_cast x(%w : vector<128x64xf32>) {new_layout = #tcgen}
     // expected-note@+3 {{'arith.addf' requires operand 0 in the layout of its producer: only a splat is converted to another layout implicitly}}
     // expected-note@+2 {{'arith.addf' requires operand 1 in the layout of its producer: only a splat is converted to another layout implicitly}}
-    // expected-note@+1 {{help: allow relayouts, or insert 'mosaic_gpu.layout_cast' to TCGEN05 on operand 0 of this 'arith.addf', whose layout is WGMMA (cost: 32768 bytes of shared memory, 2 barriers and 128 bank cycles (0 conflicts): 264 cycles)}}
+    // expected-note@+1 {{help: set relayouts=true, or insert 'mosaic_gpu.layout_cast' to TCGEN05 on operand 0 of this 'arith.addf', whose layout is WGMMA (cost: 32768 bytes of shared memory, 2 barriers and 128 bank cycles (0 conflicts): 264 cycles)}}
     %r = arith.addf %a, %b : vector<128x64xf32>
     return
   }

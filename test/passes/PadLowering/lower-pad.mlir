@@ -17,7 +17,7 @@ func.func @high_only(%source: tensor<?x8xf32>, %high: index, %value: f32) -> ten
   return %padded : tensor<4x8xf32>
 }
 
-// REMARK: Function=low | Remark="tensor.pad lowered to a fill and a masked write after the low padding"
+// REMARK: Function=low | Remark="tensor.pad lowered to a fill, and a masked write at the offset of the low padding"
 // CHECK-LABEL: func.func @low(
 // CHECK:         %[[SPLAT:.*]] = vector.broadcast %{{.*}} : f32 to vector<8xf32>
 // CHECK:         %[[FILLED:.*]] = vector.transfer_write %[[SPLAT]]

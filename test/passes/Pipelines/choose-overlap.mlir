@@ -19,6 +19,9 @@
 // RUN:   | FileCheck %s --check-prefix=REQUEST
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a specialize=on})))' \
 // RUN:   --remarks-filter=smalti-choose-overlap 2>&1 -o /dev/null | FileCheck %s --check-prefix=SPECIALIZE
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_80})))' \
+// RUN:   --remarks-filter=smalti-choose-overlap 2>%t.pressure | FileCheck %s --check-prefix=PRESSURE
+// RUN: FileCheck %s --check-prefix=SPILLS < %t.pressure
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @kernels {
@@ -74,6 +77,52 @@ gpu.module @kernels {
   // A kernel without loops gets no attributes.
   // CHECK: @plain(%{{.*}}: memref<4xf32>) kernel {
   gpu.func @plain(%a: memref<4xf32>) kernel {
+    gpu.return
+  }
+
+  // Asynchronous copies get 3 slots, or 2 if the registers of a thread are exceeded.
+  // PRESSURE: @narrow{{.*}} smalti.slots = 3 : i64, smalti.stages = 3 : i64}
+  // PRESSURE: @wide{{.*}} smalti.slots = 2 : i64, smalti.stages = 2 : i64}
+  // SPILLS: Function=wide | Remark="slots per buffer reduced from 3 to 2: the estimated register pressure of 256 per thread exceeds the 255 registers of sm_80"
+  gpu.func @narrow(%a: memref<128x512xf32> {llvm.noalias}, %b: memref<128x8xf32> {llvm.noalias}) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %c512 = arith.constant 512 : index
+    %zero = arith.constant dense<0.0> : vector<128x8xf32>
+    %buffer = memref.alloc() : memref<128x8xf32, #shared>
+    %sum = scf.for %i = %c0 to %c512 step %c8 iter_args(%acc = %zero) -> vector<128x8xf32> {
+      mosaic_gpu.async_copy %a[%c0, %i] to %buffer : memref<128x512xf32> to memref<128x8xf32, #shared>
+      mosaic_gpu.async_commit_group
+      mosaic_gpu.async_wait_group 0
+      gpu.barrier
+      %x = mosaic_gpu.vector_load %buffer : memref<128x8xf32, #shared> -> vector<128x8xf32>
+      %next = arith.addf %acc, %x : vector<128x8xf32>
+      gpu.barrier
+      scf.yield %next : vector<128x8xf32>
+    }
+    vector.transfer_write %sum, %b[%c0, %c0] {in_bounds = [true, true]} : vector<128x8xf32>, memref<128x8xf32>
+    gpu.return
+  }
+
+  gpu.func @wide(%a: memref<512x512xf32> {llvm.noalias}, %b: memref<512x8xf32> {llvm.noalias}) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %c512 = arith.constant 512 : index
+    %zero = arith.constant dense<0.0> : vector<512x8xf32>
+    %buffer = memref.alloc() : memref<512x8xf32, #shared>
+    %sum = scf.for %i = %c0 to %c512 step %c8 iter_args(%acc = %zero) -> vector<512x8xf32> {
+      mosaic_gpu.async_copy %a[%c0, %i] to %buffer : memref<512x512xf32> to memref<512x8xf32, #shared>
+      mosaic_gpu.async_commit_group
+      mosaic_gpu.async_wait_group 0
+      gpu.barrier
+      %x = mosaic_gpu.vector_load %buffer : memref<512x8xf32, #shared> -> vector<512x8xf32>
+      %next = arith.addf %acc, %x : vector<512x8xf32>
+      gpu.barrier
+      scf.yield %next : vector<512x8xf32>
+    }
+    vector.transfer_write %sum, %b[%c0, %c0] {in_bounds = [true, true]} : vector<512x8xf32>, memref<512x8xf32>
     gpu.return
   }
 }

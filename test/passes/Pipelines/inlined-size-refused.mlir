@@ -18,7 +18,7 @@ func.func private @f2() {
 }
 func.func private @f3() {
   func.call @f4() : () -> ()
-  // expected-error @below {{is a call that is inlined, after which the calling function has more than 131072 operations}}
+  // expected-error @below {{is inlined, and makes the function larger than 131072 operations}}
   func.call @f4() : () -> ()
   return
 }

@@ -106,7 +106,7 @@ func.func @two_later(%a: memref<66x8xf32>) {
 }
 
 // Fewer iterations than stages.
-// AUTO: Function=three_times | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 3; no more stages: further stages would extend live ranges without hiding more latency"
+// AUTO: Function=three_times | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 3; unrolling by 2 requested, to avoid moves between registers; no more stages: further stages would extend live ranges without hiding more latency"
 // FIVE: Function=three_times | Remark="loop pipelined: 3 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 3; fewer than the 5 requested stages"
 func.func @three_times(%a: memref<64xf32>, %init: f32) -> f32 {
   %c1 = arith.constant 1 : index

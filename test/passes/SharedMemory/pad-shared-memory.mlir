@@ -5,7 +5,7 @@
 #shared = #gpu.address_space<workgroup>
 
 // A column of f32: one element is enough, and scalar accesses do not need more alignment.
-// REMARK: [Passed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=column | Remark="rows padded by 1 elements (4 B): 0 bank conflicts instead of 31 in 2 accesses; 4224 B of shared memory instead of 4096 B"
+// REMARK: [Passed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=column | Remark="rows padded by 1 element (4 B): 0 bank conflicts instead of 31 in 2 accesses; 4224 B of shared memory instead of 4096 B"
 // CHECK-LABEL: func.func @column(
 // CHECK:         %[[ALLOC:.*]] = memref.alloc() {alignment = 64 : i64, tag} : memref<32x33xf32, #gpu.address_space<workgroup>>
 // CHECK:         %[[VIEW:.*]] = memref.subview %[[ALLOC]][0, 0] [32, 32] [1, 1] : memref<32x33xf32, #gpu.address_space<workgroup>> to memref<32x32xf32, strided<[33, 1]>, #gpu.address_space<workgroup>>
@@ -94,7 +94,7 @@ func.func @transfers(%in: memref<16x32xf32>) -> vector<4xf32> {
 // Another buffer that cannot be padded does not matter; one without conflicts is not changed.
 // REMARK-DAG: [Missed] {{.*}} Function=others | Remark="rows not padded: the buffer escapes through 'func.call'"
 // REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="rows not padded: no bank conflicts in 1 access"
-// REMARK-DAG: [Passed] {{.*}} Function=others | Remark="rows padded by 1 elements
+// REMARK-DAG: [Passed] {{.*}} Function=others | Remark="rows padded by 1 element
 // CHECK-LABEL: func.func @others(
 // CHECK:         memref.alloc() : memref<32x32xf32, #gpu.address_space<workgroup>>
 // CHECK:         memref.alloc() : memref<32x32xf32, #gpu.address_space<workgroup>>
@@ -114,7 +114,7 @@ func.func @others() -> f32 {
 }
 
 // A workgroup attribution; the thread ids follow from the shape of the launch.
-// REMARK: Function=declared | Remark="rows padded by 1 elements (4 B): 0 bank conflicts instead of 124 in 1 access; 4224 B of shared memory instead of 4096 B"
+// REMARK: Function=declared | Remark="rows padded by 1 element (4 B): 0 bank conflicts instead of 124 in 1 access; 4224 B of shared memory instead of 4096 B"
 // CHECK-LABEL: gpu.func @declared
 // CHECK-SAME:    workgroup(%[[BUFFER:.*]] : memref<32x33xf32, #gpu.address_space<workgroup>>)
 // CHECK:         memref.subview %[[BUFFER]][0, 0] [32, 32] [1, 1]
@@ -125,6 +125,23 @@ gpu.module @kernels {
     %y = gpu.thread_id y
     %v = memref.load %buffer[%x, %y] : memref<32x32xf32, #shared>
     memref.store %v, %out[%x, %y] : memref<32x4xf32>
+    gpu.return
+  }
+}
+
+// A transposed view: the lanes of the fragment read 8 rows of the buffer.
+// REMARK: Function=fragment | Remark="rows padded by 8 elements (16 B): 0 bank conflicts instead of
+// CHECK-LABEL: gpu.func @fragment(
+// CHECK:         memref.alloc() : memref<8x72xf16, #gpu.address_space<workgroup>>
+// CHECK:         memref.transpose {{.*}} : memref<8x64xf16, strided<[72, 1]>, {{.*}} to memref<64x8xf16, strided<[1, 72]>,
+gpu.module @fragments {
+  gpu.func @fragment(%out: memref<64x8xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %buffer = memref.alloc() : memref<8x64xf16, #shared>
+    %view = memref.transpose %buffer (d0, d1) -> (d1, d0) : memref<8x64xf16, #shared> to memref<64x8xf16, strided<[1, 64]>, #shared>
+    %b = mosaic_gpu.vector_load %view {out_layouts = [#mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2, 1]], warp_dims = [], lane_dims = [-3, -4], vector_dim = -2>]}
+        : memref<64x8xf16, strided<[1, 64]>, #shared> -> vector<64x8xf16>
+    vector.transfer_write %b, %out[%c0, %c0] {in_bounds = [true, true]} : vector<64x8xf16>, memref<64x8xf16>
     gpu.return
   }
 }

@@ -248,7 +248,7 @@ def test_unsupported_host_functions_are_refused() -> None:
     twice = kernel_with(LAUNCH + "\n    " + LAUNCH, BODY, ARGUMENTS)
     assert (
         problem(twice)
-        == "the simulator does not support 'gpu.launch_func': a second launch in the same host function (in the host function)"
+        == "the simulator does not support this form of 'gpu.launch_func': a second launch in the same host function (in the host function)"
     )
     unknown = kernel_with(LAUNCH, BODY, ARGUMENTS, "    memref.store %seven, %x[%c1] : memref<256xi32>")
     assert problem(unknown) == "the simulator does not support 'memref.store' (in the host function)"

@@ -159,10 +159,10 @@ def test_unsupported_packed_ops_are_named() -> None:
       mosaic_gpu.vector_store %s, %a0 : {NARROW}, {memref(SHAPE, "i4")}"""
     with pytest.raises(CompileError) as error:
         sim.simulate(module([(SHAPE, "i4")], counts), "sm_90a")
-    assert "the simulator does not support 'mosaic_gpu.broadcasted_iota': element type i4" in str(error.value)
+    assert "the simulator does not support this form of 'mosaic_gpu.broadcasted_iota': element type i4" in str(error.value)
     with pytest.raises(CompileError) as error:
         sim.simulate(program("%v = memref.load %a[%t] : memref<32xi4>", "i4"), "sm_80")
-    assert "the simulator does not support 'memref.load': operands whose elements are smaller than a byte" in str(
+    assert "the simulator does not support this form of 'memref.load': operands whose elements are smaller than a byte" in str(
         error.value
     )
     with pytest.raises(CompileError) as error:

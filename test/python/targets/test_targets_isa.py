@@ -21,7 +21,7 @@ NVIDIA = [chip for chip in CHIPS if chip["vendor"] == "NVIDIA"]
 AMD = [chip for chip in CHIPS if chip["vendor"] == "AMD"]
 
 # mma.sync's names of the types, and the MLIR type of a register of them.
-PTX_TYPES = {"f16": "f16", "bf16": "bf16", "tf32": "tf32", "f8E4M3FN": "e4m3", "f8E5M2": "e5m2", "i8": "s8"}
+PTX_TYPES = {"bf16": "bf16", "f8E4M3FN": "e4m3", "f8E5M2": "e5m2", "i8": "s8"}
 
 
 def run(command: list[str], text: str) -> str:
@@ -118,25 +118,28 @@ def nvgpu_mma(name: str, chip: Json, mma: Json) -> str:
 
 
 def nvvm_mma(name: str, mma: Json) -> str:
-    """Registers of packed elements are i32; 8-bit floats have an LLVM intrinsic but no operation."""
+    """Registers of packed elements are i32; 8-bit floats and most shapes of f64 have an LLVM intrinsic but no operation."""
     accumulator = mma["accumulator"]
-    counts = {x: len(mma[f"{x}_fragment"]["order"]) for x in "ab"} | {"c": 4}
-    types = {"a": "i32", "b": "i32", "c": accumulator}
+    counts = {x: len(mma[f"{x}_fragment"]["order"]) for x in "abc"}
+    counts["c"] *= 2
+    operand = "f64" if mma["a"] == "f64" else "i32"
+    types = {"a": operand, "b": operand, "c": accumulator}
     lines = [f"gpu.func @{name}(%pa: !llvm.ptr, %pb: !llvm.ptr, %pc: !llvm.ptr) kernel {{"]
     for x, count in counts.items():
         for i in range(count):
             lines.append(f"  %{x}p{i} = llvm.getelementptr %p{x}[{i}] : (!llvm.ptr) -> !llvm.ptr, {types[x]}")
             lines.append(f"  %{x}{i} = llvm.load %{x}p{i} : !llvm.ptr -> {types[x]}")
     values = {x: ", ".join(f"%{x}{i}" for i in range(count)) for x, count in counts.items()}
-    struct = f"!llvm.struct<({', '.join([accumulator] * 4)})>"
+    struct = f"!llvm.struct<({', '.join([accumulator] * counts['c'])})>"
     shape = f"m{mma['m']}n{mma['n']}k{mma['k']}"
-    element = PTX_TYPES[mma["a"]]
-    if mma["a"].startswith("f8"):
+    if mma["a"] == "f64" or mma["a"].startswith("f8"):
         operands = ", ".join(values.values())
         signature = ", ".join(types[x] for x, count in counts.items() for _ in range(count))
-        intrinsic = f"llvm.nvvm.mma.{shape}.row.col.f32.{element}.{element}.f32"
+        suffix = "f64" if mma["a"] == "f64" else f"f32.{PTX_TYPES[mma['a']]}.{PTX_TYPES[mma['b']]}.f32"
+        intrinsic = f"llvm.nvvm.mma.{shape}.row.col.{suffix}"
         lines.append(f'  %d = llvm.call_intrinsic "{intrinsic}"({operands}) : ({signature}) -> {struct}')
     else:
+        element = PTX_TYPES[mma["a"]]
         attributes = [
             "layoutA = #nvvm.mma_layout<row>",
             "layoutB = #nvvm.mma_layout<col>",
@@ -157,14 +160,17 @@ def amdgpu_mma(name: str, chip: Json, mma: Json) -> str:
     types, held = [], []
     for operand in "abc":
         length = elements_per_lane(chip, mma[f"{operand}_fragment"])
-        element = mma["accumulator"] if operand == "c" else mma["a"]
+        element = mma["accumulator" if operand == "c" else operand].replace("tf32", "f32")
+        # RDNA3 has 16-bit accumulators in halves of registers.
+        if operand == "c" and element == "f16" and chip["architecture"] == "RDNA3":
+            length *= 2
         stored = "i8" if element.startswith("f8") else element
         types.append(f"vector<{length}x{element}>" if length > 1 else element)
         held.append(f"vector<{length}x{stored}>" if length > 1 else stored)
     shape = f"{mma['m']}x{mma['n']}x{mma['k']}"
     operation = f"amdgpu.{mma['kind']} {shape} %a * %b + %c"
     if mma["kind"] == "mfma":
-        operation += " blgp = none"
+        operation += f"{' {reducePrecision}' if mma['a'] == 'tf32' else ''} blgp = none"
     return through_casts(name, operation, (*types,), (*held,))
 
 

@@ -178,6 +178,7 @@ def test_sass_kinds_and_widths() -> None:
         # A condition of all lanes.
         (("s_add_i32 s4, s4, 1", "v_cmp_gt_u32_e64 s[8:9], 5, s4", "s_and_b64 vcc, exec, s[8:9]", "s_cbranch_vccnz .LBB0_1"), 5),
         (("s_add_u32 s4, s4, 1", "v_lshrrev_b64 v[2:3], 2, 23", "v_min_u64 v[2:3], 9, v[2:3]", "v_cmp_lt_u64_e32 vcc, s[4:5], v[2:3]", "s_cbranch_vccnz .LBB0_1"), 5),
+        (("s_add_u32 s4, s4, 1", "s_mov_b64 s[8:9], 6", "v_pk_mov_b32 v[2:3], s[8:9], s[8:9] op_sel:[0,1]", "v_cmp_lt_i64_e32 vcc, s[4:5], v[2:3]", "s_cbranch_vccnz .LBB0_1"), 6),
     ],
 )  # fmt: skip
 def test_gcn_loops_with_constant_bounds(update: tuple[str, ...], iterations: int) -> None:

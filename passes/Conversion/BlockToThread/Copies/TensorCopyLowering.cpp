@@ -329,6 +329,8 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
   if (!copy)
     return op->emitOpError() << "cannot be copied by TMA: " << copy.reason;
   plan->copy = std::move(*copy.value);
+  for (int64_t &dim : plan->copy.map.dims)
+    dim = tensor->dims[dim];
 
   TensorMapOfKernel map{tensor->argument, tensor->offset, type.getElementType(),
                         plan->copy.map};

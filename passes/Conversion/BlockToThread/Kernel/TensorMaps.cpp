@@ -4,6 +4,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/TensorMaps.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,7 +20,7 @@ static DictionaryAttr describe(const TensorMapOfKernel &entry,
   auto named = [&](StringRef name, Attribute value) {
     return builder.getNamedAttr(name, value);
   };
-  return builder.getDictionaryAttr(
+  SmallVector<NamedAttribute> fields(
       {named("argument", builder.getI64IntegerAttr(entry.argument)),
        named("offset", builder.getI64IntegerAttr(entry.offset)),
        named("element", TypeAttr::get(entry.element)),
@@ -29,6 +30,9 @@ static DictionaryAttr describe(const TensorMapOfKernel &entry,
        named("element_strides", builder.getDenseI64ArrayAttr(steps)),
        named("swizzle", builder.getI64IntegerAttr(map.swizzleBytes)),
        named("fill", builder.getStringAttr("zeros"))});
+  if (!map.dims.empty())
+    fields.push_back(named("dims", builder.getDenseI64ArrayAttr(map.dims)));
+  return builder.getDictionaryAttr(fields);
 }
 
 void block_to_thread::describeTensorMaps(gpu::GPUFuncOp func,
@@ -78,10 +82,57 @@ void block_to_thread::addTensorMapsToLaunches(Operation *root) {
   });
 }
 
+static_assert(transfers::kDynamicExtent == ShapedType::kDynamic);
+
+/// The operand of a warp_map region argument.
+static Value getOutsideWarpMap(Value memref) {
+  while (auto argument = dyn_cast<BlockArgument>(memref)) {
+    auto map =
+        dyn_cast<mosaic_gpu::WarpMapOp>(argument.getOwner()->getParentOp());
+    if (!map)
+      break;
+    memref = map.getOperands()[argument.getArgNumber()];
+  }
+  return memref;
+}
+
+/// A dynamic memref argument with its dimensions in another order.
+static std::optional<GlobalTensor> findDynamicTensor(Value memref,
+                                                     gpu::GPUFuncOp func) {
+  GlobalTensor tensor;
+  tensor.dims = llvm::to_vector(
+      llvm::seq<int64_t>(cast<MemRefType>(memref.getType()).getRank()));
+  std::optional<unsigned> argument;
+  while (true) {
+    memref = getOutsideWarpMap(memref);
+    if ((argument = getDynamicArgument(memref, func)))
+      break;
+    Operation *op = memref.getDefiningOp();
+    if (!isa_and_nonnull<memref::CastOp, memref::MemorySpaceCastOp,
+                         memref::TransposeOp>(op) ||
+        !isa<MemRefType>(op->getOperand(0).getType()))
+      return std::nullopt;
+    if (auto transpose = dyn_cast<memref::TransposeOp>(op))
+      for (int64_t &dim : tensor.dims)
+        dim = transpose.getPermutation().getDimPosition(dim);
+    memref = op->getOperand(0);
+  }
+  tensor.argument = *argument;
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+  for (int64_t dim : tensor.dims) {
+    tensor.extents.push_back(type.getDimSize(dim));
+    tensor.strides.push_back(strides[dim]);
+  }
+  return tensor;
+}
+
 layout::ValueOr<GlobalTensor>
 block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
   using Result = layout::ValueOr<GlobalTensor>;
   GlobalTensor tensor;
+  if (std::optional<GlobalTensor> found = findDynamicTensor(memref, func))
+    return *found;
   auto type = cast<MemRefType>(memref.getType());
   if (!type.hasStaticShape())
     return Result::none("the sizes of the global memref are dynamic; static "
@@ -107,13 +158,8 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
       hasStrides = true;
       tensor.strides = strides;
     }
+    memref = getOutsideWarpMap(memref);
     if (auto argument = dyn_cast<BlockArgument>(memref)) {
-      // Inside a warp_map, use the operand of the region argument.
-      if (auto map = dyn_cast<mosaic_gpu::WarpMapOp>(
-              argument.getOwner()->getParentOp())) {
-        memref = map.getOperands()[argument.getArgNumber()];
-        continue;
-      }
       if (argument.getOwner() != &func.getBody().front() ||
           argument.getArgNumber() >= func.getNumArguments())
         return Result::none("the global memref is not one kernel argument, but "

@@ -26,7 +26,8 @@ inline constexpr int64_t kTensorMapAlignment = 64;
 
 /// A tensor map and the tensor that it describes.
 struct TensorMapOfKernel {
-  /// Index of the kernel argument.
+  /// Index of the kernel argument. If the map is dynamic, the argument is the
+  /// pointer of a dynamic memref, and `map.dims` are dimensions of that memref.
   int64_t argument = 0;
   /// Byte offset from the pointer of the argument.
   int64_t offset = 0;
@@ -57,8 +58,11 @@ void addTensorMapsToLaunches(mlir::Operation *root);
 struct GlobalTensor {
   int64_t argument = 0;
   int64_t offset = 0;
-  /// In elements.
+  /// In elements, or transfers::kDynamicExtent.
   llvm::SmallVector<int64_t> extents, strides;
+  /// For a dynamic memref argument: the dimension of the argument that each
+  /// dimension represents. Empty otherwise.
+  llvm::SmallVector<int64_t> dims;
 };
 
 /// The tensor that a memref in global memory refers to, looking through views;

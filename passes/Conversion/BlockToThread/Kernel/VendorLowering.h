@@ -12,6 +12,10 @@
 #include <optional>
 #include <string>
 
+namespace smalti::mosaic_gpu {
+class MMAOp;
+} // namespace smalti::mosaic_gpu
+
 namespace smalti::targets {
 struct MmaInstruction;
 struct Target;
@@ -34,6 +38,8 @@ struct Access {
   bool isOnlyRead = false;
   /// See kCacheHint; may be null.
   mlir::StringAttr cacheHint;
+  /// Whether elements of the dynamic memref have offsets below 2^31 bytes.
+  bool hasSmallOffsets = false;
 };
 
 /// A piece that one thread copies from global to shared memory.
@@ -128,9 +134,9 @@ public:
                                       mlir::Value b,
                                       mlir::Value selector) const = 0;
 
-  /// One MMA instruction on registers in the order of the instruction.
+  /// One MMA instruction of `op`, on registers in the order of the instruction.
   virtual llvm::SmallVector<mlir::Value>
-  emitMma(mlir::OpBuilder &builder, mlir::Location loc,
+  emitMma(mlir::OpBuilder &builder, mosaic_gpu::MMAOp op,
           const targets::MmaInstruction &instruction,
           llvm::ArrayRef<mlir::Value> a, llvm::ArrayRef<mlir::Value> b,
           llvm::ArrayRef<mlir::Value> accumulator) const = 0;

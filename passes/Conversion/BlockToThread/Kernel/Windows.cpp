@@ -7,6 +7,7 @@
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Support/Alignment.h"
 #include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -81,7 +82,7 @@ unsigned block_to_thread::log2Alignment(Value memref) {
                         log2Divisor(op.getMixedOffsets().front()) + element);
       })
       .Case<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
-            memref::MemorySpaceCastOp>(
+            memref::MemorySpaceCastOp, memref::TransposeOp>(
           [&](auto op) { return log2Alignment(op->getOperand(0)); })
       .Default([&](Operation *) { return element; });
 }
@@ -221,7 +222,8 @@ WindowEmitter::WindowEmitter(const Window &window, Value memref,
                              OpBuilder &builder, Location loc)
     : window(window), memref(memref), windowIndices(windowIndices),
       indices(indices), builder(builder), loc(loc),
-      onlyRead(window.memref && indices.isOnlyRead(window.memref)) {}
+      onlyRead(window.memref && indices.isOnlyRead(window.memref)),
+      smallOffsets(window.memref && hasSmallOffsets(window.memref)) {}
 
 Value WindowEmitter::getExtent(int64_t dim) {
   Value &extent = extents[dim];
@@ -269,6 +271,7 @@ Access WindowEmitter::getAccess(ArrayRef<Coordinate> coordinates,
   access.type = type;
   access.alignment = alignment;
   access.isOnlyRead = onlyRead;
+  access.hasSmallOffsets = smallOffsets;
   for (int64_t dim = 0, rank = window.vectorDims.size(); dim < rank; ++dim) {
     Value index = getIndex(dim, coordinates);
     access.indices.push_back(index);

@@ -68,7 +68,7 @@ private:
   ThreadIndices &indices;
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  bool onlyRead;
+  bool onlyRead, smallOffsets;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> sums;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> offsets;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> bounds;

@@ -97,15 +97,11 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
 
   const VendorLowering &vendor = planner.getVendor();
   const targets::Target &target = vendor.getTarget();
-  std::optional<targets::Element> aElement =
-                                      getMmaElement(aType.getElementType()),
-                                  bElement =
-                                      getMmaElement(bType.getElementType()),
-                                  accumulatorElement = getMmaElement(
-                                      accumulatorType.getElementType());
+  std::optional<MmaElements> elements =
+      MmaElements::get(op.getA(), op.getB(), op.getAccumulator(),
+                       op.getUnsignedA() || op.getUnsignedB());
   std::optional<BlockMma> mma;
   auto plan = std::make_unique<MmaPlan>();
-  bool hasElements = aElement && bElement && accumulatorElement;
   auto isHeld = [](const Distribution &held,
                    const layout::TiledLayout &layout) {
     return held.getTiled() == layout;
@@ -126,10 +122,10 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
            planReorder(accumulatorType, result, candidate.accumulator, grid,
                        plan->accumulator, &plan->result);
   };
-  auto match = [&](targets::Element lhs, targets::Element rhs) {
+  auto match = [&](const MmaElements &elements) {
     auto find = [&](llvm::function_ref<bool(const BlockMma &)> accepts) {
-      return findMma(target, lhs, rhs, *accumulatorElement, m, n, k,
-                     planner.getGrid().numWarps(), accepts);
+      return findMma(target, elements, m, n, k, planner.getGrid().numWarps(),
+                     accepts);
     };
     if (std::optional<BlockMma> exact = find(isExact)) {
       plan = std::make_unique<MmaPlan>();
@@ -137,11 +133,11 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
     }
     return find(isReordered);
   };
-  if (hasElements && op.getAllowTf32() && *aElement == targets::Element::F32 &&
-      *bElement == targets::Element::F32)
-    mma = match(targets::Element::TF32, targets::Element::TF32);
-  if (hasElements && !mma)
-    mma = match(*aElement, *bElement);
+  if (elements && op.getAllowTf32())
+    if (std::optional<MmaElements> tf32 = elements->getTF32())
+      mma = match(*tf32);
+  if (elements && !mma)
+    mma = match(*elements);
   if (!mma)
     return op.emitOpError()
            << "does not match an MMA instruction of " << target.name
@@ -159,16 +155,21 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
 }
 
 /// Floats: one rounding on every chip, without a call of a device library.
-static Value multiplyAdd(OpBuilder &builder, Location loc, Value a, Value b,
-                         Value accumulator) {
+static Value multiplyAdd(OpBuilder &builder, mosaic_gpu::MMAOp op, Value a,
+                         Value b, Value accumulator) {
+  Location loc = op.getLoc();
   Type wide = cast<VectorType>(accumulator.getType()).getElementType();
   if (wide.isInteger()) {
-    auto extend = [&](Value value) -> Value {
+    auto extend = [&](Value value, bool isUnsigned) -> Value {
+      if (isUnsigned)
+        return arith::ExtUIOp::create(builder, loc, accumulator.getType(),
+                                      value);
       return arith::ExtSIOp::create(builder, loc, accumulator.getType(), value);
     };
     return arith::AddIOp::create(
         builder, loc, accumulator,
-        arith::MulIOp::create(builder, loc, extend(a), extend(b)));
+        arith::MulIOp::create(builder, loc, extend(a, op.getUnsignedA()),
+                              extend(b, op.getUnsignedB())));
   }
   auto extend = [&](Value value) -> Value {
     auto type = cast<VectorType>(value.getType());
@@ -216,12 +217,14 @@ void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
                                              instruction.bOrder),
                            accumulator =
                                gather(result, tile, instruction.cOrder);
+        if (mma.isTransposed)
+          std::swap(operandA, operandB);
         SmallVector<Value> results;
         if (instruction.kind == targets::MmaKind::Fma)
-          results.push_back(multiplyAdd(builder, loc, operandA.front(),
+          results.push_back(multiplyAdd(builder, op, operandA.front(),
                                         operandB.front(), accumulator.front()));
         else
-          results = emitter.vendor.emitMma(builder, loc, instruction, operandA,
+          results = emitter.vendor.emitMma(builder, op, instruction, operandA,
                                            operandB, accumulator);
         for (auto [reg, value] : llvm::zip_equal(instruction.cOrder, results))
           result[tile * instruction.cOrder.size() + reg] = value;

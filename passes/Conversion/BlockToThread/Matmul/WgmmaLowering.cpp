@@ -71,7 +71,8 @@ public:
 // Planning
 //===----------------------------------------------------------------------===//
 
-static std::optional<NVVM::WGMMATypes> getOperandType(Type type) {
+static std::optional<NVVM::WGMMATypes> getOperandType(Type type,
+                                                      bool isUnsigned) {
   if (type.isF16())
     return NVVM::WGMMATypes::f16;
   if (type.isBF16())
@@ -83,7 +84,7 @@ static std::optional<NVVM::WGMMATypes> getOperandType(Type type) {
   if (isa<Float8E5M2Type>(type))
     return NVVM::WGMMATypes::e5m2;
   if (type.isInteger(8))
-    return NVVM::WGMMATypes::s8;
+    return isUnsigned ? NVVM::WGMMATypes::u8 : NVVM::WGMMATypes::s8;
   return std::nullopt;
 }
 
@@ -148,8 +149,10 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   auto bType = cast<MemRefType>(op.getB().getType());
   auto plan = std::make_unique<WgmmaOpPlan>();
   Type aElement = getElementTypeOrSelf(op.getA().getType());
-  std::optional<NVVM::WGMMATypes> a = getOperandType(aElement),
-                                  b = getOperandType(bType.getElementType()),
+  std::optional<NVVM::WGMMATypes> a = getOperandType(aElement,
+                                                     op.getUnsignedA()),
+                                  b = getOperandType(bType.getElementType(),
+                                                     op.getUnsignedB()),
                                   accumulatorType =
                                       getAccumulatorType(type.getElementType());
   if (!a || !b || !accumulatorType)

@@ -7,6 +7,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -111,7 +112,8 @@ LogicalResult block_to_thread::checkOrderedWrite(Operation *op, Value memref,
 
 /// The access of one element: `offsets` with an index added to the last one.
 static Access getElementAccess(OpBuilder &builder, Location loc, Value memref,
-                               ValueRange offsets, Value index, Value mask) {
+                               ValueRange offsets, Value index, Value mask,
+                               bool hasSmallOffsets) {
   auto type = cast<MemRefType>(memref.getType());
   Access access;
   access.memref = memref;
@@ -120,6 +122,7 @@ static Access getElementAccess(OpBuilder &builder, Location loc, Value memref,
       arith::AddIOp::create(builder, loc, access.indices.back(), index);
   access.type = VectorType::get({1}, type.getElementType());
   access.inBounds = mask;
+  access.hasSmallOffsets = hasSmallOffsets;
   access.alignment = elementBytes(type.getElementType());
   return access;
 }
@@ -140,15 +143,16 @@ void Gathers::emit(vector::GatherOp op, Emitter &emitter,
             padding = get(op.getPassThru());
   Value memref = emitter.lookup(op.getBase());
   SmallVector<Value> offsets = emitter.lookup(op.getOffsets());
+  bool isSmall = hasSmallOffsets(op.getBase());
   Registers loaded;
   for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg) {
     SmallVector<Value> elements;
     for (int64_t element = 0; element < distribution.getVectorLength();
          ++element) {
-      Access access =
-          getElementAccess(builder, loc, memref, offsets,
-                           getIndexElement(builder, loc, indices[reg], element),
-                           getElement(builder, loc, masks[reg], element));
+      Access access = getElementAccess(
+          builder, loc, memref, offsets,
+          getIndexElement(builder, loc, indices[reg], element),
+          getElement(builder, loc, masks[reg], element), isSmall);
       elements.push_back(emitter.vendor.emitLoad(
           builder, loc, access,
           getElement(builder, loc, padding[reg], element)));
@@ -180,6 +184,7 @@ void Scatters::emit(vector::ScatterOp op, Emitter &emitter,
             stored = get(op.getValueToStore());
   Value memref = emitter.lookup(op.getBase());
   SmallVector<Value> offsets = emitter.lookup(op.getOffsets());
+  bool isSmall = hasSmallOffsets(op.getBase());
   bool isOrdered = isOrderedWrite(op.getBase(), emitter.plan);
   if (isOrdered)
     emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
@@ -190,7 +195,7 @@ void Scatters::emit(vector::ScatterOp op, Emitter &emitter,
         Access access = getElementAccess(
             nested, loc, memref, offsets,
             getIndexElement(nested, loc, indices[reg], element),
-            getElement(nested, loc, masks[reg], element));
+            getElement(nested, loc, masks[reg], element), isSmall);
         emitter.vendor.emitStore(
             nested, loc, takeElements(nested, loc, stored[reg], element, 1),
             access);

@@ -25,9 +25,10 @@ using relayouts::Means;
 namespace {
 struct LayoutCastPlan : OpPlan {
   relayouts::RelayoutPlan steps;
-  /// Elements narrower than a byte that do not stay in their bytes are widened
-  /// to bytes during the relayout.
-  bool isWidened = false;
+  /// Elements that do not stay in their bytes, or are not a power of two bytes,
+  /// are widened to integers of this width during the relayout; 0: they are
+  /// not.
+  int64_t wideBits = 0;
 };
 
 class LayoutCasts : public LoweringOf<mosaic_gpu::LayoutCastOp> {
@@ -60,10 +61,11 @@ LogicalResult LayoutCasts::plan(mosaic_gpu::LayoutCastOp op,
         target, planner.getGrid().numWarps());
   };
   auto steps = find(bits);
-  constexpr int64_t byteBits = 8;
-  if (!steps && bits < byteBits) {
-    plan->isWidened = true;
-    steps = find(byteBits);
+  auto wideBits =
+      static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(bits, 8)));
+  if (!steps && bits < wideBits) {
+    plan->wideBits = wideBits;
+    steps = find(wideBits);
   }
   if (!steps)
     return op->emitOpError() << "cannot change the layout from " << from.str()
@@ -138,21 +140,31 @@ void LayoutCasts::emit(mosaic_gpu::LayoutCastOp op, Emitter &emitter,
   Location loc = op.getLoc();
   Registers registers = emitter.getRegisters(op.getX());
   Type elementType = op.getX().getType().getElementType();
-  Type moved = plan->isWidened ? builder.getI8Type() : elementType;
-  if (plan->isWidened)
-    for (Value &reg : registers)
+  Type moved =
+      plan->wideBits ? builder.getIntegerType(plan->wideBits) : elementType;
+  Type integer = builder.getIntegerType(getElementBits(elementType));
+  if (plan->wideBits)
+    for (Value &reg : registers) {
+      if (isa<FloatType>(elementType))
+        reg = arith::BitcastOp::create(builder, loc,
+                                       from.getRegisterType(integer), reg);
       reg = arith::ExtUIOp::create(builder, loc, from.getRegisterType(moved),
                                    reg);
+    }
   Registers results =
       plan->steps.cost.means == Means::SharedMemory
           ? emitScratchTrip(builder, loc, emitter, plan->steps, registers, from,
                             to.getRegisterType(moved), to.getNumRegisters())
           : emitRelayoutSteps(builder, loc, emitter, plan->steps, registers,
                               to.getRegisterType(moved), to.getNumRegisters());
-  if (plan->isWidened)
-    for (Value &reg : results)
-      reg = arith::TruncIOp::create(builder, loc,
-                                    to.getRegisterType(elementType), reg);
+  if (plan->wideBits)
+    for (Value &reg : results) {
+      reg = arith::TruncIOp::create(builder, loc, to.getRegisterType(integer),
+                                    reg);
+      if (isa<FloatType>(elementType))
+        reg = arith::BitcastOp::create(builder, loc,
+                                       to.getRegisterType(elementType), reg);
+    }
   emitter.setRegisters(op.getResult(), std::move(results));
 }
 

@@ -18,12 +18,22 @@ from .recorder import Recorder
 from .synchronization import Mbarrier, Stream, Use
 
 
-def multiply(accumulator: Array, a: Array, b: Array, tf32: bool = False, **how: Any) -> Array:
+def multiply(
+    accumulator: Array,
+    a: Array,
+    b: Array,
+    tf32: bool = False,
+    unsigned: tuple[bool, bool] = (False, False),
+    **how: Any,
+) -> Array:
     """`accumulator + a @ b` in the accumulator's type, as `instructions.matmul` defines it. 32-bit elements may count
-    as tf32."""
+    as tf32, and 8-bit integers as unsigned."""
     names = [instructions.type_name(array.dtype) for array in (a, b, accumulator)]
     if tf32:
         names[:2] = "tf32", "tf32"
+    for operand, is_unsigned in enumerate(unsigned):
+        if is_unsigned:
+            names[operand] = "ui8"
     return instructions.matmul(accumulator, a, b, *names, **how)
 
 
@@ -133,12 +143,15 @@ class Copy:
 class Matmul:
     """An issued `wgmma`."""
 
-    __slots__ = ("a", "accumulator", "b", "end", "numbers", "read", "result", "site")
+    __slots__ = ("a", "accumulator", "b", "end", "numbers", "read", "result", "site", "unsigned")
 
-    def __init__(self, group: Group, accumulator: Any, a: Any, b: MemRef, site: Site) -> None:
+    def __init__(
+        self, group: Group, accumulator: Any, a: Any, b: MemRef, unsigned: tuple[bool, bool], site: Site
+    ) -> None:
         self.accumulator: Any = accumulator
         self.a: Any = a
         self.b = b
+        self.unsigned = unsigned
         self.site = site
         self.numbers = group.machine.how.numbers
         self.result = Registers(self)
@@ -160,7 +173,7 @@ class Matmul:
         if self.numbers:
             a = self.a.array() if self.a.__class__ is MemRef else self.a
             b = self.b.array()
-            accumulator = multiply(accumulator, a, b, tf32=a.dtype == np.float32)
+            accumulator = multiply(accumulator, a, b, a.dtype == np.float32, self.unsigned)
         self.result.value = accumulator
         self.accumulator = self.a = None
 

@@ -219,7 +219,7 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
     if "layout" in op.attributes and isinstance(op.operands[0].type, ir.VectorType):
         return lanes.convert(op, translator)
     if len(op.operands) != 1 or len(op.results) != 1:
-        raise Unsupported(f"{len(op.operands)} operands and {len(op.results)} results; one of each is required")
+        raise Unsupported(f"the operands are {len(op.operands)} and the results {len(op.results)}, but one of each is required")
     (source,), (result,) = translator.operands(op), translator.results(op)
     given, wanted = op.operands[0].type, op.results[0].type
     if isinstance(wanted, ir.MemRefType):

@@ -17,6 +17,10 @@ from ..translation.translator import Step, Translated, Translator, attribute, op
 from .arith import type_of
 
 
+def _signs(op: ir.Operation) -> tuple[bool, bool]:
+    return "unsigned_a" in op.attributes, "unsigned_b" in op.attributes
+
+
 @operation("mosaic_gpu.mma")
 def _mma(op: ir.Operation, translator: Translator) -> Step:
     accumulator, a, b = (vector_reader(op, i, translator) for i in range(3))
@@ -27,6 +31,7 @@ def _mma(op: ir.Operation, translator: Translator) -> Step:
     # Without the attribute the elements are not rounded to tf32.
     tf32 = attribute(op, "allow_tf32", False) and type_of(op.operands[1].type) == np.float32
     element = "tf32" if tf32 else str(element_type(op.operands[1].type))
+    unsigned = _signs(op)
 
     def step(st: Group) -> None:
         before = accumulator(st)
@@ -35,7 +40,7 @@ def _mma(op: ir.Operation, translator: Translator) -> Step:
             macs = left.shape[0] * left.shape[1] * right.shape[1]
             end = st.machine.recorder.mma(st, element, macs, site)
             st.machine.recorder.wait(st, end, site)
-        st.v[result] = multiply(before, left, right, tf32) if st.machine.how.numbers else before
+        st.v[result] = multiply(before, left, right, tf32, unsigned) if st.machine.how.numbers else before
 
     return step
 
@@ -47,6 +52,7 @@ def _wgmma(op: ir.Operation, translator: Translator) -> Translated:
     site = translator.site(op)
     for operand in op.operands:
         type_of(operand.type)
+    unsigned = _signs(op)
     in_registers = not isinstance(op.operands[1].type, ir.MemRefType)
     read_accumulator, read_a = (vector_reader(op, i, translator) for i in range(2))
 
@@ -64,7 +70,7 @@ def _wgmma(op: ir.Operation, translator: Translator) -> Translated:
             _needs_fence(st, before, site)
         if before.__class__ is Registers and before.wgmma is not None and before.wgmma not in stream.in_flight():
             before = read_accumulator(st)
-        wgmma = Matmul(st, before, left, st.v[b], site)
+        wgmma = Matmul(st, before, left, st.v[b], unsigned, site)
         start(st, wgmma, stream)
         st.v[result] = wgmma.result
         yield None

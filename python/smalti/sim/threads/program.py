@@ -319,6 +319,9 @@ def of_threads(
     last = count - len(maps)
     copied = {described.argument for described, value in zip(maps, arguments[last:], strict=False) if stores(value)}
     for described in maps:
+        if described.is_dynamic:
+            message = "tensor maps with dynamic sizes are supported only at tile level, where a launch has the arrays"
+            tr.problems.append(Diagnostic("error", message, place))
         tr.uses_shared(element_bytes(described))
     parameters = []
     for index, argument in enumerate(arguments[:last]):

@@ -28,8 +28,9 @@ class Unsupported(Exception):
 
     def of(self, name: str) -> str:
         """The error for an operation."""
-        message = f"the simulator does not support '{name}'"
-        return f"{message}: {self}" if self.args else message
+        if not self.args:
+            return f"the simulator does not support '{name}'"
+        return f"the simulator does not support this form of '{name}': {self}"
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,7 @@ def _signal(op: Any, tr: ThreadTranslator) -> Step | None:
         return _signal_cluster(tr, result, site)
     if which != _WORK_GROUP:
         raise Unsupported(
-            f"barrier id {which}; the supported ids are {_WORK_GROUP} (the workgroup barrier) and {CLUSTER_BARRIER} (the "
-            f"cluster barrier); LLVM assigns the ids of named barriers"
+            f"barrier id {which}; {_WORK_GROUP} (the workgroup barrier) or {CLUSTER_BARRIER} (the cluster barrier) is required"
         )
 
     def step(st: Any) -> None:

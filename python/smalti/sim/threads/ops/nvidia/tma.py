@@ -48,7 +48,7 @@ class Map:
         described = self.described
         at, inside = np.full((), self.begin + described.offset), np.ones((), np.bool_)
         for first, size, extent, stride, by in zip(
-            coordinates, described.box, described.extents, described.strides, described.element_strides, strict=True
+            coordinates, described.box, *described.static_layout, described.element_strides, strict=True
         ):
             index = first + np.arange(-(-size // by)) * by
             at = at[..., None] + index * stride

@@ -1,0 +1,565 @@
+//===- OpTable.cpp - Table of legal ops of tile-level kernels -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A kernel may have the ops of `kOps`, with the listed element types, on every
+// target, except where a row of `kGaps` matches. To make a form legal, delete
+// its row in `kGaps`.
+//
+// Examples are the body of a kernel. test/python/legality/example.py adds the
+// rest: the values that an example uses without defining them, and a store of
+// `%r`. `{op}` is the op, `{e}` an element type of the row, `{t}` the type of
+// 8x16 such elements, `{n}` a number of the type, and `{i}` the integer type of
+// its width.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/passes/Legality/OpTable.h"
+
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/JSON.h"
+
+#include <cstdint>
+#include <limits>
+
+using namespace mlir;
+using namespace smalti;
+using targets::Target;
+using targets::Vendor;
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A set of element types: one bit each.
+using Elements = uint32_t;
+
+struct ElementKind {
+  Elements bit;
+  StringLiteral name;
+};
+
+} // namespace
+
+static constexpr Elements F64 = 1 << 0, F32 = 1 << 1, F16 = 1 << 2,
+                          BF16 = 1 << 3, E4M3FN = 1 << 4, E5M2 = 1 << 5,
+                          E4M3FNUZ = 1 << 6, E5M2FNUZ = 1 << 7,
+                          E4M3B11FNUZ = 1 << 8, E4M3 = 1 << 9, E3M4 = 1 << 10,
+                          E8M0FNU = 1 << 11, E2M3FN = 1 << 12, E3M2FN = 1 << 13,
+                          E2M1FN = 1 << 14, I1 = 1 << 15, I2 = 1 << 16,
+                          I4 = 1 << 17, I8 = 1 << 18, I16 = 1 << 19,
+                          I32 = 1 << 20, I64 = 1 << 21, OtherInts = 1 << 22,
+                          Index = 1 << 23,
+                          /// Types that no row lists.
+    Unknown = 1 << 24;
+
+/// In the order of docs/ops.md. `i12` stands for all other widths.
+static constexpr ElementKind kElements[] = {
+    {F64, "f64"},
+    {F32, "f32"},
+    {F16, "f16"},
+    {BF16, "bf16"},
+    {E4M3FN, "f8E4M3FN"},
+    {E5M2, "f8E5M2"},
+    {E4M3FNUZ, "f8E4M3FNUZ"},
+    {E5M2FNUZ, "f8E5M2FNUZ"},
+    {E4M3B11FNUZ, "f8E4M3B11FNUZ"},
+    {E4M3, "f8E4M3"},
+    {E3M4, "f8E3M4"},
+    {E8M0FNU, "f8E8M0FNU"},
+    {E2M3FN, "f6E2M3FN"},
+    {E3M2FN, "f6E3M2FN"},
+    {E2M1FN, "f4E2M1FN"},
+    {I64, "i64"},
+    {I32, "i32"},
+    {I16, "i16"},
+    {I8, "i8"},
+    {I4, "i4"},
+    {I2, "i2"},
+    {I1, "i1"},
+    {OtherInts, "i12"},
+    {Index, "index"},
+};
+
+static constexpr Elements kFloats = F64 | F32 | F16 | BF16,
+                          kFloat8 = E4M3FN | E5M2 | E4M3FNUZ | E5M2FNUZ |
+                                    E4M3B11FNUZ | E4M3 | E3M4 | E8M0FNU,
+                          kFloat6 = E2M3FN | E3M2FN,
+                          kSmallFloats = kFloat8 | kFloat6 | E2M1FN,
+                          kByteInts = I64 | I32 | I16 | I8,
+                          kInts = kByteInts | I4 | I2 | I1 | OtherInts,
+                          kAll = kFloats | kSmallFloats | kInts | Index;
+
+static Elements getElement(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (element.isIndex())
+    return Index;
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    if (!integer.isSignless())
+      return Unknown;
+    switch (integer.getWidth()) {
+    case 1:
+      return I1;
+    case 2:
+      return I2;
+    case 4:
+      return I4;
+    case 8:
+      return I8;
+    case 16:
+      return I16;
+    case 32:
+      return I32;
+    case 64:
+      return I64;
+    default:
+      return integer.getWidth() >= 1 && integer.getWidth() < 64 ? OtherInts
+                                                                : Unknown;
+    }
+  }
+  return TypeSwitch<Type, Elements>(element)
+      .Case([](Float64Type) { return F64; })
+      .Case([](Float32Type) { return F32; })
+      .Case([](Float16Type) { return F16; })
+      .Case([](BFloat16Type) { return BF16; })
+      .Case([](Float8E4M3FNType) { return E4M3FN; })
+      .Case([](Float8E5M2Type) { return E5M2; })
+      .Case([](Float8E4M3FNUZType) { return E4M3FNUZ; })
+      .Case([](Float8E5M2FNUZType) { return E5M2FNUZ; })
+      .Case([](Float8E4M3B11FNUZType) { return E4M3B11FNUZ; })
+      .Case([](Float8E4M3Type) { return E4M3; })
+      .Case([](Float8E3M4Type) { return E3M4; })
+      .Case([](Float8E8M0FNUType) { return E8M0FNU; })
+      .Case([](Float6E2M3FNType) { return E2M3FN; })
+      .Case([](Float6E3M2FNType) { return E3M2FN; })
+      .Case([](Float4E2M1FNType) { return E2M1FN; })
+      .Default([](Type) { return Unknown; });
+}
+
+static std::string nameElements(Elements elements) {
+  SmallVector<StringRef> names;
+  for (const ElementKind &kind : kElements)
+    if (elements & kind.bit)
+      names.push_back(kind.bit == OtherInts ? "other integers" : kind.name);
+  if (names.size() < 2)
+    return names.empty() ? "" : names.front().str();
+  StringRef last = names.pop_back_val();
+  return llvm::join(names, ", ") + " or " + last.str();
+}
+
+/// The types of the operands and results of an op, or of the memory of a
+/// kernel.
+static SmallVector<Type> getTypes(Operation *op) {
+  if (auto func = dyn_cast<triton_xla::EntryFuncOp>(op))
+    return llvm::to_vector(llvm::make_filter_range(func.getArgumentTypes(),
+                                                   llvm::IsaPred<MemRefType>));
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  return types;
+}
+
+/// The first type of the op with one of the elements.
+static Type findType(Operation *op, Elements elements) {
+  for (Type type : getTypes(op))
+    if (getElement(type) & elements)
+      return getElementTypeOrSelf(type);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+static bool isTensor(Type type) { return isa<TensorType>(type); }
+
+static bool isMemoryOp(Operation *op) {
+  return isa<triton_xla::EntryFuncOp, triton_xla::ExtractOp,
+             triton_xla::InsertOp, triton_xla::GatherOp, triton_xla::ScatterOp,
+             triton_xla::AtomicRMWOp, triton_xla::AtomicCASOp, memref::LoadOp,
+             memref::StoreOp, memref::DimOp>(op);
+}
+
+static bool hasMemRef(Operation *op) {
+  return !isMemoryOp(op) &&
+         llvm::any_of(getTypes(op), llvm::IsaPred<BaseMemRefType>);
+}
+
+static bool hasVector(Operation *op) {
+  return llvm::any_of(getTypes(op), llvm::IsaPred<VectorType>);
+}
+
+/// Whether a tile is not of the type that the ops of triton_xla have.
+static bool hasInvalidTile(Operation *op) {
+  return llvm::any_of(getTypes(op), [](Type type) {
+    if (!isTensor(type))
+      return false;
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return !tile || !tile.hasStaticShape() || tile.getEncoding() ||
+           llvm::is_contained(tile.getShape(), 0) ||
+           !triton_xla::fitsTile(tile.getShape());
+  });
+}
+
+static bool hasComplex(Operation *op) {
+  return llvm::any_of(getTypes(op), [](Type type) {
+    return isa<ComplexType>(getElementTypeOrSelf(type));
+  });
+}
+
+template <typename Predicate>
+static bool anyMemory(Operation *op, Predicate predicate) {
+  return llvm::any_of(getTypes(op), [&](Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    return memref && predicate(memref);
+  });
+}
+
+static bool hasMemorySpace(Operation *op) {
+  return anyMemory(op,
+                   [](MemRefType type) { return bool(type.getMemorySpace()); });
+}
+
+static bool hasOtherLayout(Operation *op) {
+  return anyMemory(op, [](MemRefType type) { return !type.isStrided(); });
+}
+
+static bool hasOffset(Operation *op) {
+  return anyMemory(op, [](MemRefType type) {
+    return type.isStrided() && type.getStridesAndOffset().second != 0;
+  });
+}
+
+static bool hasNegativeStride(Operation *op) {
+  return anyMemory(op, [](MemRefType type) {
+    return type.isStrided() &&
+           llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
+             return !ShapedType::isDynamic(stride) && stride < 0;
+           });
+  });
+}
+
+/// Whether the strides of an empty array cannot be determined from its size.
+static bool hasEmptyRows(Operation *op) {
+  return anyMemory(op, [](MemRefType type) {
+    return type.hasStaticShape() && type.getNumElements() == 0 &&
+           llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
+             return ShapedType::isDynamic(stride) || stride == 0;
+           });
+  });
+}
+
+static bool isTooLarge(Operation *op) {
+  return anyMemory(op, [](MemRefType type) {
+    SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+    return type.hasStaticShape() && type.getNumElements() != 0 &&
+           llvm::none_of(strides,
+                         [](int64_t stride) {
+                           return ShapedType::isDynamic(stride) || stride < 0;
+                         }) &&
+           !getElementSpan(type);
+  });
+}
+
+static bool hasTooManyTiles(Operation *op) {
+  return cast<triton_xla::EntryFuncOp>(op).getNumTiles() >
+         std::numeric_limits<int32_t>::max();
+}
+
+/// Whether the name of the kernel is not a valid assembler symbol.
+static bool hasQuotedName(Operation *op) {
+  StringRef name = cast<triton_xla::EntryFuncOp>(op).getSymName();
+  return name.empty() || llvm::isDigit(name.front()) ||
+         !llvm::all_of(name, [](char c) {
+           return llvm::isAlnum(c) || c == '_' || c == '$';
+         });
+}
+
+static bool isDeterministic(Operation *op) {
+  return cast<triton_xla::AtomicRMWOp>(op).getDeterministic();
+}
+
+static bool readsTile(Operation *op) {
+  return cast<RankedTensorType>(op->getOperand(0).getType()).getRank() != 0;
+}
+
+static bool hasOtherDimension(Operation *op) {
+  auto dim = cast<memref::DimOp>(op);
+  std::optional<int64_t> number = dim.getConstantIndex();
+  auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+  return !number || !type || *number < 0 || *number >= type.getRank();
+}
+
+/// Whether the op is in the region of a sort and cannot compare whole tiles.
+static bool isInSort(Operation *op) {
+  return isa_and_nonnull<triton_xla::SortOp>(op->getParentOp()) &&
+         !isa<triton_xla::YieldOp, arith::ConstantOp>(op) &&
+         (op->getNumRegions() != 0 ||
+          !OpTrait::hasElementwiseMappableTraits(op));
+}
+
+/// Whether the sorted dimension, rounded up to a power of two, makes the tiles
+/// too large.
+static bool sortsTooMany(Operation *op) {
+  auto sort = cast<triton_xla::SortOp>(op);
+  SmallVector<int64_t> shape(sort.getInputType().getShape());
+  int64_t &size = shape[sort.getDim()];
+  size = static_cast<int64_t>(llvm::PowerOf2Ceil(size));
+  return !triton_xla::fitsTile(shape);
+}
+
+static bool hasManyBins(Operation *op) {
+  auto histogram = cast<triton_xla::HistogramOp>(op);
+  return histogram.getTile().getType().getNumElements() >
+         kMaxHistogramComparisons / static_cast<int64_t>(histogram.getBins());
+}
+
+/// Whether a conversion is between two floats of at most 8 bits.
+static bool isBetweenSmallFloats(Operation *op) {
+  return getElement(op->getOperand(0).getType()) & kSmallFloats &&
+         getElement(op->getResult(0).getType()) & kSmallFloats;
+}
+
+/// Whether a conversion to a float of at most 8 bits does not round to nearest.
+static bool roundsSmallFloats(Operation *op) {
+  auto truncation = cast<arith::TruncFOp>(op);
+  constexpr auto nearest = arith::RoundingMode::to_nearest_even;
+  return getElement(truncation.getType()) & kSmallFloats &&
+         truncation.getRoundingmode().value_or(nearest) != nearest;
+}
+
+static bool computes(Operation *op) {
+  return cast<triton_xla::AtomicRMWOp>(op).getKind() !=
+         arith::AtomicRMWKind::assign;
+}
+
+//===----------------------------------------------------------------------===//
+// Table
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Targets, one bit each.
+enum Platforms : uint8_t {
+  CPU = 1,
+  NVIDIA = 2,
+  AMD = 4,
+  GPUs = 6,
+  All = 7,
+  /// The simulator of GPUs, in addition to what the chip does not support.
+  Simulator = 8
+};
+
+/// Ops that kernels may have.
+struct OpRow {
+  /// Names, separated by spaces.
+  StringLiteral ops;
+  /// The types of tiles, memory and scalars. Conditions of i1 and positions of
+  /// index are always legal.
+  Elements elements;
+  StringLiteral example;
+  /// The type of `%r` in the example.
+  StringLiteral result = "";
+};
+
+/// A form of ops that targets do not support.
+struct GapRow {
+  /// Names, separated by spaces. `*` is any op, `math.*` any of the dialect.
+  StringLiteral ops;
+  Platforms platforms;
+  /// The row matches if a type of the op has one of these elements; 0: any.
+  Elements elements;
+  /// The form, after the name of the op in the message. `{e}` is the type with
+  /// one of the elements.
+  StringLiteral form;
+  bool (*hasForm)(Operation *);
+  StringLiteral reason;
+  /// What to do instead; may be empty.
+  StringLiteral remedy;
+  /// A kernel with the form; empty: the example of the op with the elements.
+  StringLiteral example = "";
+  StringLiteral result = "";
+  /// Restricts the gap to chips; null: all of the platforms.
+  bool (*isOn)(const Target &) = nullptr;
+};
+
+} // namespace
+
+static constexpr StringLiteral kBools = "tensor<16x64xi1>";
+
+static constexpr OpRow kOps[] = {
+#define GET_OPS
+#include "OpTable.def"
+};
+
+static constexpr GapRow kGaps[] = {
+#define GET_GAPS
+#include "OpTable.def"
+};
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+/// Whether a row of the table has the op.
+static bool lists(StringRef ops, StringRef name) {
+  while (!ops.empty()) {
+    auto [op, rest] = ops.split(' ');
+    if (op == name || (op.consume_back("*") && name.starts_with(op)))
+      return true;
+    ops = rest;
+  }
+  return false;
+}
+
+static bool isOn(const GapRow &gap, const Target &target) {
+  Platforms platform = target.vendor == Vendor::CPU      ? CPU
+                       : target.vendor == Vendor::NVIDIA ? NVIDIA
+                                                         : AMD;
+  return gap.platforms & platform && (!gap.isOn || gap.isOn(target));
+}
+
+/// The end of the sentence that names the targets.
+static std::string nameTargets(const GapRow &gap, const Target *target) {
+  if (gap.isOn && target)
+    return " on " + target->name.str();
+  switch (gap.platforms) {
+  case CPU:
+    return " on CPUs";
+  case NVIDIA:
+    return " on NVIDIA GPUs";
+  case AMD:
+    return " on AMD GPUs";
+  case Simulator:
+    return " in the simulator";
+  case GPUs:
+    return " on GPUs";
+  default:
+    return "";
+  }
+}
+
+static bool matches(const GapRow &gap, Operation *op) {
+  return lists(gap.ops, op->getName().getStringRef()) &&
+         (gap.elements == 0 || findType(op, gap.elements)) &&
+         (!gap.hasForm || gap.hasForm(op));
+}
+
+static std::string describeGap(const GapRow &gap, Operation *op,
+                               const Target *target) {
+  std::string form = gap.form.str();
+  if (size_t at = form.find("{e}"); at != std::string::npos)
+    form.replace(at, 3, describe(findType(op, gap.elements)));
+  std::string sentence = quote(op) + " " + form + " is not supported" +
+                         nameTargets(gap, target) + ": " + gap.reason.str();
+  if (!gap.remedy.empty())
+    sentence += "; " + gap.remedy.str();
+  return sentence;
+}
+
+std::optional<std::string>
+smalti::getRefusal(Operation *op, const Target *target, bool isSimulated) {
+  StringRef name = op->getName().getStringRef();
+  Elements elements = 0;
+  for (const OpRow &row : kOps)
+    if (lists(row.ops, name))
+      elements |= row.elements;
+  if (elements == 0)
+    return quote(op) + " is not supported in a tile-level kernel";
+  for (const GapRow &gap : kGaps) {
+    bool applies = target ? isOn(gap, *target) ||
+                                (isSimulated && gap.platforms & Simulator)
+                          : gap.platforms == All && !gap.isOn;
+    if (applies && matches(gap, op))
+      return describeGap(gap, op, target);
+  }
+  // Verifiers relate the other types to this one.
+  SmallVector<Type> types = getTypes(op);
+  if (types.empty() || getElement(types.front()) & (elements | I1 | Index))
+    return std::nullopt;
+  return quote(op) + " of " + describe(getElementTypeOrSelf(types.front())) +
+         " is not supported: its elements must be " + nameElements(elements);
+}
+
+void smalti::forEachRefusal(
+    triton_xla::EntryFuncOp func, const Target *target, bool isSimulated,
+    llvm::function_ref<void(Operation *, std::string)> report) {
+  func->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    std::optional<std::string> refusal = getRefusal(op, target, isSimulated);
+    if (!refusal)
+      return WalkResult::advance();
+    report(op, std::move(*refusal));
+    return op == func ? WalkResult::advance() : WalkResult::skip();
+  });
+}
+
+LogicalResult smalti::checkLegality(triton_xla::EntryFuncOp func,
+                                    const Target *target) {
+  bool isLegal = true;
+  forEachRefusal(func, target, /*isSimulated=*/false,
+                 [&](Operation *op, const std::string &refusal) {
+                   op->emitError() << refusal;
+                   isLegal = false;
+                 });
+  return success(isLegal);
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static void writeCommon(llvm::json::OStream &json, StringRef ops,
+                        Elements elements, StringRef example,
+                        StringRef result) {
+  json.attributeArray("ops", [&] {
+    for (StringRef op : llvm::split(ops, ' '))
+      json.value(op);
+  });
+  json.attributeArray("elements", [&] {
+    for (const ElementKind &kind : kElements)
+      if (elements & kind.bit)
+        json.value(kind.name);
+  });
+  json.attribute("example", example);
+  json.attribute("result", result);
+}
+
+std::string smalti::opTableToJSON() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream);
+  json.object([&] {
+    json.attributeArray("ops", [&] {
+      for (const OpRow &row : kOps)
+        json.object([&] {
+          writeCommon(json, row.ops, row.elements, row.example, row.result);
+        });
+    });
+    json.attributeArray("gaps", [&] {
+      for (const GapRow &gap : kGaps)
+        json.object([&] {
+          writeCommon(json, gap.ops, gap.elements, gap.example, gap.result);
+          json.attribute("form", gap.form);
+          json.attribute("reason", gap.reason);
+          json.attribute("remedy", gap.remedy);
+          json.attributeArray("targets", [&] {
+            for (const Target *target : targets::all())
+              if (isOn(gap, *target))
+                json.value(target->name);
+            if (gap.platforms & Simulator)
+              json.value("sim");
+          });
+        });
+    });
+  });
+  return text;
+}
