@@ -584,8 +584,32 @@ static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
   return success();
 }
 
+/// Checks the hints of an access; `modifiers` are those of its direction.
+static LogicalResult verifyHints(Operation *op,
+                                 std::optional<CacheModifier> cache,
+                                 std::optional<EvictionPolicy> eviction,
+                                 ArrayRef<CacheModifier> modifiers) {
+  if (cache && eviction)
+    return op->emitOpError("has cache and eviction; an access has one hint");
+  if (!cache || llvm::is_contained(modifiers, *cache))
+    return success();
+  InFlightDiagnostic diag = op->emitOpError("cache is '")
+                            << stringifyCacheModifier(*cache)
+                            << "'; it must be ";
+  llvm::interleave(
+      modifiers, diag,
+      [&](CacheModifier modifier) {
+        diag << "'" << stringifyCacheModifier(modifier) << "'";
+      },
+      " or ");
+  return diag;
+}
+
 LogicalResult ExtractOp::verify() {
-  if (failed(verifyWindow(*this, getSourceType(), getTileType())))
+  if (failed(verifyWindow(*this, getSourceType(), getTileType())) ||
+      failed(verifyHints(*this, getCache(), getEviction(),
+                         {CacheModifier::CA, CacheModifier::CG,
+                          CacheModifier::CS, CacheModifier::CV})))
     return failure();
   TypedAttr fill = getFillAttr();
   if (!fill)
@@ -601,7 +625,11 @@ LogicalResult ExtractOp::verify() {
 }
 
 LogicalResult InsertOp::verify() {
-  return verifyWindow(*this, getDestinationType(), getTileType());
+  if (failed(verifyWindow(*this, getDestinationType(), getTileType())))
+    return failure();
+  return verifyHints(*this, getCache(), getEviction(),
+                     {CacheModifier::WB, CacheModifier::CG, CacheModifier::CS,
+                      CacheModifier::WT});
 }
 
 void ExtractOp::build(OpBuilder &builder, OperationState &state,
@@ -612,7 +640,9 @@ void ExtractOp::build(OpBuilder &builder, OperationState &state,
   SmallVector<Value> dynamicOffsets;
   dispatchIndexOpFoldResults(offsets, dynamicOffsets, staticOffsets);
   build(builder, state, tile, source, dynamicOffsets, /*sizes=*/ValueRange(),
-        /*strides=*/ValueRange(), staticOffsets, sizes, strides, fill);
+        /*strides=*/ValueRange(), staticOffsets, sizes, strides, fill,
+        /*cache=*/{},
+        /*eviction=*/{});
 }
 
 void InsertOp::build(OpBuilder &builder, OperationState &state, Value tile,
@@ -623,7 +653,7 @@ void InsertOp::build(OpBuilder &builder, OperationState &state, Value tile,
   dispatchIndexOpFoldResults(offsets, dynamicOffsets, staticOffsets);
   build(builder, state, tile, destination, dynamicOffsets,
         /*sizes=*/ValueRange(), /*strides=*/ValueRange(), staticOffsets, sizes,
-        strides);
+        strides, /*cache=*/{}, /*eviction=*/{});
 }
 
 namespace {

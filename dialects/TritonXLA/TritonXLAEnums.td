@@ -25,6 +25,23 @@ def TritonXLA_MemoryOrdering : TritonXLA_Enum<"MemoryOrdering",
   I32EnumAttrCase<"AcquireRelease", 3, "acq_rel">
 ]>;
 
+def TritonXLA_CacheModifier : TritonXLA_Enum<"CacheModifier",
+    "caches of an access: ca, cg, cs or cv of loads; wb, cg, cs or wt of stores", [
+  I32EnumAttrCase<"CA", 0, "ca">,
+  I32EnumAttrCase<"CG", 1, "cg">,
+  I32EnumAttrCase<"CS", 2, "cs">,
+  I32EnumAttrCase<"CV", 3, "cv">,
+  I32EnumAttrCase<"WB", 4, "wb">,
+  I32EnumAttrCase<"WT", 5, "wt">
+]>;
+
+def TritonXLA_EvictionPolicy : TritonXLA_Enum<"EvictionPolicy",
+    "priority of cached data of an access: evict_first, evict_last or no_allocate", [
+  I32EnumAttrCase<"EvictFirst", 0, "evict_first">,
+  I32EnumAttrCase<"EvictLast", 1, "evict_last">,
+  I32EnumAttrCase<"NoAllocate", 2, "no_allocate">
+]>;
+
 def TritonXLA_DotAlgorithm : TritonXLA_Enum<"DotAlgorithm",
     "algorithm of a matmul: default, tf32, tf32x3, bf16, bf16x3, bf16x6, bf16x9 or ieee", [
   I32EnumAttrCase<"Default", 0, "default">,

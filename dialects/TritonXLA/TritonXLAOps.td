@@ -157,6 +157,17 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
     list, or the size list without some of its dimensions of size 1. `fill` has the
     element type of the tile, which is that of the source.
 
+    `cache` or `eviction` is a hint that does not change the result:
+
+    | hint | meaning |
+    |---|---|
+    | `cache ca` | cached at all levels, the default of loads |
+    | `cache cg` | cached in L2 only |
+    | `cache cs` | streaming: accessed once |
+    | `cache cv` | not cached: memory is read again |
+    | `eviction evict_first`, `evict_last` | evicted before, or after, other data |
+    | `eviction no_allocate` | does not displace other data of L1 |
+
     Example:
 
     ```mlir
@@ -172,13 +183,14 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
     Arg<AnyStridedMemRef, "source">:$source,
     Variadic<Index>:$offsets, Variadic<Index>:$sizes, Variadic<Index>:$strides,
     DenseI64ArrayAttr:$static_offsets, DenseI64ArrayAttr:$static_sizes, DenseI64ArrayAttr:$static_strides,
-    OptionalAttr<TypedAttrInterface>:$fill);
+    OptionalAttr<TypedAttrInterface>:$fill, OptionalAttr<TritonXLA_CacheModifier>:$cache,
+    OptionalAttr<TritonXLA_EvictionPolicy>:$eviction);
   let results = (outs TritonXLA_Tile:$tile);
   let assemblyFormat = [{
     $source `` custom<DynamicIndexList>($offsets, $static_offsets)
     custom<DynamicIndexList>($sizes, $static_sizes)
     custom<DynamicIndexList>($strides, $static_strides)
-    (`fill` $fill^)? attr-dict `:` type($source) `to` type($tile)
+    (`fill` $fill^)? (`cache` $cache^)? (`eviction` $eviction^)? attr-dict `:` type($source) `to` type($tile)
   }];
   let builders = [
     OpBuilder<(ins "::mlir::RankedTensorType":$tile, "::mlir::Value":$source,
@@ -210,8 +222,9 @@ def TritonXLA_InsertOp : TritonXLA_Op<"insert",
   let description = [{
     The inverse of `triton_xla.extract`: the op writes element `(i, j, ...)` of the tile
     to `destination[o0 + i * s0, o1 + j * s1, ...]`. Elements whose index is outside of
-    the destination are not written. The requirements are those of
-    `triton_xla.extract`.
+    the destination are not written. The requirements and hints are those of
+    `triton_xla.extract`; `cache` is `wb` (write-back, the default of stores), `cg`, `cs` or
+    `wt` (write-through).
 
     Example:
 
@@ -229,12 +242,13 @@ def TritonXLA_InsertOp : TritonXLA_Op<"insert",
     TritonXLA_Tile:$tile,
     Arg<AnyStridedMemRef, "destination">:$destination,
     Variadic<Index>:$offsets, Variadic<Index>:$sizes, Variadic<Index>:$strides,
-    DenseI64ArrayAttr:$static_offsets, DenseI64ArrayAttr:$static_sizes, DenseI64ArrayAttr:$static_strides);
+    DenseI64ArrayAttr:$static_offsets, DenseI64ArrayAttr:$static_sizes, DenseI64ArrayAttr:$static_strides,
+    OptionalAttr<TritonXLA_CacheModifier>:$cache, OptionalAttr<TritonXLA_EvictionPolicy>:$eviction);
   let assemblyFormat = [{
     $tile `into` $destination `` custom<DynamicIndexList>($offsets, $static_offsets)
     custom<DynamicIndexList>($sizes, $static_sizes)
     custom<DynamicIndexList>($strides, $static_strides)
-    attr-dict `:` type($tile) `into` type($destination)
+    (`cache` $cache^)? (`eviction` $eviction^)? attr-dict `:` type($tile) `into` type($destination)
   }];
   let builders = [
     OpBuilder<(ins "::mlir::Value":$tile, "::mlir::Value":$destination,

@@ -536,6 +536,32 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
+def SmaltiLowerCacheHints : Pass<"smalti-lower-cache-hints"> {
+  let summary = "Lowers cache hints of loads and stores to PTX instructions";
+  let description = [{
+    A `vector.load`, `vector.store`, `memref.load` or `memref.store` of 2, 4, 8 or 16 bytes in the default memory space
+    with the string attribute `smalti.cache` becomes inline assembly: `ld.global` or `st.global` with `.cg`, `.cs`, `.cv`,
+    `.wt`, `.L1::evict_first`, `.L1::evict_last` or `.L1::no_allocate`. LLVM does not select these instructions.
+
+    Precondition: the memory is global memory of an NVIDIA GPU. `ca` and `wb` are the defaults of loads and stores; these
+    accesses, and accesses of other sizes, memory spaces or element types, are not changed. Nothing is refused. Cost:
+    linear in the number of ops. LLVM does not move memory accesses across inline assembly.
+
+    Example:
+
+    ```mlir
+    func.func @copy(%from: memref<4xf32>, %to: memref<4xf32>) {
+      %c0 = arith.constant 0 : index
+      %v = vector.load %from[%c0] {smalti.cache = "cs"} : memref<4xf32>, vector<4xf32>
+      vector.store %v, %to[%c0] {smalti.cache = "evict_last"} : memref<4xf32>, vector<4xf32>
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def SmaltiMarkTensorMaps : Pass<"smalti-mark-tensor-maps", "::mlir::LLVM::LLVMFuncOp"> {
   let summary = "Declares tensor maps as by-value, grid-constant kernel parameters";
   let description = [{

@@ -157,6 +157,8 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
   SmaltiLowerPackedAccessesOptions packed;
   packed.target = target.name.str();
   pm.addPass(createSmaltiLowerPackedAccesses(packed));
+  if (target.vendor == Vendor::NVIDIA)
+    pm.addPass(createSmaltiLowerCacheHints());
   // Exposes the index arithmetic of views, so that invariant parts are hoisted
   // out of loops.
   pm.addPass(memref::createExpandStridedMetadataPass());

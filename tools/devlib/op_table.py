@@ -35,8 +35,8 @@ every target refuses an op with the same sentence.
 | small floats | the 8-bit floats, `f6E2M3FN`, `f6E3M2FN`, `f4E2M1FN` |
 | integers | signless integers of 1 to 64 bits |
 
-Elements of `i2`, `i4` and `f4E2M1FN` are packed in memory. On GPUs, the elements of a thread must be whole bytes, which depends on the
-layout of the tile ([smalti-lower-packed-accesses](passes/smalti-lower-packed-accesses.md)).
+Elements of `i2`, `i4` and `f4E2M1FN` are packed in memory. On GPUs, a window that may begin or end inside a
+byte is accessed element by element; its stores update bytes atomically.
 """
 
 _FLOAT8 = (

@@ -86,8 +86,9 @@ private:
   void emitAssert(triton_xla::AssertOp op);
   void emitAssumeMultiple(triton_xla::AssumeMultipleOp op);
   void emitStore(mlir::memref::StoreOp op);
-  void emitScalarStore(mlir::Location loc, mlir::Value scalar,
-                       mlir::Value memref, mlir::ValueRange indices);
+  mlir::Operation *emitScalarStore(mlir::Location loc, mlir::Value scalar,
+                                   mlir::Value memref,
+                                   mlir::ValueRange indices);
 
   // Reductions and changes of shape.
   void emitReduce(triton_xla::ReduceOp op);

@@ -11,6 +11,7 @@
 #include "smalti/passes/Conversion/TilesToBlocks/LegalizeDots.h"
 #include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
 #include "smalti/passes/Legality/OpTable.h"
+#include "smalti/passes/Support/CacheHints.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/SmallFloats.h"
@@ -45,6 +46,20 @@ using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName =
     "convert-triton-xla-to-mosaic-gpu";
+
+/// Sets the hint of an extract or insert on an access at block level.
+template <typename WindowOp>
+static void setHint(WindowOp op, Operation *access) {
+  Builder builder(access->getContext());
+  if (std::optional<triton_xla::CacheModifier> cache = op.getCache())
+    access->setAttr(
+        kCacheHint,
+        builder.getStringAttr(triton_xla::stringifyCacheModifier(*cache)));
+  if (std::optional<triton_xla::EvictionPolicy> eviction = op.getEviction())
+    access->setAttr(
+        kCacheHint,
+        builder.getStringAttr(triton_xla::stringifyEvictionPolicy(*eviction)));
+}
 
 static bool isVector(Value value) { return isa<VectorType>(value.getType()); }
 
@@ -582,8 +597,10 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
   if (!isTile(op.getTile())) {
     auto load = [&](OpBuilder &nested) -> Value {
-      return memref::LoadOp::create(nested, loc, transfer.memref,
-                                    transfer.indices);
+      auto load = memref::LoadOp::create(nested, loc, transfer.memref,
+                                         transfer.indices);
+      setHint(op, load);
+      return load;
     };
     if (!transfer.isInside) {
       mapping.map(op.getTile(), load(builder));
@@ -607,6 +624,7 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
         builder, loc, type, transfer.memref, transfer.indices, fill,
         transfer.map, ArrayRef<bool>(transfer.inBounds));
     setLayouts(read, {}, {layout});
+    setHint(op, read);
     return read.getResult();
   };
   if (!transfer.isInside) {
@@ -655,12 +673,13 @@ void TileEmitter::emitInsert(triton_xla::InsertOp op) {
     builder.setInsertionPointToStart(guarded.thenBlock());
   }
   if (!isTile(op.getTile()))
-    return emitScalarStore(loc, mapping.lookup(op.getTile()), transfer.memref,
-                           transfer.indices);
+    return setHint(op, emitScalarStore(loc, mapping.lookup(op.getTile()),
+                                       transfer.memref, transfer.indices));
   auto write = vector::TransferWriteOp::create(
       builder, loc, mapping.lookup(op.getTile()), transfer.memref,
       transfer.indices, transfer.map, ArrayRef<bool>(transfer.inBounds));
   setLayouts(write, {storageLayout(op.getTile())}, {});
+  setHint(op, write);
 }
 
 void TileEmitter::emitStore(memref::StoreOp op) {
@@ -672,8 +691,8 @@ void TileEmitter::emitStore(memref::StoreOp op) {
 
 /// Stores a scalar that all threads have by one of them: a vector with one
 /// element, whose layout replicates it.
-void TileEmitter::emitScalarStore(Location loc, Value scalar, Value memref,
-                                  ValueRange indices) {
+Operation *TileEmitter::emitScalarStore(Location loc, Value scalar,
+                                        Value memref, ValueRange indices) {
   auto type = VectorType::get({1}, scalar.getType());
   auto splat = vector::BroadcastOp::create(builder, loc, type, scalar);
   setLayouts(splat, {}, {splatLayout(type)});
@@ -693,6 +712,7 @@ void TileEmitter::emitScalarStore(Location loc, Value scalar, Value memref,
              {chooseTileLayout(builder.getContext(), {1}, /*maxVector=*/1,
                                plan.block)},
              {});
+  return write;
 }
 
 Attribute TileEmitter::storageLayout(Value tile) {

@@ -8,6 +8,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 #include "smalti/passes/Conversion/ToGPU/AMDLaneMoves.h"
+#include "smalti/passes/Conversion/ToGPU/ElementAddress.h"
 #include "smalti/passes/Support/LDSFence.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -227,7 +228,9 @@ private:
   /// Whether the hardware bounds check can replace the mask of an access.
   bool usesBuffer(const Access &access) const {
     auto type = cast<MemRefType>(access.memref.getType());
-    return access.inBounds && target.hasBufferLoads && isGlobalMemory(type) &&
+    // Buffer accesses do not have hints.
+    return access.inBounds && !access.cacheHint && target.hasBufferLoads &&
+           isGlobalMemory(type) &&
            (access.hasSmallOffsets || getRawBuffer(type));
   }
 };
@@ -407,31 +410,6 @@ void AMDLowering::emitStore(OpBuilder &builder, Location loc, Value value,
       builder, loc, value, buffer.memref, buffer.indices,
       /*boundsCheck=*/true, /*indexOffset=*/IntegerAttr(),
       /*sgprOffset=*/Value());
-}
-
-/// The address of an element as an integer.
-static Value emitAddress(OpBuilder &builder, Location loc, Value memref,
-                         ValueRange indices) {
-  Type word = builder.getI64Type();
-  auto metadata =
-      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-  Value element = metadata.getOffset();
-  for (auto [index, stride] :
-       llvm::zip_equal(indices, metadata.getConstifiedMixedStrides())) {
-    Value step = getValueOrCreateConstantIndexOp(builder, loc, stride);
-    element =
-        arith::AddIOp::create(builder, loc, element,
-                              arith::MulIOp::create(builder, loc, index, step));
-  }
-  int64_t bytes =
-      *getElementBytes(cast<MemRefType>(memref.getType()).getElementType());
-  Value offset = arith::MulIOp::create(
-      builder, loc, element,
-      arith::ConstantIndexOp::create(builder, loc, bytes));
-  Value base =
-      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
-  return arith::IndexCastOp::create(
-      builder, loc, word, arith::AddIOp::create(builder, loc, base, offset));
 }
 
 /// 16 bytes of zeros in global memory, one for all kernels of a module.

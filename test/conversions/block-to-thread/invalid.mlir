@@ -88,17 +88,6 @@ gpu.module @m {
 
 // -----
 
-#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
-gpu.module @m {
-  gpu.func @k(%m: memref<256xi4>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{cannot be lowered to thread level: 4-bit elements share bytes, and a thread's part of a row is not a whole number of bytes}}
-    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xi4> -> vector<256xi4>
-    gpu.return
-  }
-}
-
-// -----
-
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 2>
 gpu.module @m {
   gpu.func @bits_of_upstream(%m: memref<256xi1>, %i: index, %b: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {

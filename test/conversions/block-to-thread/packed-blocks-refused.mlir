@@ -8,18 +8,6 @@
 #smem = #gpu.address_space<workgroup>
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
-  gpu.func @global_load(%m: memref<256xi4>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{4-bit elements share bytes, and a thread's part of a row is not a whole number of bytes, so two threads would access the same byte}}
-    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xi4> -> vector<256xi4>
-    gpu.return
-  }
-}
-
-// -----
-
-#smem = #gpu.address_space<workgroup>
-#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
-gpu.module @m {
   gpu.func @shared_load() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<256xi4, #smem>
     // expected-error @below {{elements of 4 bits that one thread holds are not adjacent in memory, so two threads would access the same byte}}
@@ -39,40 +27,6 @@ gpu.module @m {
     %w = arith.addi %v, %v {in_layouts = [#two, #two], out_layouts = [#two]} : vector<256xi2>
     // expected-error @below {{elements of 2 bits that one thread holds are not adjacent in memory, so two threads would access the same byte}}
     mosaic_gpu.vector_store %w, %s {in_layouts = [#two]} : vector<256xi2>, memref<256xi2, #smem>
-    gpu.return
-  }
-}
-
-// -----
-
-#rows = #mosaic_gpu.WGStridedFragLayout<[64, 2], 2>
-gpu.module @m {
-  gpu.func @odd_rows(%x: memref<64x2xf4E2M1FN, strided<[3, 1]>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{4-bit elements share bytes, and a thread's part of a row cannot be proven to begin at a byte boundary, so two threads may access the same byte}}
-    %v = mosaic_gpu.vector_load %x {out_layouts = [#rows]} : memref<64x2xf4E2M1FN, strided<[3, 1]>> -> vector<64x2xf4E2M1FN>
-    gpu.return
-  }
-}
-
-// -----
-
-#row = #mosaic_gpu.WGStridedFragLayout<[256], 4>
-gpu.module @m {
-  gpu.func @odd_end(%x: memref<251xi4>, %pad: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %c0 = arith.constant 0 : index
-    // expected-error @below {{4-bit elements share bytes, and the rows of the memref cannot be proven to end at a byte boundary; its innermost size must be a static multiple of 2}}
-    %v = vector.transfer_read %x[%c0], %pad {out_layouts = [#row]} : memref<251xi4>, vector<256xi4>
-    gpu.return
-  }
-}
-
-// -----
-
-#row = #mosaic_gpu.WGStridedFragLayout<[256], 4>
-gpu.module @m {
-  gpu.func @odd_begin(%x: memref<512xi4>, %pad: i4, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{a thread's part of a row cannot be proven to begin at a byte boundary}}
-    %v = vector.transfer_read %x[%i], %pad {in_bounds = [true], out_layouts = [#row]} : memref<512xi4>, vector<256xi4>
     gpu.return
   }
 }

@@ -62,29 +62,6 @@ gpu.module @m {
 
 // -----
 
-// Rows with an uneven number of elements begin inside a byte.
-#rows = #mosaic_gpu.WGStridedFragLayout<[64, 2], 2>
-gpu.module @m {
-  gpu.func @packed_rows(%x: memref<64x2xi4, strided<[3, 1]>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{4-bit elements share bytes, and a thread's part of a row cannot be proven to begin at a byte boundary}}
-    %v = mosaic_gpu.vector_load %x {out_layouts = [#rows]} : memref<64x2xi4, strided<[3, 1]>> -> vector<64x2xi4>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @m {
-  gpu.func @packed_splat(%x: memref<7xi4>, %i: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %v = vector.broadcast %i : i4 to vector<7xi4>
-    // expected-error @below {{4-bit elements share bytes, and the splat cannot be distributed across the threads}}
-    mosaic_gpu.vector_store %v, %x : vector<7xi4>, memref<7xi4>
-    gpu.return
-  }
-}
-
-// -----
-
 // All lanes of a quarter warp access one bank.
 #row = #mosaic_gpu.TiledLayout<[[128], [32], [1]], warp_dims = [-3], lane_dims = [-2], vector_dim = -1>
 #rows = #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>

@@ -423,3 +423,28 @@ triton_xla.entry_func @bytes(%n: index, %a: memref<?xf32> {triton_xla.max_bytes 
 triton_xla.entry_func @scalar(%n: index {triton_xla.max_bytes = 16 : i64}, %i: index) tiles 1 {
   triton_xla.return
 }
+
+// -----
+
+triton_xla.entry_func @two_hints(%x: memref<8xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{has cache and eviction; an access has one hint}}
+  %t = triton_xla.extract %x[0] [8] [1] cache cg eviction evict_first : memref<8xf32> to tensor<8xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @store_hint_of_a_load(%x: memref<8xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{cache is 'wt'; it must be 'ca' or 'cg' or 'cs' or 'cv'}}
+  %t = triton_xla.extract %x[0] [8] [1] cache wt : memref<8xf32> to tensor<8xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @load_hint_of_a_store(%x: memref<8xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  // expected-error@+1 {{cache is 'ca'; it must be 'wb' or 'cg' or 'cs' or 'wt'}}
+  triton_xla.insert %t into %x[0] [8] [1] cache ca : tensor<8xf32> into memref<8xf32>
+  triton_xla.return
+}

@@ -451,3 +451,66 @@ gpu.module @packed {{
     accesses = r"(ld|st)\.(shared|global)|(ds|global|buffer|flat)_(load|read|store|write)"
     code = test.asm["ptx" if chip.startswith("sm_") else "gcn"]
     assert len(re.findall(rf"^\s*({accesses})", code, re.MULTILINE)) == 4
+
+
+@pytest.mark.grid(10)
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("chip", CHIPS)
+def test_tiles_at_odd_offsets(chip: str, element: str) -> None:
+    """Windows of 21 elements of 4 tiles, which share bytes at their edges; the last one is ragged."""
+    size, tiles, width, first = 88, 4, 21, 1
+    word, pad = f"i{bits_of(element)}", 1
+    fill = "0.5" if element.startswith("f") else "1"
+    cast = "arith.bitcast %t : tensor<21xf4E2M1FN> to tensor<21xi4>"
+    integers, name = (f"%b = {cast}", "%b") if element.startswith("f") else ("", "%t")
+    copy = smalti.compile(
+        f"""
+triton_xla.entry_func @copy(%x: memref<{size}x{element}>, %n: memref<{tiles}x{width}xi8>, %y: memref<{size}x{element}>,
+                            %tile: index) tiles {tiles} {{
+  %width = arith.constant {width} : index
+  %first = arith.constant {first} : index
+  %begin = arith.muli %tile, %width : index
+  %to = arith.addi %begin, %first : index
+  %three = arith.constant 3 : index
+  %from = arith.addi %to, %three : index
+  %t = triton_xla.extract %x[%from] [{width}] [1] fill {fill} : {element} : memref<{size}x{element}> to tensor<{width}x{element}>
+  {integers}
+  %i = arith.extui {name} : tensor<{width}x{word}> to tensor<{width}xi8>
+  triton_xla.insert %i into %n[%tile, 0] [1, {width}] [1, 1] : tensor<{width}xi8> into memref<{tiles}x{width}xi8>
+  triton_xla.insert %t into %y[%to] [{width}] [1] : tensor<{width}x{element}> into memref<{size}x{element}>
+  triton_xla.return
+}}
+""",
+        target=f"emu:{chip}",
+    )
+    x = everything(element, (size,), seed=3)
+    padded = np.concatenate([x, np.full(width, pad)])
+    wanted = unpack(np.full(size // per_byte(element), POISON, np.int8), element)
+    read = padded[first + 3 :][: tiles * width]
+    wanted[first : first + tiles * width] = read
+    for emulation in (Emulation(order="random:1"), *LOOKS):
+        n, y = np.zeros((tiles, width), np.int8), np.full(size // per_byte(element), POISON, np.int8)
+        copy.launcher(pack(x, element), n, y, emulation=emulation)
+        np.testing.assert_array_equal(n.reshape(-1), read)
+        np.testing.assert_array_equal(unpack(y, element), wanted)
+
+
+@pytest.mark.parametrize("chip", ["gfx942", "sm_80"])
+def test_tiles_of_every_third_element(chip: str) -> None:
+    copy = smalti.compile(
+        """
+triton_xla.entry_func @copy(%x: memref<40xi4>, %y: memref<40xi4>, %tile: index) tiles 3 {
+  %t = triton_xla.extract %x[%tile] [12] [3] : memref<40xi4> to tensor<12xi4>
+  triton_xla.insert %t into %y[%tile] [12] [3] : tensor<12xi4> into memref<40xi4>
+  triton_xla.return
+}
+""",
+        target=f"emu:{chip}",
+    )
+    x = everything("i4", (40,), seed=3)
+    wanted = unpack(np.full(20, POISON, np.int8), "i4")
+    wanted[:36] = x[:36]
+    for emulation in LOOKS:
+        y = np.full(20, POISON, np.int8)
+        copy.launcher(pack(x, "i4"), y, emulation=emulation)
+        np.testing.assert_array_equal(unpack(y, "i4"), wanted)

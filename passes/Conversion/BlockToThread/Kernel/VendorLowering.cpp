@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Support/CacheHints.h"
 
 #include "smalti/targets/Target.h"
 
@@ -141,11 +142,23 @@ void VendorLowering::emitFailure(OpBuilder &builder, Location loc,
   LLVM::Trap::create(builder, loc);
 }
 
+/// Sets the hint of an access on its load or store.
+static void setHint(Operation *op, const Access &access) {
+  if (access.cacheHint)
+    op->setAttr(kCacheHint, access.cacheHint);
+}
+
+static bool hasNontemporalHint(const Access &access) {
+  return access.cacheHint && isNontemporal(access.cacheHint.getValue());
+}
+
 static Value plainLoad(OpBuilder &builder, Location loc, const Access &access,
                        ValueRange indices) {
-  return vector::LoadOp::create(builder, loc, access.type, access.memref,
-                                indices, /*nontemporal=*/false,
-                                llvm::MaybeAlign(access.alignment));
+  auto load = vector::LoadOp::create(builder, loc, access.type, access.memref,
+                                     indices, hasNontemporalHint(access),
+                                     llvm::MaybeAlign(access.alignment));
+  setHint(load, access);
+  return load;
 }
 
 Value VendorLowering::emitLoad(OpBuilder &builder, Location loc,
@@ -185,9 +198,10 @@ Value VendorLowering::emitLoad(OpBuilder &builder, Location loc,
 void VendorLowering::emitStore(OpBuilder &builder, Location loc, Value value,
                                const Access &access) const {
   auto store = [&](OpBuilder &nested, Location nestedLoc) {
-    vector::StoreOp::create(nested, nestedLoc, value, access.memref,
-                            access.indices, /*nontemporal=*/false,
-                            llvm::MaybeAlign(access.alignment));
+    setHint(vector::StoreOp::create(nested, nestedLoc, value, access.memref,
+                                    access.indices, hasNontemporalHint(access),
+                                    llvm::MaybeAlign(access.alignment)),
+            access);
   };
   if (!access.inBounds)
     return store(builder, loc);

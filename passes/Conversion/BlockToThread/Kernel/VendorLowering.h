@@ -36,6 +36,8 @@ struct Access {
   int64_t alignment = 1;
   /// Whether the kernel does not write to the memref.
   bool isOnlyRead = false;
+  /// See kCacheHint; may be null.
+  mlir::StringAttr cacheHint;
   /// Whether elements of the dynamic memref have offsets below 2^31 bytes.
   bool hasSmallOffsets = false;
 };

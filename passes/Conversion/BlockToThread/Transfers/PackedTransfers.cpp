@@ -9,6 +9,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -36,6 +37,9 @@ struct PackedPlan : OpPlan {
   int64_t width = 1;
   /// Alignment of the first byte of every access.
   int64_t alignment = 1;
+  /// Whether each element is accessed alone, because a thread's part of a
+  /// row may begin or end inside a byte.
+  bool isByElement = false;
 };
 } // namespace
 
@@ -75,24 +79,34 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
     return op->emitOpError() << "cannot be lowered to thread level: " << bits
                              << "-bit elements share bytes, and " << why;
   };
-  if (shared->isSplat())
-    shared = Distribution::share(
-        cast<VectorType>(vector.getType()), /*minLength=*/perByte,
-        /*maxLength=*/kMaxAccessBytes * perByte, planner.getGrid(), why);
+  if (shared->isSplat()) {
+    auto share = [&](int64_t minLength) {
+      return Distribution::share(cast<VectorType>(vector.getType()), minLength,
+                                 /*maxLength=*/kMaxAccessBytes * perByte,
+                                 planner.getGrid(), why);
+    };
+    shared = share(perByte);
+    if (!shared)
+      shared = share(1);
+  }
   if (!shared)
     return refuse("the splat cannot be distributed across the threads: " + why);
   auto plan = std::make_unique<PackedPlan>(std::move(*shared));
   const Distribution &distribution = plan->distribution;
   if (failed(type.getStridesAndOffset(plan->strides, offset)) ||
-      llvm::any_of(plan->strides, ShapedType::isDynamic) ||
-      plan->strides.empty() || plan->strides.back() != 1)
-    return refuse(
-        "the memref must have static strides and an innermost stride of 1");
+      llvm::any_of(plan->strides, ShapedType::isDynamic))
+    return refuse("the memref must have static strides");
+  auto accessByElement = [&] {
+    plan->isByElement = true;
+    plan->width = 1;
+    planner.setOpPlan(op, std::move(plan));
+    return success();
+  };
   int64_t length = distribution.getVectorLength();
-  if (length * bits % 8 != 0 || distribution.getVectorStride() != 1 ||
+  if (plan->strides.empty() || plan->strides.back() != 1 ||
+      length * bits % 8 != 0 || distribution.getVectorStride() != 1 ||
       distribution.getVectorDim() != window->vectorDims.back())
-    return refuse("a thread's part of a row is not a whole number of bytes, so "
-                  "two threads would access the same byte");
+    return accessByElement();
   // The first elements of all registers of all threads.
   unsigned log2 = log2PackedStart(window->memref), log2Minor = 62;
   if (!window->indices.empty())
@@ -115,8 +129,7 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
           std::min(log2Minor, log2Divisor(index[window->vectorDims.back()]));
     }
   if (log2 < llvm::Log2_64(perByte))
-    return refuse("a thread's part of a row cannot be proven to begin at a "
-                  "byte boundary, so two threads may access the same byte");
+    return accessByElement();
   plan->width = length;
   if (window->isChecked.back()) {
     int64_t extent = type.getShape().back();
@@ -125,10 +138,7 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
     plan->width =
         std::gcd(length, int64_t(1) << std::min({log2Extent, log2Minor, 10u}));
     if (plan->width < perByte)
-      return refuse(
-          "the rows of the memref cannot be proven to end at a byte boundary; "
-          "its innermost size must be a static multiple of " +
-          Twine(perByte));
+      return accessByElement();
   }
   if (plan->width < length)
     log2 = std::min(log2, log2Divisor(plan->width));
@@ -157,6 +167,8 @@ namespace {
 /// Bytes that one instruction of a thread accesses.
 struct PackedAccess {
   Value pointer;
+  /// For a single element, its lowest bit in the byte (i8).
+  Value shift;
   /// Null: always.
   Value inBounds;
 };
@@ -172,7 +184,8 @@ public:
     memref = emitter.lookup(window.memref);
     windowIndices = emitter.lookup(window.indices);
     auto type = cast<MemRefType>(memref.getType());
-    perByte = 8 / getPackedBits(type.getElementType());
+    bits = getPackedBits(type.getElementType());
+    perByte = 8 / bits;
     windows.emplace(window, memref, windowIndices, emitter.indices, builder,
                     loc);
     auto metadata =
@@ -216,10 +229,19 @@ public:
     byte = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), byte);
     auto piece = VectorType::get(
         {plan.width}, cast<MemRefType>(memref.getType()).getElementType());
-    return {LLVM::GEPOp::create(builder, loc, base.getType(),
-                                builder.getI8Type(), base,
-                                ArrayRef<LLVM::GEPArg>{byte}),
-            windows->getAccess(coordinates, piece, plan.alignment).inBounds};
+    Value shift;
+    if (plan.isByElement) {
+      Value number = arith::AndIOp::create(builder, loc, element,
+                                           indices.getConstant(perByte - 1));
+      shift = arith::IndexCastOp::create(
+          builder, loc, builder.getI8Type(),
+          arith::MulIOp::create(builder, loc, number,
+                                indices.getConstant(bits)));
+    }
+    return {
+        LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(),
+                            base, ArrayRef<LLVM::GEPArg>{byte}),
+        shift, windows->getAccess(coordinates, piece, plan.alignment).inBounds};
   }
 
 private:
@@ -231,7 +253,7 @@ private:
   Value memref;
   SmallVector<Value> windowIndices;
   std::optional<WindowEmitter> windows;
-  int64_t perByte = 1;
+  int64_t bits = 8, perByte = 1;
   /// The first byte, and the element index of the window's start.
   Value base, start;
 };
@@ -240,6 +262,55 @@ private:
 static VectorType getBytes(VectorType reg) {
   int64_t bits = reg.getDimSize(0) * getElementBits(reg.getElementType());
   return VectorType::get({bits / 8}, IntegerType::get(reg.getContext(), 8));
+}
+
+/// Loads one element: its byte, shifted.
+static Value loadElement(OpBuilder &builder, Location loc,
+                         const PackedAccess &access, VectorType piece) {
+  Type byteType = builder.getI8Type();
+  Type bits = builder.getIntegerType(getElementBits(piece.getElementType()));
+  Value byte = LLVM::LoadOp::create(builder, loc, byteType, access.pointer,
+                                    /*alignment=*/1);
+  Value element = arith::TruncIOp::create(
+      builder, loc, bits,
+      arith::ShRUIOp::create(builder, loc, byte, access.shift));
+  Value vector = vector::BroadcastOp::create(
+      builder, loc, VectorType::get({1}, bits), element);
+  return vector::BitCastOp::create(builder, loc, piece, vector);
+}
+
+/// Stores one element. Another thread or block may write other elements of the
+/// byte at the same time, so the bits of the element are cleared and set
+/// atomically.
+static void storeElement(OpBuilder &builder, Location loc,
+                         const PackedAccess &access, Value piece,
+                         targets::Vendor vendor) {
+  int64_t width =
+      getElementBits(cast<VectorType>(piece.getType()).getElementType());
+  Type bits = builder.getIntegerType(width), byteType = builder.getI8Type();
+  Value element = vector::ExtractOp::create(
+      builder, loc,
+      vector::BitCastOp::create(builder, loc, VectorType::get({1}, bits),
+                                piece),
+      ArrayRef<int64_t>{0});
+  auto shifted = [&](Value value) -> Value {
+    return arith::ShLIOp::create(builder, loc, value, access.shift);
+  };
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, byteType, value);
+  };
+  Value others = arith::XOrIOp::create(
+      builder, loc, shifted(constant((int64_t(1) << width) - 1)), constant(-1));
+  Value own = shifted(arith::ExtUIOp::create(builder, loc, byteType, element));
+  auto update = [&](LLVM::AtomicBinOp operation, Value value) {
+    LLVM::AtomicRMWOp::create(builder, loc, operation, access.pointer, value,
+                              LLVM::AtomicOrdering::monotonic,
+                              vendor == targets::Vendor::NVIDIA ? "device"
+                                                                : "agent",
+                              /*alignment=*/1);
+  };
+  update(LLVM::AtomicBinOp::_and, others);
+  update(LLVM::AtomicBinOp::_or, own);
 }
 
 void block_to_thread::emitPackedLoad(Operation *op, Emitter &emitter,
@@ -255,9 +326,11 @@ void block_to_thread::emitPackedLoad(Operation *op, Emitter &emitter,
     padding = vector::BroadcastOp::create(builder, loc, piece,
                                           emitter.lookup(read.getPadding()));
   PackedAccesses accesses(op, plan, emitter, builder);
-  auto load = [&](OpBuilder &nested, Value pointer) -> Value {
-    Value bytes =
-        LLVM::LoadOp::create(nested, loc, getBytes(piece), pointer, alignment);
+  auto load = [&](OpBuilder &nested, const PackedAccess &access) -> Value {
+    if (plan.isByElement)
+      return loadElement(nested, loc, access, piece);
+    Value bytes = LLVM::LoadOp::create(nested, loc, getBytes(piece),
+                                       access.pointer, alignment);
     return vector::BitCastOp::create(nested, loc, piece, bytes);
   };
   Registers loaded;
@@ -267,13 +340,13 @@ void block_to_thread::emitPackedLoad(Operation *op, Emitter &emitter,
          first += plan.width) {
       PackedAccess access = accesses.get(reg, first);
       if (!access.inBounds) {
-        pieces.push_back(load(builder, access.pointer));
+        pieces.push_back(load(builder, access));
         continue;
       }
       auto branch = scf::IfOp::create(
           builder, loc, access.inBounds,
           [&](OpBuilder &nested, Location) {
-            scf::YieldOp::create(nested, loc, load(nested, access.pointer));
+            scf::YieldOp::create(nested, loc, load(nested, access));
           },
           [&](OpBuilder &nested, Location) {
             scf::YieldOp::create(nested, loc, padding);
@@ -299,16 +372,21 @@ void block_to_thread::emitPackedStore(Operation *op, Emitter &emitter,
            first += plan.width) {
         PackedAccess access = accesses.get(static_cast<int64_t>(reg), first);
         Value piece = takeElements(at, loc, held, first, plan.width);
-        Value bytes = vector::BitCastOp::create(
-            at, loc, getBytes(cast<VectorType>(piece.getType())), piece);
+        auto storePiece = [&](OpBuilder &nested) {
+          if (plan.isByElement)
+            return storeElement(nested, loc, access, piece,
+                                emitter.vendor.getTarget().vendor);
+          Value bytes = vector::BitCastOp::create(
+              nested, loc, getBytes(cast<VectorType>(piece.getType())), piece);
+          LLVM::StoreOp::create(nested, loc, bytes, access.pointer, alignment);
+        };
         if (!access.inBounds) {
-          LLVM::StoreOp::create(at, loc, bytes, access.pointer, alignment);
+          storePiece(at);
           continue;
         }
         scf::IfOp::create(at, loc, access.inBounds,
                           [&](OpBuilder &nested, Location) {
-                            LLVM::StoreOp::create(nested, loc, bytes,
-                                                  access.pointer, alignment);
+                            storePiece(nested);
                             scf::YieldOp::create(nested, loc);
                           });
       }

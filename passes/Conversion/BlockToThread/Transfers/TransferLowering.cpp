@@ -9,6 +9,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 #include "smalti/passes/Conversion/BlockToThread/Transfers/PackedTransfers.h"
 #include "smalti/passes/Conversion/BlockToThread/Transfers/PlannedTransfers.h"
+#include "smalti/passes/Support/CacheHints.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -130,6 +131,7 @@ void Loads::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
   int64_t length = distribution.getVectorLength();
   int64_t bytes = std::max<int64_t>(
       elementType.isIndex() ? 8 : elementType.getIntOrFloatBitWidth() / 8, 1);
+  auto hint = op->getAttrOfType<StringAttr>(kCacheHint);
 
   Registers loaded;
   for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg) {
@@ -142,6 +144,7 @@ void Loads::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
       Access access = windows.getAccess(
           advance(coordinates, distribution, element),
           VectorType::get({width}, elementType), width * bytes);
+      access.cacheHint = hint;
       pieces.push_back(emitter.vendor.emitLoad(builder, loc, access, pad));
     }
     loaded.push_back(concatenate(builder, loc, pieces));
@@ -168,7 +171,7 @@ void Stores::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
   int64_t bytes = std::max<int64_t>(
       elementType.isIndex() ? 8 : elementType.getIntOrFloatBitWidth() / 8, 1);
   Registers held = emitter.getRegisters(stored, distribution, builder);
-
+  auto hint = op->getAttrOfType<StringAttr>(kCacheHint);
   auto emit = [&](OpBuilder &nested) {
     WindowEmitter windows(window, memref, windowIndices, emitter.indices,
                           nested, loc);
@@ -181,6 +184,7 @@ void Stores::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
         Access access = windows.getAccess(
             advance(coordinates, distribution, element),
             VectorType::get({width}, elementType), width * bytes);
+        access.cacheHint = hint;
         emitter.vendor.emitStore(
             nested, loc, takeElements(nested, loc, held[reg], element, width),
             access);

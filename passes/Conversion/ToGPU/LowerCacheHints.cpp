@@ -1,0 +1,186 @@
+//===- LowerCacheHints.cpp - smalti-lower-cache-hints ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Conversion/ToGPU/ElementAddress.h"
+#include "smalti/passes/Support/CacheHints.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace smalti {
+#define GEN_PASS_DEF_SMALTILOWERCACHEHINTS
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+namespace {
+/// A load or store with a hint.
+struct HintedAccess {
+  Value memref;
+  ValueRange indices;
+  /// The stored value; null: a load.
+  Value stored;
+  Type type;
+
+  static HintedAccess of(Operation *op) {
+    return TypeSwitch<Operation *, HintedAccess>(op)
+        .Case([](vector::LoadOp op) -> HintedAccess {
+          return {op.getBase(), op.getIndices(), {}, op.getType()};
+        })
+        .Case([](vector::StoreOp op) -> HintedAccess {
+          return {op.getBase(), op.getIndices(), op.getValueToStore(),
+                  op.getVectorType()};
+        })
+        .Case([](memref::LoadOp op) -> HintedAccess {
+          return {op.getMemRef(), op.getIndices(), {}, op.getType()};
+        })
+        .Case([](memref::StoreOp op) -> HintedAccess {
+          return {op.getMemRef(), op.getIndices(), op.getValue(),
+                  op.getValue().getType()};
+        })
+        .Default(HintedAccess());
+  }
+};
+
+class SmaltiLowerCacheHints
+    : public smalti::impl::SmaltiLowerCacheHintsBase<SmaltiLowerCacheHints> {
+public:
+  using SmaltiLowerCacheHintsBase::SmaltiLowerCacheHintsBase;
+
+  void runOnOperation() override {
+    SmallVector<std::pair<Operation *, std::string>> ops;
+    getOperation()->walk([&](Operation *op) {
+      auto hint = op->getAttrOfType<StringAttr>(kCacheHint);
+      if (!hint || isDefault(hint))
+        return;
+      std::string suffix = getSuffix(hint);
+      HintedAccess access = HintedAccess::of(op);
+      if (!suffix.empty() && access.memref && isSupported(access))
+        ops.emplace_back(op, std::move(suffix));
+    });
+    for (auto &[op, suffix] : ops)
+      lower(op, suffix);
+  }
+
+private:
+  /// Whether the instruction without a suffix has this hint.
+  static bool isDefault(StringRef hint) { return hint == "ca" || hint == "wb"; }
+
+  static std::string getSuffix(StringRef hint) {
+    return llvm::StringSwitch<std::string>(hint)
+        .Cases({"cg", "cs", "cv", "wt"}, hint.str())
+        .Cases({"evict_first", "evict_last", "no_allocate"},
+               "L1::" + hint.str())
+        .Default("");
+  }
+
+  /// Registers of inline assembly have 2, 4 or 8 bytes.
+  static bool isSupported(const HintedAccess &access) {
+    auto memref = cast<MemRefType>(access.memref.getType());
+    auto vector = dyn_cast<VectorType>(access.type);
+    Type element = getElementTypeOrSelf(access.type);
+    return !memref.getMemorySpace() && element.isIntOrFloat() &&
+           element.getIntOrFloatBitWidth() % 8 == 0 &&
+           (!vector || vector.getRank() == 1) &&
+           llvm::is_contained({2, 4, 8, 16}, bytesOf(access.type));
+  }
+
+  static int64_t bytesOf(Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return (vector ? vector.getNumElements() : 1) *
+           getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
+  }
+
+  static void lower(Operation *op, StringRef suffix);
+};
+} // namespace
+
+void SmaltiLowerCacheHints::lower(Operation *op, StringRef suffix) {
+  HintedAccess access = HintedAccess::of(op);
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  MLIRContext *context = builder.getContext();
+  Value pointer = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(context),
+      emitAddress(builder, loc, access.memref, access.indices));
+  pointer = LLVM::AddrSpaceCastOp::create(
+      builder, loc,
+      LLVM::LLVMPointerType::get(
+          context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Global)),
+      pointer);
+
+  // A register, or two of 8 bytes.
+  int64_t bytes = bytesOf(access.type);
+  bool isPair = bytes == 16;
+  Type word = builder.getIntegerType(isPair ? 64 : bytes * 8);
+  StringRef constraint = bytes == 2 ? "h" : bytes == 4 ? "r" : "l";
+  std::string type =
+      (isPair ? ".v2.b64 " : ".b" + Twine(bytes * 8) + " ").str();
+  auto words = VectorType::get({isPair ? 2 : 1}, word);
+  auto element = getElementTypeOrSelf(access.type);
+  auto vector = dyn_cast<VectorType>(access.type);
+  auto elements =
+      VectorType::get({vector ? vector.getNumElements() : 1}, element);
+  auto create = [&](TypeRange results, ValueRange operands, const Twine &text,
+                    const Twine &constraints) {
+    return LLVM::InlineAsmOp::create(
+        builder, loc, results, operands, text.str(), constraints.str(),
+        /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::tailcallkind::TailCallKind::None,
+        LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT),
+        /*operand_attrs=*/ArrayAttr());
+  };
+
+  if (!access.stored) {
+    Value loaded;
+    if (isPair) {
+      auto pair = LLVM::LLVMStructType::getLiteral(context, {word, word});
+      auto load =
+          create(pair, pointer,
+                 "ld.global." + suffix + type + "{$0, $1}, [$2];", "=l,=l,l");
+      SmallVector<Value> parts;
+      for (int64_t at : {0, 1})
+        parts.push_back(
+            LLVM::ExtractValueOp::create(builder, loc, load.getResult(0), at));
+      loaded = vector::FromElementsOp::create(builder, loc, words, parts);
+    } else {
+      auto load =
+          create(word, pointer, "ld.global." + suffix + type + "$0, [$1];",
+                 "=" + constraint + ",l");
+      loaded =
+          vector::BroadcastOp::create(builder, loc, words, load.getResult(0));
+    }
+    if (loaded.getType() != elements)
+      loaded = vector::BitCastOp::create(builder, loc, elements, loaded);
+    if (!vector)
+      loaded =
+          vector::ExtractOp::create(builder, loc, loaded, ArrayRef<int64_t>{0});
+    op->replaceAllUsesWith(ValueRange{loaded});
+    op->erase();
+    return;
+  }
+  Value value = access.stored;
+  if (!vector)
+    value = vector::BroadcastOp::create(builder, loc, elements, value);
+  if (value.getType() != words)
+    value = vector::BitCastOp::create(builder, loc, words, value);
+  SmallVector<Value> operands = {pointer};
+  for (int64_t at = 0; at < words.getNumElements(); ++at)
+    operands.push_back(
+        vector::ExtractOp::create(builder, loc, value, ArrayRef<int64_t>{at}));
+  create(TypeRange(), operands,
+         "st.global." + suffix + type + "[$0], " +
+             (isPair ? "{$1, $2};" : "$1;"),
+         isPair ? Twine("l,l,l") : "l," + constraint);
+  op->erase();
+}
