@@ -323,6 +323,16 @@ static bool hasManyBins(Operation *op) {
 }
 
 /// Whether a conversion is between two floats of at most 8 bits.
+static bool isNotFloat6Code(Operation *op) {
+  // Conversions of floats of 6 bits go through i6.
+  auto isCode = [](Type type) {
+    return getElementTypeOrSelf(type).isInteger(6);
+  };
+  return !isa<arith::BitcastOp, arith::ExtUIOp, arith::TruncIOp>(op) ||
+         (llvm::none_of(op->getOperandTypes(), isCode) &&
+          llvm::none_of(op->getResultTypes(), isCode));
+}
+
 static bool isBetweenSmallFloats(Operation *op) {
   return getElement(op->getOperand(0).getType()) & kSmallFloats &&
          getElement(op->getResult(0).getType()) & kSmallFloats;
