@@ -782,9 +782,11 @@ static Value expandClass(OpBuilder &b, Operation *op) {
 /// exceed the largest small float.
 static Value expandIota(TileBuilder &b, IotaOp op) {
   RankedTensorType type = op.getType();
-  return arith::TruncFOp::create(b, type,
-                                 b.iota(type.getShape(), b.getF32Type(),
-                                        static_cast<int64_t>(op.getDim())));
+  Value indices = b.iota(type.getShape(), b.getF32Type(),
+                         static_cast<int64_t>(op.getDim()));
+  // The absolute value prevents a fold to a conversion of integers to small
+  // floats, which targets do not have.
+  return arith::TruncFOp::create(b, type, math::AbsFOp::create(b, indices));
 }
 
 //===----------------------------------------------------------------------===//
