@@ -283,10 +283,6 @@ static bool hasQuotedName(Operation *op) {
          });
 }
 
-static bool isDeterministic(Operation *op) {
-  return cast<triton_xla::AtomicRMWOp>(op).getDeterministic();
-}
-
 static bool readsTile(Operation *op) {
   return cast<RankedTensorType>(op->getOperand(0).getType()).getRank() != 0;
 }
@@ -323,16 +319,6 @@ static bool hasManyBins(Operation *op) {
 }
 
 /// Whether a conversion is between two floats of at most 8 bits.
-static bool isNotFloat6Code(Operation *op) {
-  // Conversions of floats of 6 bits go through i6.
-  auto isCode = [](Type type) {
-    return getElementTypeOrSelf(type).isInteger(6);
-  };
-  return !isa<arith::BitcastOp, arith::ExtUIOp, arith::TruncIOp>(op) ||
-         (llvm::none_of(op->getOperandTypes(), isCode) &&
-          llvm::none_of(op->getResultTypes(), isCode));
-}
-
 static bool isBetweenSmallFloats(Operation *op) {
   return getElement(op->getOperand(0).getType()) & kSmallFloats &&
          getElement(op->getResult(0).getType()) & kSmallFloats;
