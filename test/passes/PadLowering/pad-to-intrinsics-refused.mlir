@@ -52,10 +52,10 @@ func.func @depthwise(%image: tensor<1x9x9x3xf16>, %filter: tensor<3x3x3xf16>, %i
   return %0 : tensor<1x7x7x3xf32>
 }
 
-// CHECK: Function=types | Remark="op not padded: sm_90a does not have an MMA for f64 x f64 + f64"
-func.func @types(%a: tensor<15x16xf64>, %b: tensor<16x16xf64>, %c: tensor<15x16xf64>) -> tensor<15x16xf64> {
-  %0 = linalg.matmul ins(%a, %b : tensor<15x16xf64>, tensor<16x16xf64>) outs(%c : tensor<15x16xf64>) -> tensor<15x16xf64>
-  return %0 : tensor<15x16xf64>
+// CHECK: Function=types | Remark="op not padded: sm_90a does not have an MMA for i64 x i64 + i64"
+func.func @types(%a: tensor<15x16xi64>, %b: tensor<16x16xi64>, %c: tensor<15x16xi64>) -> tensor<15x16xi64> {
+  %0 = linalg.matmul ins(%a, %b : tensor<15x16xi64>, tensor<16x16xi64>) outs(%c : tensor<15x16xi64>) -> tensor<15x16xi64>
+  return %0 : tensor<15x16xi64>
 }
 
 // CHECK: Function=no_numbers | Remark="op not padded: elements of type complex<f32> are neither signless integers nor floats"
