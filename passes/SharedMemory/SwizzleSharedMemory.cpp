@@ -104,7 +104,8 @@ static std::optional<std::string> checkBytes(memref::ViewOp view,
                                              FunctionOpInterface function) {
   auto own = getBytes(view);
   if (!own)
-    return std::string("the offset of the buffer is dynamic");
+    return std::string(
+        "the offset of the buffer is dynamic; a static offset is required");
   SmallVector<Value> sources = {view.getSource()};
   // All of them are the same memory.
   if (view.getSource().getDefiningOp<gpu::DynamicSharedMemoryOp>())

@@ -67,6 +67,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|ROCm-Device-Libs|\{listText\(strided|in \{len\((?:emulations|schedules)|dlpack\(|shared memory (?:of block )?\{|mbarrier \{i\} of"
     r"|bank:byte|the array of the tensor map|: the function has|every thread holds the value|outside of the kernel's code"
     r"|\{array\.dtype\.name\} in non-native|data race: %s$|by another thread:|The passes of smalti-compile|columns of tensor memory$"
+    r"|with \{stages\} stages,$|the trip count is \{most\}"
     r"|emulator cache$|CUDA driver$|HIP runtime$|its accumulator registers or|loads from global memory$|copies (?:into|out of) shared"
     r"|code (?:before|after) the function$|the private memory of thread|The chip$|, e\.g\. `|is an error, e\.g\.|strided by \{"
     r"|the number of partitions"
@@ -160,6 +161,7 @@ _WHOLE = (
         "'OP' op cannot change the layout from LAYOUT to LAYOUT: ...",
     ),
     ("passes/Layouts/Plans", "return", "'OP' op cannot be lowered to thread level: ..."),
+    ("passes/Layouts/Rules/Rules.cpp", "text", "'OP' op the layout of the accumulator ..."),
     ("passes/Layouts/Rules", "notSplat", "note: 'OP' requires a layout other than splat: ..."),
     ("passes/Layouts/Rules", "notStrided", "note: 'OP' requires a layout other than strided: ..."),
     ("passes/Layouts/Rules", "splat", "note: 'OP' requires the splat layout: ..."),
@@ -173,6 +175,12 @@ _WHOLE = (
         "'OP' op has a vector of type TYPE, which is incompatible with layout LAYOUT: ...",
     ),
     ("passes/MultiBuffering/BarrierSlots", "return|quote|empty|text", "mbarrier not multi-buffered: ..."),
+    ("passes/MultiBuffering/MultiBuffer", "text", "mbarrier not multi-buffered: ..."),
+    (
+        "passes/MultiBuffering/MultiBuffer",
+        "to_string",
+        "buffer multi-buffered: 3 slots of 512 B, 1536 B in total; no more slots: ...",
+    ),
     ("passes/MultiBuffering", "return|drop|refuse", "buffer not multi-buffered: ..."),
     ("passes/PadLowering/ConvFilterLayout", "return|text", "filter layout not changed: ..."),
     ("passes/PadLowering/LowerPad", "return", "tensor.pad not lowered: ..."),
@@ -189,6 +197,11 @@ _WHOLE = (
         "padded read lowered to a masked read; raw buffer not used: ...",
     ),
     ("passes/PadLowering/PaddedTransfers", "return|failed", "padded read or write not lowered: ..."),
+    (
+        "passes/Pipelining/LoopSchedule",
+        "text|to_string",
+        "loop pipelined: 3 stages, async mode, 2 copies prefetched; no more stages: ...",
+    ),
     ("passes/Pipelining", "return|text|quote", "loop not pipelined: ..."),
     ("passes/SharedMemory/LDSDMAOrder", "return|quote|fail|note", "LDS DMA loads not overlapped: ..."),
     ("passes/SharedMemory/PadSharedMemory", "return|miss", "rows not padded: ..."),
@@ -217,6 +230,11 @@ _WHOLE = (
         "note: @kernel on TARGET: 64 blocks will take about 90 s: ...",
     ),
     ("python/smalti/emulator/session", "assign", "hint: ..."),
+    (
+        "python/smalti/reference/interpreter",
+        "assign",
+        "...; hint: raise --time-limit SECONDS (time_limit), or run fewer blocks with --blocks N (blocks)",
+    ),
     ("python/smalti/inputs", "return", "argument 0 (TYPE): the shape is dynamic; ..."),
     ("python/smalti/calling/arguments", "assign", "@kernel does not have an argument named 'NAME' (names: ...)"),
     (
@@ -290,6 +308,7 @@ _CLEANUPS = (
     (r"\{\(?int64_t\(1\)?\}\{[^}]*\}", "{alignment}"),
     (r"^\{remark\}", ""),
     (r"this ''", "this 'OP'"),
+    (r"does not have the attribute$", "does not have the attribute 'smalti.stage'"),
     (r"^(remove this .* or)$", r"\1 change its layout to LAYOUT"),
     (r"^slots? per buffer of this loop", "3 slots per buffer of this loop"),
 )
@@ -360,6 +379,10 @@ def _is_message(message: Message) -> bool:
     if message.context in ("summary", "option", "clEnumValN", "click.option"):
         return True
     whole = re.sub(r"\{[^}]*\}", "N", _whole(message).text)
+    if message.path.endswith(".cpp") and re.search(
+        r": \{\*?(?:[\w.>-]*(?:reason|why|wrong|Reason|note))\}$", message.text
+    ):
+        return False  # The reasons are texts of their own.
     is_piece = _NAME.fullmatch(whole) or len(re.findall(r"[A-Za-z]{2,}", whole)) < 4
     return not (is_piece and not _VERB.search(whole)) and re.match(r"[;,)|]", text) is None
 
@@ -574,6 +597,14 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
                 for keyword in node.keywords:
                     if keyword.arg == "help" and (text := _render(keyword.value)):
                         yield Message(path, keyword.lineno, context, f"{names[0]}: {text}")
+                return
+            hint = next((_render(keyword.value) for keyword in node.keywords if keyword.arg == "hint"), None)
+            said = next((word for word in node.args if is_prose(_render(word) or "")), None)
+            if hint and said is not None and not _NOT_MESSAGES.fullmatch(context):
+                yield Message(path, said.lineno, context, " ".join(f"{_render(said)}; hint: {hint}".split()))
+                for child in (*node.args, *node.keywords):
+                    if child is not said and not (isinstance(child, ast.keyword) and child.arg == "hint"):
+                        yield from visit(child, context)
                 return
         elif isinstance(node, ast.stmt) and not isinstance(node, ast.Expr):
             context = type(node).__name__.lower()

@@ -120,7 +120,7 @@ bool smalti::isStatedSmall(BlockArgument memref) {
   return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max();
 }
 
-/// The message for a size or a stride of an argument that is not known to be a
+/// The message for a size or a stride of an argument that is not proven to be a
 /// multiple of `elements`; states the divisor of `statedDim`.
 static std::string describeMissingFact(BlockArgument memref, StringRef subject,
                                        int64_t dim, bool statesSize,
@@ -133,8 +133,8 @@ static std::string describeMissingFact(BlockArgument memref, StringRef subject,
                                               : log2StrideDivisor(memref, i),
                                    30u));
   divisors[statedDim] = elements;
-  return llvm::formatv("the {0} of dimension {1} of argument #{2} is not known "
-                       "to be a multiple of {3}; if it is, add {4} = "
+  return llvm::formatv("the {0} of dimension {1} of argument #{2} is not "
+                       "proven to be a multiple of {3}; if it is, add {4} = "
                        "array<i64: {5}> to the argument",
                        subject, dim, memref.getArgNumber(), elements,
                        statesSize ? triton_xla::kSizeDivisors
@@ -580,11 +580,12 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   if (window.padded.any())
     return "the tile is padded, which copies do not support";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return "the window has a stride other than 1";
+    return "the window has a stride other than 1; stride 1 is required";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||
       extract.getFillOrZero() != Builder(extract.getContext())
                                      .getZeroAttr(window.tile.getElementType()))
-    return "the fill value of triton_xla.extract is not zero";
+    return "the fill value of triton_xla.extract is not zero; copies fill with "
+           "zeros";
 
   // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;

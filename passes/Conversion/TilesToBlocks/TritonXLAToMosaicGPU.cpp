@@ -1188,7 +1188,7 @@ struct ConvertTritonXLAToMosaicGPU
         return;
       remarkMissed(op, kPassName)
           << "buffer accesses not used: argument #" << argument.getArgNumber()
-          << " is not known to have less than 2^31 B; if it has, add "
+          << " is not proven to have less than 2^31 B; if it has, add "
           << triton_xla::kMaxBytes << " = 2147483647 : i64 to the argument";
     };
     func.getBody().walk([&](Operation *op) {

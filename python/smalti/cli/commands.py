@@ -213,8 +213,8 @@ def compile(
     seconds = time.perf_counter() - start
     if not isinstance(kernel, Kernel):
         raise SmaltiError(
-            f"cannot compile for {kernel.target}: the simulator interprets the kernel and does not generate code",
-            hint=f"use --target {kernel.target.chip} to compile, or smalti sim to simulate",
+            f"cannot compile for {kernel.target}: the simulator interprets the kernel and does not generate code; "
+            f"use --target {kernel.target.chip}"
         )
     if verbose:
         _print_remarks(kernel.remarks)

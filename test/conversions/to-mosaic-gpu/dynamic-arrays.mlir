@@ -4,7 +4,7 @@
 // RUN: smalti-opt %s -split-input-file -smalti-compile="target=sm_90a stop-after=thread" | FileCheck %s --check-prefix=MAPS
 
 // The coordinate along a dimension of size 0 is out of bounds.
-// REMARK-DAG: dot lowered to wgmma: 64x64x64 on 1 warpgroups; TMA loads of A and B, 16384 B
+// REMARK-DAG: dot lowered to wgmma: 64x64x64 on 1 warpgroup; TMA loads of A and B, 16384 B
 // REMARK-DAG: insert lowered to TMA stores of 64x32 elements
 // CHECK-LABEL: gpu.func @row_major
 // CHECK-SAME: %{{.*}}: memref<f16> {{.*}}, %[[M:.*]]: index, %[[K_RAW:.*]]: index, %{{.*}}: memref<f16>
@@ -66,8 +66,8 @@ triton_xla.entry_func @strided(%a: memref<?x64xf16, strided<[?, 1]>> {triton_xla
 
 // -----
 
-// REMARK: accesses of 16 B not used: the stride of dimension 0 of argument #1 is not known to be a multiple of 8
-// REMARK: [Missed] {{.*}} Remark="wgmma not used: TMA cannot load operand B: the stride of dimension 0 of argument #1 is not known to be a multiple of 8; if it is, add triton_xla.size_divisors = array<i64: 2, 8> to the argument"
+// REMARK: accesses of 16 B not used: the stride of dimension 0 of argument #1 is not proven to be a multiple of 8
+// REMARK: [Missed] {{.*}} Remark="wgmma not used: TMA cannot load operand B: the stride of dimension 0 of argument #1 is not proven to be a multiple of 8; if it is, add triton_xla.size_divisors = array<i64: 2, 8> to the argument"
 // CHECK-LABEL: gpu.func @no_fact
 // CHECK-NOT: async_load
 triton_xla.entry_func @no_fact(%a: memref<?x?xf16> {triton_xla.size_divisors = array<i64: 1, 8>},
@@ -84,8 +84,8 @@ triton_xla.entry_func @no_fact(%a: memref<?x?xf16> {triton_xla.size_divisors = a
 
 // -----
 
-// REMARK: asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B; the stride of dimension 0 of argument #0 is not known to be a multiple of 8; if it is, add triton_xla.stride_divisors = array<i64: 8, 1> to the argument
-// REMARK: wgmma not used: TMA cannot load operand A: the stride of dimension 0 of argument #0 is not known to be a multiple of 8; if it is, add triton_xla.stride_divisors = array<i64: 8, 1> to the argument
+// REMARK: asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B; the stride of dimension 0 of argument #0 is not proven to be a multiple of 8; if it is, add triton_xla.stride_divisors = array<i64: 8, 1> to the argument
+// REMARK: wgmma not used: TMA cannot load operand A: the stride of dimension 0 of argument #0 is not proven to be a multiple of 8; if it is, add triton_xla.stride_divisors = array<i64: 8, 1> to the argument
 triton_xla.entry_func @no_stride_fact(%a: memref<64x64xf16, strided<[?, 1]>>, %b: memref<64x64xf16>, %c: memref<64x64xf32>,
                                       %i: index) tiles 1 {
   %c0 = arith.constant 0 : index

@@ -31,8 +31,8 @@ triton_xla.entry_func @small(
 // -----
 
 // Larger arrays keep 64-bit addresses.
-// REMARK: {{.*}}Function=large{{.*}}buffer accesses not used: argument #0 is not known to have less than 2^31 B; if it has, add triton_xla.max_bytes = 2147483647 : i64 to the argument
-// REMARK: {{.*}}Function=large{{.*}}buffer accesses not used: argument #1 is not known
+// REMARK: {{.*}}Function=large{{.*}}buffer accesses not used: argument #0 is not proven to have less than 2^31 B; if it has, add triton_xla.max_bytes = 2147483647 : i64 to the argument
+// REMARK: {{.*}}Function=large{{.*}}buffer accesses not used: argument #1 is not proven
 // REMARK-NOT: Function=large{{.*}}buffer accesses
 // CHECK-LABEL: gpu.func @large
 // CHECK-NOT: raw_buffer

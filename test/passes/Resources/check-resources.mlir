@@ -28,13 +28,13 @@ gpu.module @kernels attributes {smalti.target = "gfx942"} {
 // -----
 
 // CHECK: Function=slots | Remark="kernel uses 128000 of 65536 B of shared memory (32000 B in memref<16000xf16, #gpu.address_space<workgroup>>, 96000 B in 3 slots of memref<3x16000xf16
-// CHECK: [Failure] smalti-check-resources | Category:smalti-check-resources | Function=slots | Remark="kernel needs 128000 B of shared memory; a block on gfx942 has at most 65536 B"
+// CHECK: [Failure] smalti-check-resources | Category:smalti-check-resources | Function=slots | Remark="kernel needs 128000 B of shared memory; a block on gfx942 has at most 65536 B; use smaller tiles"
 gpu.module @slots attributes {smalti.target = "gfx942"} {
   // expected-error@+1 {{kernel needs 128000 B of shared memory; a block on gfx942 has at most 65536 B; 1 slot per buffer would need 64000 B}}
   gpu.func @slots(%slot: index) kernel {
-    // expected-note@+1 {{32000 B for a buffer of type 'memref<16000xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{a buffer of type 'memref<16000xf16, #gpu.address_space<workgroup>>' takes 32000 B}}
     %other = memref.alloc() : memref<16000xf16, #gpu.address_space<workgroup>>
-    // expected-note@+1 {{96000 B for a buffer of type 'memref<3x16000xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{a buffer of type 'memref<3x16000xf16, #gpu.address_space<workgroup>>' takes 96000 B}}
     %buffer = memref.alloc() : memref<3x16000xf16, #gpu.address_space<workgroup>>
     %view = memref.subview %buffer[%slot, 0] [1, 16000] [1, 1]
       : memref<3x16000xf16, #gpu.address_space<workgroup>> to memref<16000xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
@@ -47,7 +47,7 @@ gpu.module @slots attributes {smalti.target = "gfx942"} {
 gpu.module @more_slots attributes {smalti.target = "gfx942"} {
   // expected-error@+1 {{kernel needs 80000 B of shared memory; a block on gfx942 has at most 65536 B; 4 slots per buffer would need 64000 B}}
   gpu.func @more_slots(%slot: index) kernel {
-    // expected-note@+1 {{80000 B for a buffer of type 'memref<5x8000xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{a buffer of type 'memref<5x8000xf16, #gpu.address_space<workgroup>>' takes 80000 B}}
     %buffer = memref.alloc() : memref<5x8000xf16, #gpu.address_space<workgroup>>
     %view = memref.subview %buffer[%slot, 0] [1, 8000] [1, 1]
       : memref<5x8000xf16, #gpu.address_space<workgroup>> to memref<8000xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>

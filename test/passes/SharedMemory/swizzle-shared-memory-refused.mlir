@@ -168,7 +168,7 @@ func.func @single(%x: f32) {
   return
 }
 
-// CHECK: Function=place | Remark="buffer not swizzled: the offset of the buffer is dynamic"
+// CHECK: Function=place | Remark="buffer not swizzled: the offset of the buffer is dynamic; a static offset is required"
 func.func @place(%n: index, %x: f32) {
   %t = gpu.thread_id x
   %c0 = arith.constant 0 : index

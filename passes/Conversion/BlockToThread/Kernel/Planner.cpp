@@ -148,7 +148,9 @@ LogicalResult Planner::checkOperands(Operation *op) {
   if (layouts && layouts.size() != index)
     return op->emitOpError() << "has " << index << " vector operands, but '"
                              << mosaic_gpu::kInLayouts << "' has "
-                             << layouts.size() << " entries";
+                             << layouts.size()
+                             << " entries; one entry for each vector operand "
+                                "is required";
   return success();
 }
 
