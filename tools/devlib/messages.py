@@ -399,7 +399,7 @@ def _shown(expression: str) -> str:
         expression = conversion[1]
     if quoted := re.fullmatch(r"quote\((.*)\)", expression):
         return f"'{{{quoted[1]}}}'"
-    return f"{{{expression if len(expression) <= 32 else '...'}}}"
+    return f"{{{expression if len(expression) <= 60 else '...'}}}"
 
 
 _ARGUMENT = "\0"
