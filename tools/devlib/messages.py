@@ -242,6 +242,8 @@ _WHOLE = (
         "ArrayView",
         "argument 0 (TYPE): the element type is ...; the kernel requires float32",
     ),
+    ("python/smalti/sim/kernel", "assign", "@kernel ..."),
+    ("python/smalti/sim/ops/memref", "assign", "block (0, 0, 0), warp 0: the copy reads ..."),
     ("python/smalti/sim/machine/findings", "assign", "finding of kind KIND: ..."),
     ("python/smalti/sim/machine/timeline", "lines.append|assign", "@kernel: 1200 cycles, ..."),
     (
@@ -342,6 +344,13 @@ def _whole(message: Message) -> Message:
         text += ": the function has unstructured control flow"
     if text.startswith("the kernel does not divide the tile id"):
         text = f"rasterization order not changed: {text}"
+    if (
+        message.path.startswith("python/smalti/sim/")
+        and message.context in ("assign", "return", "for")
+        and "mutants" not in message.path
+        and _IMPERATIVE.match(text)
+    ):
+        text = f"hint: {text}"
     message = Message(message.path, message.line, message.context, text)
     for path, context, frame in _WHOLE:
         if re.match(path, message.path) and re.fullmatch(context, message.context):

@@ -201,8 +201,7 @@ def _subview(op: Any, translator: Translator) -> Step:
                 dimension = len(strides)
                 outside = (
                     f"{memory.buffer.name} through an out-of-bounds view: indices {start} to {last} in dimension "
-                    f"{dimension}, "
-                    f"whose size is {size}"
+                    f"{dimension}, whose size is {size}"
                 )
             offset += start * stride
             strides.append(stride * times)
