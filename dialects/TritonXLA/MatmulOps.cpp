@@ -309,7 +309,8 @@ LogicalResult SparseDotOp::verify() {
     return emitOpError("has a layout or a global scale, but no scales");
   Type left = lhs.getElementType(), right = rhs.getElementType();
   if (left.isF64())
-    return emitOpError("f64 operands are not sparse");
+    return emitOpError(
+        "does not support operands of f64; use elements of at most 32 bits");
   return verifyMatmulElements(*this, left, right,
                               getAccumulator().getType().getElementType());
 }

@@ -30,7 +30,7 @@ public:
   std::string word() {
     std::string result;
     if (!(words >> result))
-      setError("the line has too few values");
+      setError("a value is missing at the end of the line");
     return result;
   }
 
@@ -39,7 +39,7 @@ public:
     std::string result;
     std::getline(words >> std::ws, result);
     if (result.empty())
-      setError("the line has too few values");
+      setError("a value is missing at the end of the line");
     return result;
   }
 
@@ -110,7 +110,10 @@ public:
         return index;
       ++index;
     }
-    setError("'" + name + "' is not one of the known values");
+    std::string all;
+    for (const char *known : names)
+      all += (all.empty() ? "" : ", ") + std::string(known);
+    setError("'" + name + "' must be one of: " + all);
     return 0;
   }
 
@@ -277,7 +280,9 @@ private:
       if (!seed.finish().empty())
         line.setError("'" + name + "' requires a number after 'random:'");
     } else
-      line.setError("'" + name + "' is not a known keyword");
+      line.setError("'" + name +
+                    "' must be one of: lowest-first, highest-first, "
+                    "round-robin, random:SEED");
   }
 
   void readBlocks(Line &line) {

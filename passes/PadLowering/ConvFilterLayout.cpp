@@ -124,7 +124,8 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
   Value filter = getFilter(op)->get();
   auto type = cast<RankedTensorType>(filter.getType());
   if (type.getEncoding())
-    return "the filter type " + describe(type) + " has an encoding";
+    return "the filter type " + describe(type) +
+           " has an encoding, which is not supported";
 
   // Groups are outermost in both layouts, input channels innermost. Dimensions
   // of one kind keep their order.

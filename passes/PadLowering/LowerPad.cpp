@@ -94,7 +94,8 @@ static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   // The created ops do not preserve encodings.
   for (RankedTensorType tensor : {plan.op.getSourceType(), type})
     if (tensor.getEncoding())
-      return "the type " + describe(tensor) + " has an encoding";
+      return "the type " + describe(tensor) +
+             " has an encoding, which is not supported";
   if (type.getRank() == 0 || llvm::is_contained(type.getShape(), 0)) {
     plan.isTrivial = true;
     return std::nullopt;
@@ -104,7 +105,8 @@ static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
            " are not valid vector elements";
   Value value = plan.op.getConstantPaddingValue();
   if (!value)
-    return std::string("the padding value depends on the index");
+    return std::string("the padding value depends on the index; one value for "
+                       "all elements is required");
   if (std::optional<std::string> why = planShape(plan, maxElements))
     return why;
   Attribute constant;

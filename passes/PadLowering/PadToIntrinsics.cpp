@@ -420,7 +420,8 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
     if (!type)
       continue;
     if (type.getEncoding())
-      return "the operand type " + describe(type) + " has an encoding";
+      return "the operand type " + describe(type) +
+             " has an encoding, which is not supported";
     // Padding constants are signless.
     if (!type.getElementType().isSignlessIntOrFloat())
       return "elements of type " + describe(type.getElementType()) +

@@ -165,8 +165,8 @@ static std::optional<std::string> checkPair(vector::TransferReadOp read,
   if (!read.getPermutationMap().isMinorIdentity() ||
       !write.getPermutationMap().isMinorIdentity() || !hasUnitStride(global) ||
       !hasUnitStride(shared))
-    return std::string(
-        "the elements of a vector row are not contiguous in memory");
+    return std::string("the elements of a vector row are not contiguous in "
+                       "memory; contiguous rows are required");
   Attribute space = global.getMemorySpace();
   if (auto number = dyn_cast_or_null<IntegerAttr>(space);
       space && !(number && number.getValue().isZero()))

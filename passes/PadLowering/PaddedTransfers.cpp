@@ -141,7 +141,8 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
 
   if (plan.isRead()) {
     if (isMaskedTransfer(op) && !map.isMinorIdentity())
-      return std::string("the read has both a mask and a permutation map");
+      return std::string("the read has both a mask and a permutation map; only "
+                         "one of them is supported");
     bool isZero = isZeroBits(cast<vector::TransferReadOp>(*op).getPadding());
     buffer.checksEnd = !isExact;
     buffer.kind =
@@ -152,7 +153,8 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
   }
 
   if (isMaskedTransfer(op))
-    return std::string("the write already has a mask");
+    return std::string("the write already has a mask; only writes without a "
+                       "mask are supported");
   if (plan.mayBeNegative())
     return std::string("an index of the write may be negative");
   if (endDim && isExact) {
@@ -165,8 +167,8 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
   int64_t offset;
   if (!map.isMinorIdentity() ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
-    return std::string(
-        "the elements of a vector row are not contiguous in memory");
+    return std::string("the elements of a vector row are not contiguous in "
+                       "memory; contiguous rows are required");
   int64_t elements = vectorType.getNumElements(),
           rows = elements / vectorType.getShape().back();
   if (rows > kMaxRows || elements > kMaxRowElements)
@@ -190,7 +192,8 @@ smalti::planTransfer(TransferPlan &plan, const IntegerRanges &ranges,
     return std::string("memrefs of vectors are not supported");
   // Upstream's verifier does not compare the element types.
   if (type.getElementType() != vectorType.getElementType())
-    return std::string("the element types of the vector and the memref differ");
+    return std::string("the element types of the vector and the memref differ; "
+                       "equal types are required");
   AffineMap map = op.getPermutationMap();
   if (!map.isMinorIdentity() && hasPassthru(op))
     return std::string("a permutation map together with the passthru value of "

@@ -192,7 +192,8 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
   if (!tensor)
     return tensor.reason;
   if (!tensor->dims.empty())
-    return std::string("the global memref is dynamic");
+    return std::string(
+        "the global memref is dynamic; a static shape and layout are required");
   if (auto stated = kernel.getArgAttrOfType<IntegerAttr>(
           tensor->argument, LLVM::LLVMDialect::getAlignAttrName());
       stated && stated.getInt() < transfers::kTensorMapStrideBytes)
@@ -204,7 +205,8 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
   auto buffer = cast<MemRefType>(shared.getBase().getType());
   if (failed(buffer.getStridesAndOffset(strides, offset)) ||
       llvm::any_of(strides, ShapedType::isDynamic))
-    return std::string("the strides of the shared memref are dynamic");
+    return std::string("the strides of the shared memref are dynamic; static "
+                       "strides are required");
   int64_t bits = buffer.getElementTypeBitWidth();
   unsigned alignment = log2WindowAlignment(shared);
   if (alignment < llvm::Log2_64(transfers::kTensorCopyAlignment))

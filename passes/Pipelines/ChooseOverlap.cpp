@@ -129,7 +129,8 @@ LogicalResult SmaltiChooseOverlap::readRequest(gpu::GPUFuncOp kernel) {
   wantedRoles = specialize;
   if (roles)
     wantedRoles = *roles ? Specialize::On : Specialize::Off;
-  wrong = checkAtMost("depth", wantedDepth, kMaxStages);
+  wrong = checkAtMost(kernel->hasAttr(kSlotsAttr) ? kSlotsAttr : "depth",
+                      wantedDepth, kMaxStages);
   if (!wrong)
     wrong = checkAtMost("stages", wantedStages, kMaxStages);
   if (wrong)

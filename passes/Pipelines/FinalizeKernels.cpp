@@ -129,14 +129,18 @@ static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
     InFlightDiagnostic diagnostic = op->emitOpError();
     if (op->getNumOperands() != 0)
       diagnostic << "on " << op->getOperandTypes() << " ";
-    diagnostic << "cannot be lowered to " << chip.name;
+    diagnostic << "cannot be lowered to " << chip.name
+               << ": no conversion to the LLVM dialect supports this form of "
+                  "the op";
     return WalkResult::interrupt();
   });
   if (result.wasInterrupted())
     return failure();
   if (cast)
-    return cast.emitError() << "values of type " << cast->getResultTypes()
-                            << " cannot be lowered to " << chip.name;
+    return cast.emitError()
+           << "values of type " << cast->getResultTypes()
+           << " cannot be lowered to " << chip.name
+           << ": no conversion to the LLVM dialect supports the type";
   return success();
 }
 

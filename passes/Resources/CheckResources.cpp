@@ -59,8 +59,8 @@ static std::string describe(const SharedBuffer &buffer) {
 
 void SmaltiCheckResources::report(const Usage &usage, const Target &chip) {
   RemarkBuilder remark = remarkAnalysis(getOperation(), kPassName);
-  remark << usage.shared.bytes << " of " << chip.sharedMemoryPerBlock
-         << " B of shared memory";
+  remark << "kernel uses " << usage.shared.bytes << " of "
+         << chip.sharedMemoryPerBlock << " B of shared memory";
   for (auto [i, buffer] : llvm::enumerate(usage.shared.buffers))
     remark << (i == 0 ? " (" : ", ") << ::describe(buffer);
   if (!usage.shared.buffers.empty())

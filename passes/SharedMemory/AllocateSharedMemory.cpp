@@ -74,16 +74,15 @@ SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
                                      const targets::Target &chip) {
   AllocationPlan plan;
   // Existing slices keep their offset.
-  WalkResult slices =
-      func->walk([&](mosaic_gpu::SliceSMEMOp slice) {
-        auto type = cast<MemRefType>(slice.getType());
-        if (getBufferBytes(type))
-          return WalkResult::advance();
-        slice.emitOpError()
-            << "has type " << type
-            << ", whose size in bytes cannot be determined statically";
-        return WalkResult::interrupt();
-      });
+  WalkResult slices = func->walk([&](mosaic_gpu::SliceSMEMOp slice) {
+    auto type = cast<MemRefType>(slice.getType());
+    if (getBufferBytes(type))
+      return WalkResult::advance();
+    slice.emitOpError() << "has type " << type
+                        << ", whose size in bytes cannot be determined "
+                           "statically; a static shape is required";
+    return WalkResult::interrupt();
+  });
   if (slices.wasInterrupted())
     return failure();
 

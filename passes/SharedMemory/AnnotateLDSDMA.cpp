@@ -140,13 +140,16 @@ void SmaltiAnnotateLdsDma::runOnOperation() {
   if (plan.ordered.empty()) {
     if (accesses == 0)
       return;
-    if (failed(reportMissed(func, kPassName, strict,
-                            "LDS accesses not annotated: the kernel's waits "
-                            "and barriers order 0 of " +
-                                Twine(accesses) +
-                                " accesses after the LDS DMA loads; each "
-                                "access waits for all loads (" +
-                                Twine(plan.copies.size()) + ")")))
+    if (failed(reportMissed(
+            func, kPassName, strict,
+            "LDS accesses not annotated: no wait and barrier order any of the "
+            "LDS accesses (" +
+                Twine(accesses) +
+                ") after the LDS DMA loads, so LLVM lets each "
+                "access wait for all loads (" +
+                Twine(plan.copies.size()) +
+                "); place a wait for the loads and a barrier "
+                "before the accesses")))
       signalPassFailure();
     return;
   }

@@ -485,7 +485,8 @@ std::optional<std::string> LDSDMAOrder::analyze() {
     State state;
     for (Region &region : function->getRegions()) {
       if (!region.hasOneBlock())
-        return std::string("the function has unstructured control flow");
+        return std::string("the function has unstructured control flow; "
+                           "structured control flow (scf) is required");
       if (!visit(region.front(), state))
         return failure;
     }

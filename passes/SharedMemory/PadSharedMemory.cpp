@@ -190,7 +190,8 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
   if (alloc && !(effects && effects.getEffectOnValue<MemoryEffects::Allocate>(
                                 plan.buffer)))
     return std::string(
-        "the buffer already has a fixed offset in shared memory");
+        "the buffer already has a fixed offset in shared memory; run the pass "
+        "before smalti-allocate-shared-memory");
   if (alloc && alloc->hasAttr(mosaic_gpu::kOutTransforms))
     return std::string("the buffer has transforms, which fix its layout");
   std::string reason;
@@ -199,7 +200,8 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
     return "the buffer " + reason;
   plan.rows = *rows;
   if (alloc && alloc->getNumOperands() != 0)
-    return std::string("the size of the buffer is dynamic");
+    return std::string(
+        "the size of the buffer is dynamic; a static size is required");
   if (auto escape = collectBufferUses(plan.buffer, plan.uses))
     return "the buffer " + *escape;
 

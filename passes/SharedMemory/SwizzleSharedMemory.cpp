@@ -104,7 +104,8 @@ static std::optional<std::string> checkBytes(memref::ViewOp view,
                                              FunctionOpInterface function) {
   auto own = getBytes(view);
   if (!own)
-    return std::string("the offset of the buffer is dynamic");
+    return std::string(
+        "the offset of the buffer is dynamic; a static offset is required");
   SmallVector<Value> sources = {view.getSource()};
   // All of them are the same memory.
   if (view.getSource().getDefiningOp<gpu::DynamicSharedMemoryOp>())
@@ -117,9 +118,15 @@ static std::optional<std::string> checkBytes(memref::ViewOp view,
       if (user == view || isa<memref::DeallocOp>(user))
         continue;
       auto other = dyn_cast<memref::ViewOp>(user);
-      auto bytes = other ? getBytes(other) : std::nullopt;
+      if (!other)
+        return quote(user) +
+               " uses the untyped shared memory directly, as TMA and wgmma do; "
+               "only memref.view is supported";
+      auto bytes = getBytes(other);
       if (!bytes || (bytes->first < own->second && own->first < bytes->second))
-        return quote(user) + " may access the same bytes";
+        return quote(user) +
+               " may overlap the buffer; another view must have a static "
+               "offset and size outside of it";
     }
   return std::nullopt;
 }

@@ -109,7 +109,7 @@ std::string Plan::explainUnordered(sync::NodeId node) const {
   if (description.unmodeledSynchronization)
     return quote(description.unmodeledSynchronization) +
            " may synchronize threads, so no barrier is inserted";
-  return "insert=false, so no barrier is inserted";
+  return "the option insert=false disables the insertion of barriers";
 }
 
 LogicalResult Plan::reportHazards(bool strict) const {

@@ -55,6 +55,11 @@ private:
 
 } // namespace
 
+static bool isDivision(Operation *op) {
+  return isa<arith::DivUIOp, arith::DivSIOp, arith::RemUIOp, arith::RemSIOp>(
+      op);
+}
+
 /// Finds the number of columns, by which the kernel divides its tile id.
 /// Returns a reason if that fails.
 static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
@@ -64,10 +69,8 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
            " dimensions; a single tile id is required";
   std::optional<int64_t> columns;
   for (Operation *user : func.getTileId().getUsers()) {
-    bool isRow = isa<arith::DivUIOp, arith::DivSIOp>(user);
-    bool isColumn = isa<arith::RemUIOp, arith::RemSIOp>(user);
     std::optional<int64_t> number =
-        (isRow || isColumn) && user->getOperand(0) == func.getTileId()
+        isDivision(user) && user->getOperand(0) == func.getTileId()
             ? getConstantIntValue(user->getOperand(1))
             : std::nullopt;
     if (!number || *number <= 0)
@@ -264,6 +267,16 @@ void SmaltiOrderTiles::runOnOperation() {
                             "rasterization order not changed: " + reason)))
       signalPassFailure();
   };
+  if (func.getTileIds().size() == 1 && !func.getTileId().use_empty() &&
+      llvm::none_of(func.getTileId().getUsers(), isDivision)) {
+    std::string reason = "the kernel does not divide the tile id into rows and "
+                         "columns, so the grid has one dimension";
+    if (strict)
+      return miss(reason);
+    remarkAnalysis(func, kPassName)
+        << "rasterization order not changed: " << reason;
+    return;
+  }
   TileGrid grid;
   if (std::optional<std::string> reason = findGrid(func, grid))
     return miss(*reason);

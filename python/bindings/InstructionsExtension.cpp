@@ -343,16 +343,17 @@ void execute(const std::string &name,
 void unpackScales(Array<const uint8_t, 4> packed, Result scales) {
   require(packed.shape(2) % 32 == 0 && packed.shape(3) == 16,
           "packed scales must have the shape [tiles, columns, 32 n, 16]");
-  require(scales.size() == packed.size(), "the arrays have ", packed.size(),
-          " and ", scales.size(), " bytes; equal sizes are required");
+  require(scales.size() == packed.size(), "'packed' has ", packed.size(),
+          " bytes and 'scales' ", scales.size(), "; equal sizes are required");
   nvidia::unpackScales(packed.data(), int64_t(packed.shape(0)),
                        int64_t(packed.shape(1)), int64_t(packed.shape(2)),
                        scales.data());
 }
 
 void unpackMetadata(Array<const uint8_t, 4> packed, Result metadata) {
-  require(metadata.size() == packed.size(), "the arrays have ", packed.size(),
-          " and ", metadata.size(), " bytes; equal sizes are required");
+  require(metadata.size() == packed.size(), "'packed' has ", packed.size(),
+          " bytes and 'metadata' ", metadata.size(),
+          "; equal sizes are required");
   nvidia::unpackMetadata(packed.data(), int64_t(packed.shape(0)),
                          int64_t(packed.shape(1)), int64_t(packed.shape(2)),
                          int64_t(packed.shape(3)), metadata.data());
@@ -362,9 +363,9 @@ void sparsePositions(Array<const uint8_t, 2> metadata, int elementBits,
                      Result positions) {
   require(metadata.shape(0) % 16 == 0 && metadata.shape(1) % 16 == 0,
           "the rows and columns of metadata must be multiples of 16");
-  require(positions.size() == metadata.size(), "the arrays have ",
-          metadata.size(), " and ", positions.size(),
-          " bytes; equal sizes are required");
+  require(positions.size() == metadata.size(), "'metadata' has ",
+          metadata.size(), " bytes and 'positions' ", positions.size(),
+          "; equal sizes are required");
   nvidia::sparsePositions(metadata.data(), int64_t(metadata.shape(0)),
                           int64_t(metadata.shape(1)), elementBits,
                           positions.data());

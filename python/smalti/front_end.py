@@ -34,7 +34,7 @@ def target_of(module: ir.Module, target: str | targets.Target | None) -> targets
         major, minor = (ir.IntegerAttr(number).value for number in numbers)
         if (fitting := targets.for_compute_capability(major, minor)) is None:
             raise TargetError(
-                f"the module is for compute capability {major}.{minor}; no target has this compute capability"
+                f"mosaic_gpu.arch_major and arch_minor of the module state compute capability {major}.{minor}, which no target has; set --target"
             )
         return fitting
     if "smalti.target" in module.operation.attributes:

@@ -61,6 +61,16 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|\(the addresses of \{|a lowering handles|nothing to do|shuffle and|byte of shared memory,|(?:matrix )?accesses (?:of|x)|transposed reads"
     r"|(?:a )?slot of a larger|\{slots \?|has '\{kSlots|\{name\.str\(\)\} (?:to|from)|at least \{times|padded (?:read|write)$|does not wait for a copy"
     r"|memory attribution of|elements of type \{unknown|type \{type\}; a static|of this '\{use|no layout chosen yet|0b0100|the same power of two|failed to legalize|write a kernel$|not completed$|ld or ld\.lld|ocml\.bc|the file is truncated$"
+    # Two alternatives that the parser joins.
+    r"|.*(?:warpgroupnum-warps|rank 0tensor\.pad|encoded at byte \{std|operand\.name :|addrspace\(5\)|\)\)\) |nullopt\}"
+    r"|\{return complain|problem =\}|\|\| name ==|signalPassFailure|\{diag\}\])"
+    r"|ROCm-Device-Libs|\{listText\(strided|in \{len\((?:emulations|schedules)|dlpack\(|shared memory (?:of block )?\{|mbarrier \{i\} of"
+    r"|bank:byte|the array of the tensor map|: the function has|every thread holds the value|outside of the kernel's code"
+    r"|\{array\.dtype\.name\} in non-native|data race: %s$|by another thread:|The passes of smalti-compile|columns of tensor memory$"
+    r"|with \{stages\} stages,$|the trip count is \{most\}"
+    r"|emulator cache$|CUDA driver$|HIP runtime$|its accumulator registers or|loads from global memory$|copies (?:into|out of) shared"
+    r"|code (?:before|after) the function$|the private memory of thread|The chip$|, e\.g\. `|is an error, e\.g\.|strided by \{"
+    r"|the number of partitions"
     r"|all (?:\{requirements\}|of its constraints)|not a file$|to a multiple of \{|from \{loop|in this kernel$|running kernels on an emul"
 )
 
@@ -151,7 +161,9 @@ _WHOLE = (
         "'OP' op cannot change the layout from LAYOUT to LAYOUT: ...",
     ),
     ("passes/Layouts/Plans", "return", "'OP' op cannot be lowered to thread level: ..."),
-    ("passes/Layouts/Rules", "notSplat|notStrided", "note: 'OP' requires a layout other than splat: ..."),
+    ("passes/Layouts/Rules/Rules.cpp", "text", "'OP' op the layout of the accumulator ..."),
+    ("passes/Layouts/Rules", "notSplat", "note: 'OP' requires a layout other than splat: ..."),
+    ("passes/Layouts/Rules", "notStrided", "note: 'OP' requires a layout other than strided: ..."),
     ("passes/Layouts/Rules", "splat", "note: 'OP' requires the splat layout: ..."),
     ("passes/Layouts/Rules", "noTransforms", "note: 'OP' requires untiled memory: ..."),
     ("passes/Layouts/Rules", "divides", "note: 'OP' requires shared-memory tiles whose sizes divide [64, 64]: ..."),
@@ -163,6 +175,12 @@ _WHOLE = (
         "'OP' op has a vector of type TYPE, which is incompatible with layout LAYOUT: ...",
     ),
     ("passes/MultiBuffering/BarrierSlots", "return|quote|empty|text", "mbarrier not multi-buffered: ..."),
+    ("passes/MultiBuffering/MultiBuffer", "text", "mbarrier not multi-buffered: ..."),
+    (
+        "passes/MultiBuffering/MultiBuffer",
+        "to_string",
+        "buffer multi-buffered: 3 slots of 512 B, 1536 B in total; no more slots: ...",
+    ),
     ("passes/MultiBuffering", "return|drop|refuse", "buffer not multi-buffered: ..."),
     ("passes/PadLowering/ConvFilterLayout", "return|text", "filter layout not changed: ..."),
     ("passes/PadLowering/LowerPad", "return", "tensor.pad not lowered: ..."),
@@ -179,11 +197,61 @@ _WHOLE = (
         "padded read lowered to a masked read; raw buffer not used: ...",
     ),
     ("passes/PadLowering/PaddedTransfers", "return|failed", "padded read or write not lowered: ..."),
+    (
+        "passes/Pipelining/LoopSchedule",
+        "text|to_string",
+        "loop pipelined: 3 stages, async mode, 2 copies prefetched; no more stages: ...",
+    ),
     ("passes/Pipelining", "return|text|quote", "loop not pipelined: ..."),
     ("passes/SharedMemory/LDSDMAOrder", "return|quote|fail|note", "LDS DMA loads not overlapped: ..."),
     ("passes/SharedMemory/PadSharedMemory", "return|miss", "rows not padded: ..."),
     ("passes/SharedMemory/SwizzleSharedMemory", "return|miss", "buffer not swizzled: ..."),
     ("passes/Synchronization/FunctionProgram", "return|text|quote|fixNestedBarriers", "barrier not changed: ..."),
+    (
+        "dialects/MosaicGPU/Ops/Mma",
+        "emitUnsupportedTypes",
+        "'OP' op cannot multiply elements of TYPE and TYPE; supported are ...",
+    ),
+    ("passes/Analysis/Resources/ResourceEstimate", "attachNote", "note: ..."),
+    ("python/smalti/cli/doctor", "assign", "GPU 0 (nvidia): NAME, ARCHITECTURE: ..."),
+    ("python/smalti/emulator/process", "return", "the emulator ..."),
+    (
+        "python/smalti/sim/translation/bound_arguments",
+        "assign",
+        "argument 0 (TYPE): ...",
+    ),
+    ("passes/Conversion/TilesToTiles/ExpandTileOps", "return", "histogram not expanded: ..."),
+    ("passes/Pipelines/FinalizeKernels", "text", "'OP' op on TYPE ..."),
+    ("passes/Pipelining/PipelineLoops", "remarkApplied", "loop pipelined: 3 ..."),
+    ("passes/Resources/CheckResources", "text|size", "..."),
+    (
+        "python/smalti/cli/(?:emulated|simulated)|python/smalti/launch/cpu",
+        "assign",
+        "note: @kernel on TARGET: 64 blocks will take about 90 s: ...",
+    ),
+    ("python/smalti/emulator/session", "assign", "hint: ..."),
+    (
+        "python/smalti/reference/interpreter",
+        "assign",
+        "...; hint: raise --time-limit SECONDS (time_limit), or run fewer blocks with --blocks N (blocks)",
+    ),
+    ("python/smalti/inputs", "return", "argument 0 (TYPE): the shape is dynamic; ..."),
+    ("python/smalti/calling/arguments", "assign", "@kernel does not have an argument named 'NAME' (names: ...)"),
+    (
+        "python/smalti/calling/arrays",
+        "ArrayView",
+        "argument 0 (TYPE): the element type is ...; the kernel requires float32",
+    ),
+    ("python/smalti/sim/kernel", "assign", "@kernel ..."),
+    ("python/smalti/sim/ops/memref", "assign", "block (0, 0, 0), warp 0: the copy reads ..."),
+    ("python/smalti/sim/machine/findings", "assign", "finding of kind KIND: ..."),
+    ("python/smalti/sim/machine/timeline", "lines.append|assign", "@kernel: 1200 cycles, ..."),
+    (
+        "python/smalti/sim/machine/values",
+        "assign",
+        "the view begins or ends inside a byte, which the simulator does not support: ...",
+    ),
+    ("python/smalti/sim/launch", "for", "hint: ..."),
     (
         "passes/Synchronization/PlaceBarriers",
         "return",
@@ -211,14 +279,19 @@ _WHOLE = (
     ("python/smalti/toolchain", "assign", "hint: ..."),
     ("python/smalti/launch/kernels", "assign", "cannot write FILE: ..."),
     ("python/smalti/sim/translation/program", "Unsupported", "..."),
+    ("python/smalti/sim/", "Unsupported.invalid", "'OP': ..."),
+    ("python/smalti/sim/", "cls", "the simulator does not support this form of 'OP': ..."),
     (
         "python/smalti/sim/",
         "Unsupported",
         "the simulator does not support this form of 'OP': ...",
     ),
-    ("dialects/TritonXLA/ReductionOps", "refuse", "'INNER' ...; the region of 'OP' requires scalar ops without side effects"),
+    (
+        "dialects/TritonXLA/ReductionOps",
+        "refuse",
+        "'INNER' ...; the region of 'OP' requires scalar ops without side effects",
+    ),
     ("dialects/TritonXLA/TritonXLA", "fail", "'triton_xla.entry_func' op dynamic_grid ..."),
-    ("emulator/Runtime/Sanitizers", "append", "note: ... an access of 4 B"),
     ("python/smalti/sim/", "(?:\\w+\\.)*(?:stop|report)", "block (0, 0, 0), warp 0: ..."),
     ("python/smalti/launch/archive", "_Damaged", "FILE is damaged: ..."),
     ("python/smalti/calling/arrays", "NotAnArray", "argument 0 (TYPE): ..."),
@@ -231,8 +304,54 @@ _IMPERATIVE = re.compile(
 """Texts that are hints even without a keyword."""
 
 
+_CLEANUPS = (
+    (r"^\{refuse\(\)\}", "'OP' op lhs "),
+    (r"^(?='? op )'?", "'OP'"),
+    (r"\{\(?int64_t\(1\)?\}\{[^}]*\}", "{alignment}"),
+    (r"^\{remark\}", ""),
+    (r"this ''", "this 'OP'"),
+    (r"does not have the attribute$", "does not have the attribute 'smalti.stage'"),
+    (r"^(remove this .* or)$", r"\1 change its layout to LAYOUT"),
+    (r"^slots? per buffer of this loop", "3 slots per buffer of this loop"),
+)
+"""Values before or inside a text that the parser does not find."""
+
+_REMARKS = {
+    "CheckResources.cpp": "kernel uses 640 of 65536 B of shared memory",
+    "OverlapLDSDMA.cpp": "2 of 3 barriers no longer wait for outstanding LDS DMA loads",
+    "PlaceBarriers.cpp": "1 barrier removed, 1 inserted, 2 kept",
+    "OrderTiles.cpp": "rasterization order changed to grouped: 6 x 8 tiles, 4 rows per group",
+    "SpecializeWarps.cpp": "warp specialization applied: 128 producer and 256 consumer threads",
+}
+"""The first part of a remark whose other parts are texts of their own."""
+
+
 def _whole(message: Message) -> Message:
     """The text that a user sees: a part of a message with its other parts."""
+    text = message.text
+    if re.match(r"\{remark\}[; ,]", text):
+        text = text.replace("{remark}", _REMARKS.get(message.path.rpartition("/")[2], ""))
+    for pattern, shown in _CLEANUPS:
+        text = re.sub(pattern, shown, text)
+    if message.context == "append" and message.path.startswith("emulator/Runtime/"):
+        # "%s" is the access, and the address follows.
+        text = re.sub(r"(.*)%s(.*:) (read|write)", r"\1\3\2 ADDRESS", text)
+    if (
+        "PlaceBarriers" in message.path
+        and message.context == "report"
+        and re.match("barriers not|hazards .* analyzed", text)
+    ):
+        text += ": the function has unstructured control flow"
+    if text.startswith("the kernel does not divide the tile id"):
+        text = f"rasterization order not changed: {text}"
+    if (
+        message.path.startswith("python/smalti/sim/")
+        and message.context in ("assign", "return", "for")
+        and "mutants" not in message.path
+        and _IMPERATIVE.match(text)
+    ):
+        text = f"hint: {text}"
+    message = Message(message.path, message.line, message.context, text)
     for path, context, frame in _WHOLE:
         if re.match(path, message.path) and re.fullmatch(context, message.context):
             if "Conflict" in path and re.match("align|set|change|give|remove|allow", message.text):
@@ -243,8 +362,10 @@ def _whole(message: Message) -> Message:
                 frame = "note: ..."
             if path.startswith("python/smalti/cli/doctor") and re.match("build|install|use", message.text):
                 frame = "missing COMPONENT; install: ..."
-            if path.startswith("python/smalti/sim/") and _IMPERATIVE.match(message.text):
+            if path.startswith("python/smalti/sim/") and "mutants" not in path and _IMPERATIVE.match(message.text):
                 frame = "hint: ..."
+            if "PlaceBarriers" in path and re.match("it orders|the search for", message.text):
+                frame = "barrier kept: ..."
             if message.text.endswith("satisfies"):
                 frame += " all 3 ops in the notes"
             head, found, tail = frame.rpartition("...")
@@ -267,6 +388,10 @@ def _is_message(message: Message) -> bool:
     if message.context in ("summary", "option", "clEnumValN", "click.option"):
         return True
     whole = re.sub(r"\{[^}]*\}", "N", _whole(message).text)
+    if message.path.endswith(".cpp") and re.search(
+        r": \{\*?(?:[\w.>-]*(?:reason|why|wrong|Reason|note))\}$", message.text
+    ):
+        return False  # The reasons are texts of their own.
     is_piece = _NAME.fullmatch(whole) or len(re.findall(r"[A-Za-z]{2,}", whole)) < 4
     return not (is_piece and not _VERB.search(whole)) and re.match(r"[;,)|]", text) is None
 
@@ -283,7 +408,7 @@ def _shown(expression: str) -> str:
         expression = conversion[1]
     if quoted := re.fullmatch(r"quote\((.*)\)", expression):
         return f"'{{{quoted[1]}}}'"
-    return f"{{{expression if len(expression) <= 32 else '...'}}}"
+    return f"{{{expression if len(expression) <= 60 else '...'}}}"
 
 
 _ARGUMENT = "\0"
@@ -400,6 +525,21 @@ def cpp_messages(path: str, source: str, first: int = 1) -> Iterator[Message]:
     yield from flush(code)
 
 
+_GAP = re.compile(r'^\{(".*?)\},$', re.DOTALL | re.MULTILINE)
+_GAP_PLATFORMS = {"GPUs": " on GPUs", "AMD": " on AMD GPUs", "Simulator": " in the simulator"}
+
+
+def gap_messages(path: str, source: str) -> Iterator[Message]:
+    """The refusals of the gaps of the table of legal ops, as `describeGap` in OpTable.cpp writes them."""
+    for row in _GAP.finditer(source, source.index("#ifdef GET_GAPS")):
+        fields = re.sub(r'"\s+"', "", row[1])
+        ops, form, reason, remedy, *_ = re.findall(r'"([^"]*)"', fields)
+        platform = fields.split(",")[1].strip()
+        op = "{op}" if "*" in ops else ops.split()[0]
+        text = f"'{op}' {form} is not supported{_GAP_PLATFORMS.get(platform, '')}: {reason}"
+        yield Message(path, 1 + source.count("\n", 0, row.start()), "gap", f"{text}; {remedy}" if remedy else text)
+
+
 _TABLEGEN_STRINGS = re.compile(
     r"(?P<block>\[\{(?P<body>.*?)\}\])|(?P<strings>\"(?:\\.|[^\"\\\n])*\"(?:\s*\"(?:\\.|[^\"\\\n])*\")*)|//[^\n]*",
     re.DOTALL,
@@ -467,6 +607,14 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
                     if keyword.arg == "help" and (text := _render(keyword.value)):
                         yield Message(path, keyword.lineno, context, f"{names[0]}: {text}")
                 return
+            hint = next((_render(keyword.value) for keyword in node.keywords if keyword.arg == "hint"), None)
+            said = next((word for word in node.args if is_prose(_render(word) or "")), None)
+            if hint and said is not None and not _NOT_MESSAGES.fullmatch(context):
+                yield Message(path, said.lineno, context, " ".join(f"{_render(said)}; hint: {hint}".split()))
+                for child in (*node.args, *node.keywords):
+                    if child is not said and not (isinstance(child, ast.keyword) and child.arg == "hint"):
+                        yield from visit(child, context)
+                return
         elif isinstance(node, ast.stmt) and not isinstance(node, ast.Expr):
             context = type(node).__name__.lower()
             if isinstance(node, ast.Assign) and any(
@@ -491,7 +639,9 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
 def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Message]:
     for path in tracked(root, paths):
         source = (root / path).read_text(encoding="utf-8", errors="replace")
-        if path.endswith((".cpp", ".h", ".def")):
+        if path == "passes/Legality/OpTable.def":
+            found = gap_messages(path, source)
+        elif path.endswith((".cpp", ".h", ".def")):
             found = cpp_messages(path, source)
         elif path.endswith(".td"):
             found = tablegen_messages(path, source)

@@ -104,7 +104,8 @@ LogicalResult ReturnOp::verify() {
        llvm::enumerate(getOperandTypes(), results))
     if (operand != result)
       return emitOpError() << "returns " << operand << " as result " << index
-                           << "; its type is " << result;
+                           << "; the type of the result, " << result
+                           << ", is required";
   return success();
 }
 

@@ -53,7 +53,8 @@ Buffer readResource(const Call &call, int operand) {
   if (call.bytes(operand) == sizeof(void *)) {
     auto *buffer = call.get<const Buffer *>(operand);
     if (!buffer)
-      failAs("out-of-bounds", "access through a null buffer resource");
+      failAs("out-of-bounds", "the access uses a null buffer resource; pass a "
+                              "resource of rocdl.make.buffer.rsrc");
     return *buffer;
   }
   // CDNA3 ISA, "Buffer Resource Descriptor"; RDNA3 ISA, the same.

@@ -58,7 +58,8 @@ char *addressOfLane(const Call &call, int operand, uint32_t size,
   default:
     break;
   }
-  fail("LDS DMA load of %u bytes per lane; chips support 1, 2 and 4 bytes, and "
+  fail("LDS DMA load: the size is %u bytes per lane; chips support 1, 2 and 4 "
+       "bytes, and "
        "CDNA4 also 12 and 16",
        size);
 }
@@ -135,7 +136,8 @@ template <uint32_t size> void loadToLDS(const Call &call) {
 /// After the operands of `loadToLDS` there is a mask of workgroups.
 template <uint32_t size> void loadForCluster(const Call &call) {
   if (auto mask = call.get<uint32_t>(4))
-    fail("cluster load with workgroup mask %#x; only clusters of one workgroup "
+    fail("cluster load: the workgroup mask is %#x; only clusters of one "
+         "workgroup "
          "are emulated",
          mask);
   loadToLDS<size>(call);

@@ -133,7 +133,8 @@ Descriptor::Descriptor(const Groups &groups) {
   globalIncrement = strides[2];
   tile[3] = tile[4] = 0;
   if (iterations > 256)
-    fail("tensor descriptor: %u iterations; the maximum is 256", iterations);
+    fail("tensor descriptor: the iteration count is %u; the maximum is 256",
+         iterations);
 }
 
 void Descriptor::readGather(const Groups &groups) {
@@ -141,8 +142,8 @@ void Descriptor::readGather(const Groups &groups) {
   uint32_t most = has32Bits ? 8 : 16, bits = has32Bits ? 32 : 16;
   tile[2] = tile[3] = tile[4] = 0;
   if (tile[1] > most)
-    fail("tensor descriptor: gather of %u rows; the maximum is %u", tile[1],
-         most);
+    fail("tensor descriptor: the gather has %u rows; the maximum is %u",
+         tile[1], most);
   bool isSorted = true, isInside = true;
   for (uint32_t i = 0; i < tile[1]; ++i) {
     rows[i] = uint32_t(groups.field(Groups::third, int(i * bits), int(bits)));
@@ -150,8 +151,8 @@ void Descriptor::readGather(const Groups &groups) {
     isInside &= rows[i] < tensor[1];
   }
   if (!isSorted && !isInside)
-    fail("tensor descriptor: a gather with rows outside the tensor is emulated "
-         "only if the row indices are sorted");
+    fail("tensor descriptor: the gather has rows outside the tensor and "
+         "unsorted row indices, which is not emulated; sort the indices");
 }
 
 /// Elements that are contiguous in LDS and in global memory.

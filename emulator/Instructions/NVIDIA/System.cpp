@@ -87,10 +87,11 @@ void storeBulk(const Call &call) {
   auto *address = call.get<char *>(0);
   auto bytes = call.get<uint64_t>(1);
   if (bytes % 8 || uintptr_t(address) % 8)
-    failAs(
-        "misaligned",
-        "st.bulk of %llu bytes to %p; size and address must be multiples of 8",
-        static_cast<unsigned long long>(bytes), static_cast<void *>(address));
+    failAs("misaligned",
+           "st.bulk: the size is %llu bytes and the address %p; both must be "
+           "multiples of 8",
+           static_cast<unsigned long long>(bytes),
+           static_cast<void *>(address));
   touchWrite(address, bytes);
   memset(address, 0, bytes);
 }

@@ -54,7 +54,8 @@ TensorMap::TensorMap(const void *address, uint32_t rank) {
         (i ? bits(words[14], 8 * (i - 1), 8) : bits(words[13], 24, 8)) + 1;
   }
   if (fields.rank != rank)
-    fail("tensor map: the map has %u dimensions; the instruction requires %u",
+    fail("tensor map: the map has %u dimensions; the instruction requires %u, "
+         "so use the form of the instruction for the map",
          fields.rank, rank);
   if (!fields.elementBytes)
     fail("tensor map: the element type in the descriptor is not emulated");

@@ -253,10 +253,8 @@ Wgmma &issue(const Call &call, const OperandIndices &indices,
            "of 128",
            numThreads() % (warpSize * numWarps));
   if (!warp.hasFenced)
-    failAs(
-        "race",
-        "wgmma.mma_async without a wgmma.fence before it; execute wgmma.fence, "
-        "which orders it after earlier accesses to its registers");
+    failAs("race", "wgmma.mma_async: no wgmma.fence orders it after earlier "
+                   "accesses to its registers; execute wgmma.fence before it");
   uint64_t number = ++warp.numIssued;
   auto descriptorA =
       indices.isAShared ? call.get<uint64_t>(indices.a) : uint64_t(0);

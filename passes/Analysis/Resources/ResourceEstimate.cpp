@@ -280,7 +280,8 @@ LogicalResult smalti::checkSharedMemory(Operation *function,
   constexpr size_t mostNotes = 8;
   for (const SharedBuffer *buffer : ArrayRef(largest).take_front(mostNotes))
     diagnostic.attachNote(buffer->value.getLoc())
-        << buffer->bytes << " B for a buffer of type " << buffer->type;
+        << "a buffer of type " << buffer->type << " takes " << buffer->bytes
+        << " B";
   return diagnostic;
 }
 

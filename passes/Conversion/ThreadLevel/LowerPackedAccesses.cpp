@@ -190,9 +190,11 @@ static FailureOr<unsigned> getAddressSpace(Operation *op, MemRefType type,
   return op->emitOpError()
          << "accesses elements of type " << type.getElementType()
          << " in memory space " << space << ", "
-         << (named ? "whose pointer type depends on the target; set the option "
-                     "'target' or the attribute 'smalti.target'"
-                   : "which is not supported");
+         << (named
+                 ? "whose pointer type depends on the target; set the option "
+                   "'target' or the attribute 'smalti.target'"
+                 : "which is not supported; a number, or the global, workgroup "
+                   "or private #gpu.address_space is required");
 }
 
 /// The access of an op; nothing for other ops.
@@ -361,9 +363,9 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
           !global.getInitialValue())
         return;
       isFailed = true;
-      op->emitOpError()
-          << "has initial values of type " << element
-          << "; initial values narrower than a byte are not supported";
+      op->emitOpError() << "has initial values of type " << element
+                        << "; elements narrower than a byte cannot be "
+                           "initialized, store them in the kernel";
       return;
     }
     std::optional<Access> access = getAccess(op);

@@ -154,6 +154,7 @@ void SmaltiSplitAddressOffsets::runOnOperation() {
     address.erase();
   }
   remarkApplied(func, kPassName)
-      << "constant offsets of " << plan.size()
-      << (plan.size() == 1 ? " address" : " addresses") << " separated";
+      << "index of " << plan.size()
+      << (plan.size() == 1 ? " address" : " addresses")
+      << " split into a variable part and a constant offset";
 }

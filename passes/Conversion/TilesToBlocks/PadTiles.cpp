@@ -654,5 +654,5 @@ void TilePadder::run() {
   });
   remarkApplied(func, kPassName)
       << "sizes of tiles padded from " << sizes
-      << ": few threads divide the numbers of elements";
+      << ": unpadded tiles could be distributed across few threads only";
 }

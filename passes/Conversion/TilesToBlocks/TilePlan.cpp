@@ -584,11 +584,12 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   if (window.padded.any())
     return "the tile is padded, which copies do not support";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return "the window has a stride other than 1";
+    return "the window has a stride other than 1; stride 1 is required";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||
       extract.getFillOrZero() != Builder(extract.getContext())
                                      .getZeroAttr(window.tile.getElementType()))
-    return "the fill value of triton_xla.extract is not zero";
+    return "the fill value of triton_xla.extract is not zero; copies fill with "
+           "zeros";
 
   // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;

@@ -84,7 +84,8 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
                          type.getRank(), kMaxDimensions)
         .str();
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return std::string("the window has a stride other than 1");
+    return std::string(
+        "the window has a stride other than 1; stride 1 is required");
   if (unsigned log2 = log2ArgumentAlignment(cast<BlockArgument>(window.memref));
       (int64_t(1) << log2) < kArrayAlignment)
     return llvm::formatv("the array is only proven to be aligned to {0} B; "
@@ -179,7 +180,8 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
   if (!extract.getTile().hasOneUse())
     return std::string("the loaded tile has uses other than this dot");
   if (extract->getBlock() != dot->getBlock())
-    return std::string("the load is not in the MLIR block of the dot");
+    return std::string("the load is not in the MLIR block of the dot; both "
+                       "must be in one block");
   // Writes of threads are not visible to TMA loads without a proxy fence.
   if (isWritten(extract.getSource()))
     return std::string(

@@ -895,11 +895,12 @@ static std::optional<std::string> getHistogramRefusal(HistogramOp op) {
   if (llvm::MulOverflow(op.getTile().getType().getNumElements(),
                         static_cast<int64_t>(op.getBins()), comparisons) ||
       comparisons > kMaxHistogramComparisons)
-    return "more than " + std::to_string(kMaxHistogramComparisons) +
-           " comparisons are required";
+    return "comparing each element with each bin takes more than " +
+           std::to_string(kMaxHistogramComparisons) +
+           " comparisons; use a smaller tile or triton_xla.atomic_rmw";
   Type element = op.getTile().getType().getElementType();
   if (!element.isIndex() && element.getIntOrFloatBitWidth() > 64)
-    return std::string("elements have more than 64 bits");
+    return std::string("elements of more than 64 bits are not supported");
   return std::nullopt;
 }
 

@@ -322,7 +322,7 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (!addresses)
       return launch.emitOpError()
              << "uses an array of tensor maps at an address that is not the "
-                "constant offset of a map";
+                "constant offset of a map; use constant offsets";
     for (auto &[offset, values] : *addresses) {
       auto map = maps->find(offset);
       if (map == maps->end())
@@ -343,9 +343,11 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
   plan.launch = launch;
   auto func = launch->getParentOfType<func::FuncOp>();
   if (!func || func->getParentOp() != getOperation())
-    return launch.emitOpError() << "is not in a function of the module";
+    return launch.emitOpError()
+           << "is not in a function of the module; move the launch into one";
   if (!launch.getBody().hasOneBlock())
-    return launch.emitOpError() << "has unstructured control flow";
+    return launch.emitOpError() << "has unstructured control flow; structured "
+                                   "control flow (scf) is required";
   if (!launch.getWorkgroupAttributions().empty() ||
       !launch.getPrivateAttributions().empty())
     return launch.emitOpError()
@@ -358,8 +360,9 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
           launch.getClusterSizeOperandValues())
     isStatic &= getVolume(*cluster).has_value();
   if (!isStatic)
-    return launch.emitOpError() << "has grid, block or cluster sizes that are "
-                                   "not positive constants";
+    return launch.emitOpError()
+           << "has grid, block or cluster sizes that are "
+              "not positive constants; positive constants are required";
   plan.isBlockLevel = mosaic_gpu::hasBlockLevelOps(launch);
   if (plan.isBlockLevel &&
       (threadGroupSize <= 0 || *threads % threadGroupSize != 0))

@@ -422,7 +422,8 @@ static std::optional<std::string> useBytes(Slice &slice) {
   if (llvm::any_of(problem.extents, isDynamic) ||
       llvm::any_of(problem.strides, isDynamic))
     return "elements of " + std::to_string(problem.elementBits) +
-           " bits cannot be copied as bytes: a size or stride is dynamic";
+           " bits cannot be copied as bytes: a size or stride is dynamic; "
+           "static sizes and strides are required";
   SmallVector<int64_t *> counts{
       &problem.extents[packed], &problem.slice[packed],
       &problem.indexDivisors[packed], &memory.shape[sharedDim]};

@@ -164,7 +164,7 @@ class Entry:
         positions = {argument.name: argument.index for argument in self.arguments if argument.name is not None}
         for name in named:
             if name not in positions:
-                known = ", ".join(positions) or "none; pass the arguments by position"
+                known = ", ".join(positions) or "none, so pass all arguments by position"
                 raise LaunchError(f"@{self.name} does not have an argument named '{name}' (names: {known})")
             if positions[name] < len(given):
                 raise LaunchError(f"@{self.name}: argument '{name}' is passed both by position and by name")

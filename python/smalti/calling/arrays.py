@@ -209,29 +209,33 @@ def _typestr(typestr: Any) -> tuple[str, int]:
 
     dtype = np.dtype(typestr) if isinstance(typestr, str) else None
     if dtype is None or not dtype.itemsize:
-        raise TypeError(f"not an element type: {typestr!r}")
+        raise TypeError(f"typestr is {typestr!r}, which is not an element type")
     return dtype.name, dtype.itemsize
 
 
 def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
     def entry(name: str) -> Any:
         if not isinstance(interface, Mapping):
-            raise NotAnArray(f"the array interface is {interface!r}, not a dictionary")
+            raise NotAnArray(f"the array interface is {interface!r}; a dictionary is required")
         return cast(Mapping[str, Any], interface).get(name)
 
     def sizes(name: str, values: Any) -> tuple[int, ...]:
         try:
             found = tuple(operator.index(value) for value in values)
         except TypeError:
-            raise NotAnArray(f"'{name}' of the array interface is {values!r}, not a tuple of integers") from None
+            raise NotAnArray(
+                f"'{name}' of the array interface is {values!r}; a tuple of integers is required"
+            ) from None
         if any(not -(2**63) <= value < 2**63 for value in found):
-            raise NotAnArray(f"'{name}' of the array interface is {values!r}, which exceeds 64 bits")
+            raise NotAnArray(f"'{name}' of the array interface is {values!r}; each number must fit in 64 bits")
         return found
 
     try:
         dtype, size = _typestr(entry("typestr"))
     except (TypeError, ValueError):
-        raise NotAnArray(f"'typestr' of the array interface is {entry('typestr')!r}, not an element type") from None
+        raise NotAnArray(
+            f"'typestr' of the array interface is {entry('typestr')!r}; an element type such as '<f4' is required"
+        ) from None
     shape = sizes("shape", entry("shape"))
     if any(extent < 0 for extent in shape):
         raise NotAnArray(f"'shape' of the array interface is {shape}; sizes must not be negative")
@@ -296,7 +300,9 @@ def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
         address = _capsule_pointer(capsule, b"dltensor_versioned")
         managed = ctypes.cast(address, ctypes.POINTER(_DLManagedTensorVersioned)).contents
         if managed.major != 1:
-            raise NotAnArray(f"{type(array).__name__} uses DLPack version {managed.major}, but only version 1 is supported; pass an array of numpy or PyTorch")
+            raise NotAnArray(
+                f"{type(array).__name__} uses DLPack version {managed.major}, but only version 1 is supported; pass an array of numpy or PyTorch"
+            )
         readonly = bool(managed.flags & _READ_ONLY_FLAG)
         tensor = managed.tensor
     elif _capsule_is_valid(capsule, b"dltensor"):

@@ -214,7 +214,8 @@ def compile(
     seconds = time.perf_counter() - start
     if not isinstance(kernel, Kernel):
         raise SmaltiError(
-            f"cannot compile for {kernel.target}: the simulator interprets the kernel and does not generate code"
+            f"cannot compile for {kernel.target}: the simulator interprets the kernel and does not generate code; "
+            f"use --target {kernel.target.chip}"
         )
     if verbose:
         _print_remarks(kernel.remarks)
@@ -331,7 +332,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     emulated.refuse(
         options,
         emulated.DEVICE_MODULE_NAMES,
-        "a tile-level kernel; use the option with a device module (.ll, .bc)",
+        "a tile-level kernel; it requires a device module (.ll, .bc)",
     )
     with interrupts.end_the_process():
         from .. import front_end, inputs
@@ -585,7 +586,9 @@ def doctor(as_json: bool) -> None:
                 click.echo(f"         enables: {component.enables}")
                 click.echo(f"         install: {component.get}")
     if missing := [component.name for component in components if component.required and not component.found]:
-        raise SmaltiError(f"required components are missing: {', '.join(missing)}; the lines 'install:' show how to get them")
+        raise SmaltiError(
+            f"required components are missing: {', '.join(missing)}; the lines 'install:' show how to get them"
+        )
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ def _examine() -> Iterator[Component]:
         return
     gpus = devices.gpus()
     for gpu in gpus:
-        fits = f"target {gpu.target}" if gpu.target else "no target of Smalti matches it (smalti targets)"
+        fits = f"target {gpu.target}" if gpu.target else "no target matches this GPU; smalti targets lists the targets"
         yield Component(
             f"GPU {gpu.index} ({gpu.vendor})", True, f"{gpu.name}, {gpu.architecture}: {fits}", "running kernels", ""
         )

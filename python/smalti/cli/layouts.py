@@ -41,7 +41,7 @@ def _bits(element: str) -> int:
         except ir.MLIRError:
             raise SmaltiError(f"'{element}' is not an MLIR type, such as f16") from None
         if not isinstance(kind, (ir.IntegerType, ir.FloatType)):
-            raise SmaltiError(f"'{element}' is not an integer or float type")
+            raise SmaltiError(f"'{element}' is not an integer or float type; set --element to one, such as f16")
         return kind.width
 
 
@@ -57,13 +57,13 @@ def _memory(transforms: Sequence[Any], shape: Sequence[int], element: str, targe
             swizzle = transform.swizzle
         else:
             raise SmaltiError(
-                f"{transform} is not a transform of shared memory; #mosaic_gpu.tile and #mosaic_gpu.swizzle are"
+                f"{transform} is not a transform of shared memory; use #mosaic_gpu.tile or #mosaic_gpu.swizzle"
             )
     banks = {}
     if target is not None:
         chip = targets.get(target)
         if not chip.is_gpu:
-            raise SmaltiError(f"{chip} does not have shared memory")
+            raise SmaltiError(f"{chip} does not have shared memory; set --target to a GPU")
         banks = {"banks": chip.shared_memory_banks, "bank_bytes": chip.bank_bytes}
     return lane_maps.of_memory(shape, _bits(element), tile=tile, swizzle=swizzle, **banks)
 
@@ -93,7 +93,7 @@ def lane_map(layout: str, shape: Sequence[int] | None, element: str, target: str
             return lane_maps.of_splat(attribute.shape)
         transforms = list(attribute) if isinstance(attribute, ir.ArrayAttr) else [attribute]
         if shape is None:
-            raise SmaltiError("a shared-memory layout requires a shape", hint="set it with --shape")
+            raise SmaltiError("a shared-memory layout requires --shape, such as --shape 64x64")
         return _memory(transforms, shape, element, target)
 
 

@@ -45,7 +45,7 @@ def ptx_arch(ptx: str) -> str:
     """The target chip of PTX text."""
     found = re.search(r"^\s*\.target\s+(\w+)", ptx, re.MULTILINE)
     if not found:
-        raise CompileError("the PTX does not have a .target directive")
+        raise CompileError("the PTX does not have a .target directive; add one, such as .target sm_90a")
     return found.group(1)
 
 
@@ -134,7 +134,7 @@ def assemble_gcn(assembly: str, llvm_mc: Path, lld: Path) -> tuple[bytes, dict[s
     ld.lld fails."""
     found = re.search(r'^\s*\.amdgcn_target\s+"([^"]+)"', assembly, re.MULTILINE)
     if not found:
-        raise CompileError("the assembly does not have an .amdgcn_target directive")
+        raise CompileError("the assembly does not have an .amdgcn_target directive; add one for the chip")
     # amdgcn-amd-amdhsa-[environment]-chip[:feature...]
     triple, _, chip = found.group(1).rpartition("-")
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:

@@ -287,7 +287,9 @@ class _Compilation:
             return kernel
         ptxas = toolchain.find_ptxas() if self.target.vendor == "nvidia" else None
         if ptxas is not None and (lowered := _lower_ptx_version(module, self.target, ptxas)):
-            kernel.notes.append(f"{ptxas.path} supports PTX up to version {lowered}; the code uses this version")
+            kernel.notes.append(
+                f"{ptxas.path} supports PTX up to version {lowered}; the PTX version of the code is lowered to {lowered}"
+            )
         code = self._generate(module)
         if self.target.vendor == "nvidia":
             self._finish_nvidia(kernel, code, launch, text)

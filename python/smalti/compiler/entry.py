@@ -43,7 +43,7 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
         return _packed(argument, PACKED[spelling])
     dtype = dtypes.from_mlir("i64" if argument.is_tensor_map else spelling)
     if dtype is None:
-        message = f"argument {index} of type {ty}: the launchers do not support the element type {spelling}"
+        message = f"argument {index} of type {ty}: the element type {spelling} cannot be passed in a launch; use integers of 1 to 64 bits or floats"
         raise CompileError("", diagnostics=[Diagnostic("error", message, location)])
     return dataclasses.replace(argument, dtype=dtype)
 
@@ -76,7 +76,9 @@ def _packed(argument: Argument, count: int) -> Argument:
         shape = (*shape[:-1], shape[-1] // count)
         strides = (*(step // count for step in strides[:-1] if step is not None), 1)
         return dataclasses.replace(argument, shape=shape, strides=strides, packed=count)
-    message = f"{argument}: rows must have a whole number of bytes; a byte holds {count} elements"
+    message = (
+        f"{argument}: rows must have a whole number of bytes; make each row and stride a multiple of {count} elements"
+    )
     raise CompileError("", diagnostics=[Diagnostic("error", message, argument.location)])
 
 

@@ -162,7 +162,7 @@ class Module:
         threads = block[0] * block[1] * block[2]
         most = min(facts.most_threads or threads, self.target.max_threads_per_block)
         if threads > most:
-            raise LaunchError(f"block has {threads} threads; @{facts.name} allows at most {most}")
+            raise LaunchError(f"the block has {threads} threads; kernel @{facts.name} allows at most {most}")
         return block
 
 

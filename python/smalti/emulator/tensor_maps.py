@@ -66,11 +66,11 @@ def tensor_map(
         raise LaunchError(f"tensor map: the array is on {view.device}; the emulator requires CPU memory")
     if ty is None:
         raise LaunchError(
-            f"tensor map: element type {view.dtype} is not supported; an integer or float "
+            f"tensor map: the array has elements of {view.dtype}; an integer or float "
             "type of 8, 16, 32 or 64 bits is required"
         )
     if swizzle not in (0, *tensor_maps.SWIZZLES[1:]):
-        raise LaunchError(f"tensor map: swizzle is {swizzle}; it must be 0, 32, 64 or 128")
+        raise LaunchError(f"tensor map: 'swizzle' is {swizzle}; it must be 0, 32, 64 or 128")
     width = max(ty.bits // 8, 1)
     described = tensor_maps.TensorMap(
         element=ty.mlir,

@@ -277,7 +277,7 @@ def _grid(facts: _Reader, arguments: Sequence[Argument]) -> tuple[tuple[tuple[in
     for dimension in grid:
         for term in dimension:
             if len(term) != 3 or term[2] < 1 or not -1 <= term[0] < len(arguments):
-                raise _Damaged(f"the grid has the term {term!r}")
+                raise _Damaged(f"the grid has the invalid term {term!r}")
             argument, axis, _ = term
             if argument < 0:
                 continue

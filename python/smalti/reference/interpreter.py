@@ -92,7 +92,7 @@ class Interpreter:
             return
         if now >= self._deadline:
             message = (
-                f"the reference interpreter reached the time limit of {self._time_limit:g} s here; {self._done} of "
+                f"the reference interpreter reached the time limit of {self._time_limit:g} s at this op; {self._done} of "
                 f"{self._total} tiles completed"
             )
             error = located(operation, message)

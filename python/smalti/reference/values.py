@@ -49,7 +49,9 @@ def is_uncertain(*values: Value) -> np.ndarray | None:
 def certain(value: Value, what: str) -> np.ndarray:
     """The data of a value that decides what runs. Raises a ValueError if rounding decides it."""
     if is_uncertain(value) is not None:
-        raise ValueError(f"{what} depends on how floats are rounded, or on the order of atomic operations")
+        raise ValueError(
+            f"{what} depends on how floats are rounded, or on the order of atomic operations, so the reference is not unique"
+        )
     return value.data
 
 

@@ -306,7 +306,8 @@ def simulate(
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]
         raise TargetError(
-            f"the options {', '.join(given)} do not apply: a block-level or thread-level kernel is simulated without lowering"
+            f"the options {', '.join(given)} do not apply: a block-level or thread-level kernel is simulated "
+            "without lowering"
         )
     try:
         return SimulatedKernel(load(module, name, chosen), chosen, module, described)

@@ -199,7 +199,7 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
     if blocks is not None and blocks.stop > count:
         raise LaunchError(f"block {blocks.stop - 1} is outside the grid of {count} blocks")
     if len(numbers := blocks if blocks is not None else range(count)) > MOST_BLOCKS:
-        hint = "select blocks (blocks, --blocks)"
+        hint = "select blocks with Simulation.blocks or --blocks"
         raise LaunchError(f"{len(numbers)} blocks exceed the limit of {MOST_BLOCKS} blocks per run; {hint}")
     found: dict[Three, tuple[int, list[Three]]] = {}
     for number in numbers:

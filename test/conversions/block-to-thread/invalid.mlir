@@ -215,7 +215,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{carries a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 2>, but its initial value has layout #mosaic_gpu.WGStridedFragLayout<[256], 1>}}
+    // expected-error @below {{has layout #mosaic_gpu.WGStridedFragLayout<[256], 2> for loop-carried vector #0, but its initial value has layout #mosaic_gpu.WGStridedFragLayout<[256], 1>; insert 'mosaic_gpu.layout_cast' on the initial value}}
     %r = scf.for %i = %c0 to %c1 step %c1 iter_args(%x = %v) -> (vector<256xf32>) {
       scf.yield %x : vector<256xf32>
     } {out_layouts = [#two]}

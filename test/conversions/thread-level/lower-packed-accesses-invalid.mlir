@@ -168,7 +168,7 @@ gpu.module @async {
 // -----
 
 gpu.module @table {
-  // expected-error @below {{has initial values of type 'i4'; initial values narrower than a byte are not supported}}
+  // expected-error @below {{has initial values of type 'i4'; elements narrower than a byte cannot be initialized, store them in the kernel}}
   memref.global constant @table : memref<2xi4> = dense<[1, 2]>
 }
 

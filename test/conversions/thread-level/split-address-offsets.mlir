@@ -2,8 +2,8 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(llvm.func(smalti-split-address-offsets))' -o /dev/null \
 // RUN:   --remarks-filter=smalti-split-address-offsets 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// REMARK: Function=shared_part | Remark="constant offsets of 2 addresses separated"
-// REMARK: Function=shift | Remark="constant offsets of 1 address separated"
+// REMARK: Function=shared_part | Remark="index of 2 addresses split into a variable part and a constant offset"
+// REMARK: Function=shift | Remark="index of 1 address split into a variable part and a constant offset"
 // REMARK-NOT: Function=unchanged
 
 // Two addresses share all but a constant.

@@ -4,7 +4,7 @@
 // RUN: smalti-opt %s --split-input-file --convert-triton-xla-to-mosaic-gpu=target=sm_80 -o /dev/null \
 // RUN:   --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// REMARK: sizes of tiles padded from 37 to 40, 45 to 48: few threads divide the numbers of elements
+// REMARK: sizes of tiles padded from 37 to 40, 45 to 48: unpadded tiles could be distributed across few threads only
 
 // CHECK-LABEL: gpu.func @sum
 // CHECK:         %[[VIEW:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [40, 50], strides: [90, 1]

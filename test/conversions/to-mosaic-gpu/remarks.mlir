@@ -41,8 +41,8 @@ triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: me
 
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the loaded tile has a use other than as operand A or B of a dot"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the fill value of triton_xla.extract is not zero"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window has a stride other than 1"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the fill value of triton_xla.extract is not zero; copies fill with zeros"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window has a stride other than 1; stride 1 is required"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: a triton_xla.insert between the load and the dot writes memory"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the dot that uses the tile is in a different MLIR block"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window drops unit dimensions, which copies do not support"

@@ -146,7 +146,7 @@ func.func @return_type(%v: vector<8xf32>, %z: f32) {
   %0 = mosaic_gpu.scan %v dim 0 init %z : vector<8xf32> {
   ^bb0(%a: f32, %b: f32):
     %c = arith.cmpf oge, %a, %b : f32
-    // expected-error @+1 {{returns 'i1' as result 0; its type is 'f32'}}
+    // expected-error @+1 {{returns 'i1' as result 0; the type of the result, 'f32', is required}}
     mosaic_gpu.return %c : i1
   }
   return

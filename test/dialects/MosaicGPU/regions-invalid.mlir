@@ -84,7 +84,7 @@ func.func @return_count() {
 
 func.func @return_type(%x: f32) {
   %0 = mosaic_gpu.custom_primitive (%y = %x : f32) {
-    // expected-error @+1 {{returns 'f32' as result 0; its type is 'i32'}}
+    // expected-error @+1 {{returns 'f32' as result 0; the type of the result, 'i32', is required}}
     mosaic_gpu.return %y : f32
   } {in_layouts = [], in_transforms = [], out_layouts = []} -> i32
   return

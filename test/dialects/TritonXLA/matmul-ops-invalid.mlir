@@ -345,7 +345,7 @@ func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x2xi16>, %b: tensor<32x8xf16>, 
 // -----
 
 func.func @f(%a: tensor<16x16xf64>, %m: tensor<16x2xi16>, %b: tensor<32x8xf64>, %c: tensor<16x8xf64>) {
-  // expected-error@+1 {{f64 operands are not sparse}}
+  // expected-error@+1 {{does not support operands of f64; use elements of at most 32 bits}}
   triton_xla.sparse_dot %a metadata %m, %b, %c
       : (tensor<16x16xf64>, tensor<16x2xi16>, tensor<32x8xf64>, tensor<16x8xf64>) -> tensor<16x8xf64>
   return

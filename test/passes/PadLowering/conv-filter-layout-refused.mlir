@@ -41,7 +41,7 @@ func.func @no_output_channels(%image: tensor<18x8xf16>, %filter: tensor<3x8xf16>
   return %0 : tensor<16xf16>
 }
 
-// CHECK: Function=encoded | Remark="filter layout not changed: the filter type tensor<3x3x8x32xf16, "sparse"> has an encoding"
+// CHECK: Function=encoded | Remark="filter layout not changed: the filter type tensor<3x3x8x32xf16, "sparse"> has an encoding, which is not supported"
 func.func @encoded(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16, "sparse">,
                    %init: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32> {
   %0 = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<1x18x18x8xf16>, tensor<3x3x8x32xf16, "sparse">)

@@ -275,7 +275,7 @@ func.func @reversed(%source: memref<8xf32, strided<[-1], offset: 7>>) -> vector<
   return %read : vector<16xf32>
 }
 
-// REMARK: Function=masked_and_permuted | Remark="padded read lowered to a masked read; raw buffer not used: the read has both a mask and a permutation map"
+// REMARK: Function=masked_and_permuted | Remark="padded read lowered to a masked read; raw buffer not used: the read has both a mask and a permutation map; only one of them is supported"
 func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>) -> vector<2x4xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -284,9 +284,9 @@ func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>)
   return %read : vector<2x4xf32>
 }
 
-// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the write already has a mask"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the write already has a mask; only writes without a mask are supported"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index of the write may be negative"
-// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the elements of a vector row are not contiguous in memory"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: 33 rows of 2 elements exceed the limit of 32 rows and 256 elements"
 func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: vector<4xf32>, %columns: vector<2x4xf32>,
                   %rows: vector<33x2xf32>) {

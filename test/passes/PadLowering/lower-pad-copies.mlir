@@ -97,7 +97,7 @@ func.func @narrow(%source: memref<?x7xf32>, %i: index) {
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the read or the write has a mask"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the write to shared memory may be out of bounds"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the elements of a vector row are not contiguous in memory"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 10 B with alignment 16 B cannot be split into copies of 4 to 16 B"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 8 B with alignment 2 B cannot be split into copies of 4 to 16 B"
 func.func @refused(%source: memref<16x64xf16>, %odd: memref<16x7xf16>, %i: index, %m: vector<8xi1>) {

@@ -66,7 +66,7 @@ func.func @no_numbers(%a: tensor<15x16xcomplex<f32>>, %b: tensor<16x16xcomplex<f
   return %0 : tensor<15x16xcomplex<f32>>
 }
 
-// CHECK: Function=encoded | Remark="op not padded: the operand type tensor<15x16xf16, "sparse"> has an encoding"
+// CHECK: Function=encoded | Remark="op not padded: the operand type tensor<15x16xf16, "sparse"> has an encoding, which is not supported"
 func.func @encoded(%a: tensor<15x16xf16, "sparse">, %b: tensor<16x16xf16>, %c: tensor<15x16xf32>) -> tensor<15x16xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<15x16xf16, "sparse">, tensor<16x16xf16>) outs(%c : tensor<15x16xf32>)
     -> tensor<15x16xf32>

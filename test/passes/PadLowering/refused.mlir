@@ -39,7 +39,7 @@ func.func @large_result(%source: tensor<126xf32>, %value: f32) -> tensor<128xf32
   return %padded : tensor<128xf32>
 }
 
-// CHECK: Function=value_by_position | Remark="tensor.pad not lowered: the padding value depends on the index"
+// CHECK: Function=value_by_position | Remark="tensor.pad not lowered: the padding value depends on the index; one value for all elements is required"
 func.func @value_by_position(%source: tensor<4xindex>) -> tensor<6xindex> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -103,7 +103,7 @@ func.func @poison(%source: tensor<2xf32>) -> tensor<8xf32> {
   return %padded : tensor<8xf32>
 }
 
-// CHECK: Function=encoding | Remark="tensor.pad not lowered: the type tensor<4xf32, "csr"> has an encoding"
+// CHECK: Function=encoding | Remark="tensor.pad not lowered: the type tensor<4xf32, "csr"> has an encoding, which is not supported"
 func.func @encoding(%source: tensor<4xf32, "csr">, %value: f32) -> tensor<6xf32, "csr"> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -121,7 +121,7 @@ func.func @complex_elements(%source: tensor<4xcomplex<f32>>, %value: complex<f32
   return %padded : tensor<6xcomplex<f32>>
 }
 
-// CHECK: Function=converting_read | Remark="padded read not lowered: the element types of the vector and the memref differ"
+// CHECK: Function=converting_read | Remark="padded read not lowered: the element types of the vector and the memref differ; equal types are required"
 func.func @converting_read(%row: memref<30xf32>) -> vector<4xf8E5M2> {
   %c28 = arith.constant 28 : index
   %zero = arith.constant 0.0 : f32

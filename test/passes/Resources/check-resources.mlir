@@ -10,7 +10,7 @@
 // Sub-byte elements are packed; a vector of three elements has the size of four.
 // Each buffer is aligned to 16 bytes. Two mbarriers of 8 bytes, a workgroup
 // attribution and a global follow.
-// CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="640 of 65536 B of shared memory (3 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); estimated register pressure: 0 of 512 per thread; 64 of 1024 threads"
+// CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="kernel uses 640 of 65536 B of shared memory (3 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); estimated register pressure: 0 of 512 per thread; 64 of 1024 threads"
 gpu.module @kernels attributes {smalti.target = "gfx942"} {
   memref.global "private" @shared : memref<512xi8, #gpu.address_space<workgroup>> = uninitialized
   gpu.func @layout() workgroup(%w: memref<8xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
@@ -27,14 +27,14 @@ gpu.module @kernels attributes {smalti.target = "gfx942"} {
 
 // -----
 
-// CHECK: Function=slots | Remark="128000 of 65536 B of shared memory (32000 B in memref<16000xf16, #gpu.address_space<workgroup>>, 96000 B in 3 slots of memref<3x16000xf16
-// CHECK: [Failure] smalti-check-resources | Category:smalti-check-resources | Function=slots | Remark="kernel needs 128000 B of shared memory; a block on gfx942 has at most 65536 B"
+// CHECK: Function=slots | Remark="kernel uses 128000 of 65536 B of shared memory (32000 B in memref<16000xf16, #gpu.address_space<workgroup>>, 96000 B in 3 slots of memref<3x16000xf16
+// CHECK: [Failure] smalti-check-resources | Category:smalti-check-resources | Function=slots | Remark="kernel needs 128000 B of shared memory; a block on gfx942 has at most 65536 B; use smaller tiles"
 gpu.module @slots attributes {smalti.target = "gfx942"} {
   // expected-error@+1 {{kernel needs 128000 B of shared memory; a block on gfx942 has at most 65536 B; 1 slot per buffer would need 64000 B}}
   gpu.func @slots(%slot: index) kernel {
-    // expected-note@+1 {{32000 B for a buffer of type 'memref<16000xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{a buffer of type 'memref<16000xf16, #gpu.address_space<workgroup>>' takes 32000 B}}
     %other = memref.alloc() : memref<16000xf16, #gpu.address_space<workgroup>>
-    // expected-note@+1 {{96000 B for a buffer of type 'memref<3x16000xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{a buffer of type 'memref<3x16000xf16, #gpu.address_space<workgroup>>' takes 96000 B}}
     %buffer = memref.alloc() : memref<3x16000xf16, #gpu.address_space<workgroup>>
     %view = memref.subview %buffer[%slot, 0] [1, 16000] [1, 1]
       : memref<3x16000xf16, #gpu.address_space<workgroup>> to memref<16000xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
@@ -47,7 +47,7 @@ gpu.module @slots attributes {smalti.target = "gfx942"} {
 gpu.module @more_slots attributes {smalti.target = "gfx942"} {
   // expected-error@+1 {{kernel needs 80000 B of shared memory; a block on gfx942 has at most 65536 B; 4 slots per buffer would need 64000 B}}
   gpu.func @more_slots(%slot: index) kernel {
-    // expected-note@+1 {{80000 B for a buffer of type 'memref<5x8000xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{a buffer of type 'memref<5x8000xf16, #gpu.address_space<workgroup>>' takes 80000 B}}
     %buffer = memref.alloc() : memref<5x8000xf16, #gpu.address_space<workgroup>>
     %view = memref.subview %buffer[%slot, 0] [1, 8000] [1, 1]
       : memref<5x8000xf16, #gpu.address_space<workgroup>> to memref<8000xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
@@ -67,7 +67,7 @@ gpu.module @threads attributes {smalti.target = "sm_90a"} {
 
 // -----
 
-// CHECK: [Analysis] {{.*}} Function=columns | Remark="0 of 232448 B of shared memory; estimated register pressure: 0 of 255 per thread; 768 of 512 columns of tensor memory"
+// CHECK: [Analysis] {{.*}} Function=columns | Remark="kernel uses 0 of 232448 B of shared memory; estimated register pressure: 0 of 255 per thread; 768 of 512 columns of tensor memory"
 // CHECK: [Failure] {{.*}} Function=columns | Remark="kernel needs 768 columns of tensor memory; a block on sm_100a has at most 512"
 gpu.module @columns attributes {smalti.target = "sm_100a"} {
   // expected-error@+1 {{kernel needs 768 columns of tensor memory; a block on sm_100a has at most 512}}
@@ -101,7 +101,7 @@ gpu.module @registers attributes {smalti.target = "sm_90a"} {
 // -----
 
 // Buffers with a static layout end at their last element.
-// CHECK: [Analysis] {{.*}} Function=layouts | Remark="2688 of 232448 B of shared memory (1216 B in memref<4x64xf32, strided<[80, 1]>, 3>, 256 B in memref<64xf32, strided<[-1], offset: 63>, 3>, 192 B in memref<{{.*}}>, 1024 B in memref<8x16xf32, strided<[1, 16], offset: 8>, 3>); estimated register pressure: 0 of 255 per thread"
+// CHECK: [Analysis] {{.*}} Function=layouts | Remark="kernel uses 2688 of 232448 B of shared memory (1216 B in memref<4x64xf32, strided<[80, 1]>, 3>, 256 B in memref<64xf32, strided<[-1], offset: 63>, 3>, 192 B in memref<{{.*}}>, 1024 B in memref<8x16xf32, strided<[1, 16], offset: 8>, 3>); estimated register pressure: 0 of 255 per thread"
 gpu.module @layouts attributes {smalti.target = "sm_90a"} {
   gpu.func @layouts() kernel {
     %padded = memref.alloc() : memref<4x64xf32, strided<[80, 1]>, 3>
@@ -115,7 +115,7 @@ gpu.module @layouts attributes {smalti.target = "sm_90a"} {
 // -----
 
 // A remark names each buffer whose size cannot be determined.
-// CHECK: [Analysis] {{.*}} Function=unknown | Remark="256 of 232448 B of shared memory (256 B in memref<64xf32, 3>) and 6 buffers of unknown size; estimated register pressure
+// CHECK: [Analysis] {{.*}} Function=unknown | Remark="kernel uses 256 of 232448 B of shared memory (256 B in memref<64xf32, 3>) and 6 buffers of unknown size; estimated register pressure
 // CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<?xf32, 3> cannot be determined statically"
 // CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, strided<[?]>, 3> cannot be determined statically"
 // CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, strided<[-1]>, 3> cannot be determined statically"

@@ -11,9 +11,9 @@
 gpu.module @limit attributes {smalti.target = "gfx942"} {
   // expected-error@+1 {{kernel needs 98304 B of shared memory; a block on gfx942 has at most 65536 B; use smaller tiles}}
   gpu.func @large() kernel {
-    // expected-note@+1 {{49152 B for a buffer of type 'memref<3x128x64xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{a buffer of type 'memref<3x128x64xf16, #gpu.address_space<workgroup>>' takes 49152 B}}
     %a = memref.alloc() : memref<3x128x64xf16, #gpu.address_space<workgroup>>
-    // expected-note@+1 {{49152 B for a buffer of type 'memref<3x64x128xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{a buffer of type 'memref<3x64x128xf16, #gpu.address_space<workgroup>>' takes 49152 B}}
     %b = memref.alloc() : memref<3x64x128xf16, #gpu.address_space<workgroup>>
     gpu.return
   }

@@ -68,7 +68,7 @@ llvm.func @loop(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %c: i1) {
 // CHECK-LABEL: @unordered
 // CHECK-NOT: alias_scopes
 // CHECK: llvm.return
-// REMARK: Function=unordered | Remark="LDS accesses not annotated: the kernel's waits and barriers order 0 of 1 accesses after the LDS DMA loads; each access waits for all loads (1)"
+// REMARK: Function=unordered | Remark="LDS accesses not annotated: no wait and barrier order any of the LDS accesses (1) after the LDS DMA loads, so LLVM lets each access wait for all loads (1); place a wait for the loads and a barrier before the accesses"
 llvm.func @unordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
   rocdl.load.to.lds %global, %lds, 4, 0, 0 : !llvm.ptr<1>
   rocdl.s.barrier
@@ -82,7 +82,7 @@ llvm.func @unordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
 // CHECK-LABEL: @false
 // CHECK-NOT: alias_scopes
 // CHECK: llvm.return
-// REMARK: Function=false | Remark="LDS accesses not annotated: the kernel's waits and barriers order 0 of 1 accesses after the LDS DMA loads
+// REMARK: Function=false | Remark="LDS accesses not annotated: no wait and barrier order any of the LDS accesses (1) after the LDS DMA loads
 llvm.func @false(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
   rocdl.load.to.lds %global, %lds, 4, 0, 0 : !llvm.ptr<1>
   llvm.inline_asm has_side_effects {smalti.lds_ordered = false} "", "~{memory}" : () -> ()

@@ -18,7 +18,7 @@ func.func @no_barrier(%in: !global, %slots: !slots) {
   return
 }
 
-// CHECK: Function=blocks | Remark="LDS DMA loads not overlapped: the function has unstructured control flow"
+// CHECK: Function=blocks | Remark="LDS DMA loads not overlapped: the function has unstructured control flow; structured control flow (scf) is required"
 func.func @blocks(%in: !global, %slots: !slots, %c: i1) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

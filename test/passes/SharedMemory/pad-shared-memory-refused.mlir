@@ -47,7 +47,7 @@ func.func @empty() {
   return
 }
 
-// CHECK: Function=placed | Remark="rows not padded: the buffer already has a fixed offset in shared memory"
+// CHECK: Function=placed | Remark="rows not padded: the buffer already has a fixed offset in shared memory; run the pass before smalti-allocate-shared-memory"
 func.func @placed() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

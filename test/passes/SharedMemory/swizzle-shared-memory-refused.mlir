@@ -111,8 +111,8 @@ func.func @ragged_rows() -> vector<8xf16> {
   return %v : vector<8xf16>
 }
 
-// CHECK: Function=shared_bytes | Remark="buffer not swizzled: 'memref.view' may access the same bytes"
-// CHECK: Function=shared_bytes | Remark="buffer not swizzled: 'memref.view' may access the same bytes"
+// CHECK: Function=shared_bytes | Remark="buffer not swizzled: 'memref.view' may overlap the buffer; another view must have a static offset and size outside of it"
+// CHECK: Function=shared_bytes | Remark="buffer not swizzled: 'memref.view' may overlap the buffer; another view must have a static offset and size outside of it"
 func.func @shared_bytes() -> f32 {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -168,7 +168,7 @@ func.func @single(%x: f32) {
   return
 }
 
-// CHECK: Function=place | Remark="buffer not swizzled: the offset of the buffer is dynamic"
+// CHECK: Function=place | Remark="buffer not swizzled: the offset of the buffer is dynamic; a static offset is required"
 func.func @place(%n: index, %x: f32) {
   %t = gpu.thread_id x
   %c0 = arith.constant 0 : index

@@ -38,7 +38,7 @@ triton_xla.entry_func @groups(%src: memref<384x512xf32>, %dst: memref<384x512xf3
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=row | Remark="rasterization order not changed: the tile id is used by 'arith.muli'; only divisions and remainders by a constant number of columns are supported"
+// REMARK: [Analysis] smalti-order-tiles | {{.*}}Function=row | Remark="rasterization order not changed: the kernel does not divide the tile id into rows and columns, so the grid has one dimension"
 // CHECK-LABEL: triton_xla.entry_func @row
 // CHECK-SAME:    %[[ID:[^ :]*]]: index)
 // CHECK:         arith.muli %[[ID]], %c64

@@ -288,7 +288,7 @@ def test_names_come_from_files_texts_and_locations(tmp_path: Path) -> None:
 
 def test_modules_without_names_say_so() -> None:
     unnamed = re.sub(r"%src\b", "%0", re.sub(r"%dst\b", "%1", SCALE)).replace("%tile", "%2")
-    with pytest.raises(smalti.LaunchError, match="names: none; pass the arguments by position"):
+    with pytest.raises(smalti.LaunchError, match="names: none, so pass all arguments by position"):
         smalti.compile(unnamed, "cpu")(SOURCE, dst=SOURCE)
 
 

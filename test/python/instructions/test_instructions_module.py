@@ -597,7 +597,7 @@ SHUFFLE = "llvm.nvvm.shfl.sync.up.i32"
         ),
         (
             lambda: native.sparse_positions(np.zeros((16, 16), np.uint8), 16, _zeros(8)),
-            "the arrays have 256 and 8 bytes; equal sizes are required",
+            "'metadata' has 256 bytes and 'positions' 8; equal sizes are required",
         ),
     ],
 )

@@ -205,10 +205,10 @@ def test_command_uses_the_banks_of_the_target() -> None:
         ([WGMMA_TEXT, "--shape", "64x"], "'64x' is not a shape such as 64x128"),
         ([WGMMA_TEXT, "--shape", "60x8"], "60"),
         (["#mosaic_gpu.WGSplatFragLayout<[8]>", "--shape", "9"], "for a vector of shape [8], not [9]"),
-        (["#mosaic_gpu.tile<[8, 64]>"], "a shared-memory layout requires a shape"),
+        (["#mosaic_gpu.tile<[8, 64]>"], "a shared-memory layout requires --shape"),
         (
             ["#mosaic_gpu.tmem", "--shape", "8"],
-            "#mosaic_gpu.tmem is not a transform of shared memory; #mosaic_gpu.tile and #mosaic_gpu.swizzle are",
+            "#mosaic_gpu.tmem is not a transform of shared memory; use #mosaic_gpu.tile or #mosaic_gpu.swizzle",
         ),
         ([SWIZZLED, "--shape", "8x64", "--element", "vector<2xf16>"], "is not an integer or float type"),
         ([SWIZZLED, "--shape", "8x64", "--element", "?"], "'?' is not an MLIR type, such as f16"),

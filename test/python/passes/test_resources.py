@@ -26,7 +26,7 @@ def test_estimate_against_the_assembler(name: str, target: str, kernels: Path) -
     used = kernel.resources
     (said,) = [remark.message for remark in kernel.remarks if remark.category == "smalti-check-resources"]
     numbers = re.fullmatch(
-        r"(\d+) of (\d+) B of shared memory.*; "
+        r"kernel uses (\d+) of (\d+) B of shared memory.*; "
         r"estimated register pressure: (\d+) of \d+ per thread.*; (\d+) of (\d+) threads.*",
         said,
     )

@@ -491,19 +491,19 @@ BROKEN = {
     "a layout of no strides": (
         "%x: memref<256xf32>",
         "%x: memref<16x16xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>>",
-        "whose layout is not strided",
+        "a strided layout is required",
     ),
     "shared memory with gaps": (
         "    gpu.return",
         "    %q = memref.alloc() : memref<4x4xf32, strided<[8, 1]>, SH>\n    gpu.return",
-        "whose layout is not contiguous",
+        "a contiguous layout is required",
     ),
     "shared memory of a layout of no strides": (
         "    gpu.return",
         "    %q = memref.alloc() : memref<4x4xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, SH>\n    gpu.return",
-        "whose layout is not strided",
+        "a strided layout is required",
     ),
-    "strides backwards": ("%x: memref<256xf32>", "%x: memref<16xf32, strided<[-1]>>", "negative strides"),
+    "strides backwards": ("%x: memref<256xf32>", "%x: memref<16xf32, strided<[-1]>>", "strides must not be negative"),
     "more shared memory than there is": ("memref<2xi64, SH>", "memref<100000xi64, SH>", "of shared memory"),
     "more private memory than there is": (
         "    gpu.return",
@@ -513,7 +513,7 @@ BROKEN = {
     "a vector that no thread has": (
         "    gpu.return",
         "    %q = arith.constant dense<1.0> : vector<1073741824xf32>\n    gpu.return",
-        "per thread exceeds the simulator's limits",
+        "per thread exceeds the limits of the simulator",
     ),
     "another dialect": ("    gpu.return", '    %q = "foo.bar"() : () -> index\n    gpu.return', "unregistered dialect"),
     "an operation that is not known": (

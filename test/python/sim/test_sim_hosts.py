@@ -248,13 +248,13 @@ def test_unsupported_host_functions_are_refused() -> None:
     twice = kernel_with(LAUNCH + "\n    " + LAUNCH, BODY, ARGUMENTS)
     assert (
         problem(twice)
-        == "the simulator does not support this form of 'gpu.launch_func': a second launch in the same host function (in the host function)"
+        == "the simulator does not support this form of 'gpu.launch_func': this is a second launch in the same host function; only one launch is supported (in the host function)"
     )
     unknown = kernel_with(LAUNCH, BODY, ARGUMENTS, "    memref.store %seven, %x[%c1] : memref<256xi32>")
     assert problem(unknown) == "the simulator does not support 'memref.store' (in the host function)"
     sizes = kernel_with(LAUNCH.replace("in (%c64,", "in (%n,"), BODY, ARGUMENTS)
     sizes = sizes.replace("@main(%x: memref<256xi32>)", "@main(%x: memref<256xi32>, %n: index)")
-    assert problem(sizes) == "dynamic block size, cluster size or shared-memory size of the launch"
+    assert problem(sizes) == "the block size, cluster size or shared-memory size of the launch is dynamic; constants are required"
     many = kernel_with(LAUNCH, BODY, ARGUMENTS).replace(
         "%c64 = arith.constant 64 : index\n    %seven", "%c64 = arith.constant 2048 : index\n    %seven"
     )
@@ -395,4 +395,4 @@ def test_warpgroup_ops_with_another_lowering_are_refused() -> None:
     with pytest.raises(CompileError) as caught:
         sim.simulate(text, "sim:sm_90a")
     (found,) = caught.value.diagnostics
-    assert "which MLIR's conversion does not store row by row" in found.message
+    assert "MLIR does not store an accumulator of" in found.message

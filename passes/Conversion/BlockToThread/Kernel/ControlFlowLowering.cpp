@@ -64,9 +64,11 @@ LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
     if (initial && !planner.find(initial)->isSplat() &&
         *planner.find(initial) != *planner.find(value))
       return op->emitOpError()
-             << "carries a vector in layout " << planner.find(value)->str()
+             << "has layout " << planner.find(value)->str()
+             << " for loop-carried vector #" << vectorIndex
              << ", but its initial value has layout "
-             << planner.find(initial)->str();
+             << planner.find(initial)->str()
+             << "; insert 'mosaic_gpu.layout_cast' on the initial value";
     return success();
   };
 
@@ -193,7 +195,8 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
     if (distribution != *wanted && !distribution.isSplat())
       return op->emitOpError()
              << "forwards a vector in layout " << distribution.str()
-             << "; layout " << wanted->str() << " is required";
+             << "; layout " << wanted->str()
+             << " is required; insert 'mosaic_gpu.layout_cast' before this op";
   }
   auto [targets, first] = getTargets(op);
   for (auto [operand, target] :
@@ -204,7 +207,8 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
       shareRef(operand, target, planner);
     } else if (!ref != !wanted) {
       return op->emitOpError()
-             << "forwards memory that cannot be proven to be in shared memory";
+             << "forwards memory that is not proven to be in shared memory; "
+                "another path forwards shared memory";
     } else if (ref && !ref->isStoredAs(*wanted)) {
       return op->emitOpError()
              << "forwards shared memory with " << ref->str() << " and strides "

@@ -72,7 +72,8 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
                                          Planner &planner) const {
   if (planner.getVendor().getTarget().vendor != targets::Vendor::NVIDIA)
     return op.emitOpError()
-           << "is not supported on " << planner.getVendor().getTarget().name;
+           << "is supported on NVIDIA GPUs only, but the target is "
+           << planner.getVendor().getTarget().name << "; remove the op";
   unsigned index = 0;
   for (auto [operand, result] :
        llvm::zip_equal(op.getOperands(), op.getResults())) {
@@ -94,7 +95,8 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
                          &to = *planner.find(result);
       if (from != to && !from.isSplat())
         return op.emitOpError() << "has a result in layout " << to.str()
-                                << ", but an operand in layout " << from.str();
+                                << ", but an operand in layout " << from.str()
+                                << "; both must have the same layout";
     } else {
       planner.shareDistribution(operand, result);
     }
@@ -183,7 +185,8 @@ LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
   // 8-bit floats cannot be converted to a type that printf supports.
   if (!element.isIntOrIndexOrFloat() ||
       (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
-    return op.emitOpError() << "cannot print elements of type " << element;
+    return op.emitOpError() << "cannot print elements of type " << element
+                            << "; convert them to f32 or an integer before";
   return success();
 }
 

@@ -146,9 +146,11 @@ LogicalResult Planner::checkOperands(Operation *op) {
     ++index;
   }
   if (layouts && layouts.size() != index)
-    return op->emitOpError() << "has " << index << " vector operands, but '"
-                             << mosaic_gpu::kInLayouts << "' has "
-                             << layouts.size() << " entries";
+    return op->emitOpError()
+           << "has " << index << " vector operands, but '"
+           << mosaic_gpu::kInLayouts << "' has " << layouts.size()
+           << " entries; one entry for each vector operand "
+              "is required";
   return success();
 }
 
@@ -264,7 +266,7 @@ LogicalResult Planner::checkSharedOperands(Operation *op,
     if (ref->isTransformed() && (!lowering || !lowering->acceptsTransforms()))
       return op->emitOpError() << "cannot be lowered to thread level with "
                                   "tiled or swizzled shared memory ("
-                               << ref->str() << ")";
+                               << ref->str() << "); untiled memory is required";
   }
   return success();
 }

@@ -134,8 +134,9 @@ LogicalResult Returns::plan(mosaic_gpu::ReturnOp op, Planner &planner) const {
                 "block-level vector with an 'unrealized_conversion_cast' that "
                 "has a layout";
     if (*from != to && !from->isSplat())
-      return op.emitOpError() << "returns a vector in layout " << from->str()
-                              << ", but declares layout " << to.str();
+      return op.emitOpError()
+             << "returns a vector in layout " << from->str()
+             << ", but declares layout " << to.str() << "; both must be equal";
   }
   return success();
 }

@@ -119,7 +119,8 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
   if (!type.hasStaticShape() ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       llvm::any_of(strides, ShapedType::isDynamic))
-    return Result::none("the shape or the strides of the view are dynamic");
+    return Result::none("the shape or the strides of the view are dynamic; "
+                        "both must be static");
   ref.layout.shape.assign(type.getShape().begin(), type.getShape().end());
   ref.layout.strides.assign(strides.begin(), strides.end());
   // Mbarriers are 64-bit words.
@@ -131,7 +132,8 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
     inference::LayoutId id = table.fromAttribute(transforms, type);
     if (id == inference::kNoLayout)
       return Result::none(
-          "the transforms of the shared memory are not a tile and a swizzle");
+          "the transforms of the shared memory are not a tile and a swizzle; "
+          "at most one tile and one swizzle are supported");
     ref.layout.tile.assign(table[id].tile.begin(), table[id].tile.end());
     ref.layout.swizzleBytes = table[id].swizzle;
   }
@@ -291,8 +293,9 @@ Result block_to_thread::expand(const SharedRef &source,
   for (auto [dim, sizes] : llvm::enumerate(groupSizes)) {
     if (!isSplit(whole[dim], source.layout.shape[dim],
                  rest.take_front(sizes.size()), sizes))
-      return Result::none("the op splits dimension " + std::to_string(dim) +
-                          " inside a tile");
+      return Result::none(
+          "the op splits dimension " + std::to_string(dim) +
+          " inside a tile; the split must be at a tile boundary");
     rest = rest.drop_front(sizes.size());
   }
   return result;
@@ -382,7 +385,7 @@ Result block_to_thread::reinterpret(const SharedRef &source,
                         std::to_string(ref.getNumElements()));
   Result result = checked(std::move(ref));
   if (result && (!hasNoGaps(source.layout) || !hasNoGaps(result->layout)))
-    return Result::none(
-        "the elements of the source are not contiguous in memory");
+    return Result::none("the elements of the source are not contiguous in "
+                        "memory; contiguous elements are required");
   return result;
 }

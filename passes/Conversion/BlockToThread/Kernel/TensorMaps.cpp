@@ -163,7 +163,7 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
       if (argument.getOwner() != &func.getBody().front() ||
           argument.getArgNumber() >= func.getNumArguments())
         return Result::none("the global memref is not one kernel argument, but "
-                            "selected at run time");
+                            "selected at run time; use a view of one argument");
       tensor.argument = argument.getArgNumber();
       break;
     }
@@ -179,8 +179,8 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
              memref::ReinterpretCastOp, memref::CollapseShapeOp,
              memref::ExpandShapeOp, memref::TransposeOp,
              mosaic_gpu::ReinterpretCastOp>(op))
-      return Result::none(
-          "the global memref is not a view of a kernel argument");
+      return Result::none("the global memref is not a view of a kernel "
+                          "argument; use a view of one");
     memref = op->getOperand(0);
   }
   if (!hasStrides || !hasOffset)

@@ -127,7 +127,7 @@ static LogicalResult planResults(Operation *op, const Reduction &reduction,
       return op->emitOpError()
              << "has a result in layout " << to.str()
              << ", but reducing layout " << from.str() << " gives layout "
-             << layout::toString(canonical(*reduced));
+             << layout::toString(canonical(*reduced)) << "; both must be equal";
     if (reduction.initial.empty() || !isVector(reduction.initial[index]))
       continue;
     const Distribution &initial = *planner.find(reduction.initial[index]);

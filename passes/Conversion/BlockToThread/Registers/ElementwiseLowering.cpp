@@ -58,7 +58,8 @@ LogicalResult Elementwise::plan(Operation *op, Planner &planner) const {
     else if (!distribution->isSplat() && *distribution != *common)
       return op->emitOpError()
              << "has operands in different layouts: " << common->str()
-             << " and " << distribution->str();
+             << " and " << distribution->str()
+             << "; insert 'mosaic_gpu.layout_cast' on one of them";
   }
   // A copy: the map may grow while results are recorded.
   std::optional<Distribution> operands =
@@ -78,7 +79,8 @@ LogicalResult Elementwise::plan(Operation *op, Planner &planner) const {
     if (operands && !operands->isSplat() && distribution != *operands)
       return op->emitOpError()
              << "has a result in layout " << distribution.str()
-             << ", but operands in layout " << operands->str();
+             << ", but operands in layout " << operands->str()
+             << "; both must have the same layout";
   }
   return success();
 }

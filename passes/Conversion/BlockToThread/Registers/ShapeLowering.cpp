@@ -249,7 +249,8 @@ LogicalResult Iotas::plan(mosaic_gpu::BroadcastedIotaOp op,
                                "elements differ; use another layout";
   Type element = cast<VectorType>(op.getType()).getElementType();
   if (!element.isIntOrIndexOrFloat())
-    return op.emitOpError() << "does not support elements of type " << element;
+    return op.emitOpError() << "has elements of type " << element
+                            << "; integers, floats or index are required";
   return success();
 }
 

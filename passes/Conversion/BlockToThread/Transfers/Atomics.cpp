@@ -61,7 +61,7 @@ static std::optional<Distribution> getDistribution(OpTy op, Planner &planner) {
     return found;
   if (op.getOld()) {
     op.emitOpError() << "has a result in a splat layout, but its old values "
-                        "differ";
+                        "differ; use another layout";
     return std::nullopt;
   }
   // Equal operations: they are distributed across the threads.

@@ -153,8 +153,8 @@ LogicalResult block_to_thread::planPackedLoad(Operation *op, Planner &planner) {
     return failure();
   Value result = op->getResult(0);
   if (planner.find(result)->isSplat())
-    return op->emitOpError()
-           << "reads memory, so its result cannot have a splat layout";
+    return op->emitOpError() << "reads memory, so its result cannot have a "
+                                "splat layout; use another layout";
   return planPacked(op, result, planner);
 }
 

@@ -136,8 +136,10 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
   bool isNVIDIA =
       planner.getVendor().getTarget().vendor == targets::Vendor::NVIDIA;
   if (op.getAtomicType() && !isNVIDIA)
-    return op->emitOpError() << "has 'atomic_type', which is not supported on "
-                             << planner.getVendor().getTarget().name;
+    return op->emitOpError()
+           << "has 'atomic_type', which is supported on NVIDIA GPUs only; the "
+              "target is "
+           << planner.getVendor().getTarget().name;
   if (op.getAtomicType()) {
     combine = getAtomicKind(op, planner);
     if (!combine)

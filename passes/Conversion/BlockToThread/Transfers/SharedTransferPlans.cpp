@@ -65,7 +65,8 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
     op->emitOpError() << "cannot be lowered to thread level: "
                       << ref.elementBits
                       << "-bit elements are proven to be aligned to "
-                      << alignment << " bytes only";
+                      << alignment
+                      << " bytes only; an alignment to their size is required";
     return std::nullopt;
   }
   if (plan)

@@ -61,8 +61,8 @@ LogicalResult Transfers::plan(Operation *op, Planner &planner) const {
     if (failed(planner.setResultLayout(op)))
       return failure();
     if (planner.find(op->getResult(0))->isSplat())
-      return op->emitOpError()
-             << "reads memory, so its result cannot have a splat layout";
+      return op->emitOpError() << "reads memory, so its result cannot have a "
+                                  "splat layout; use another layout";
     return success();
   }
   // A splat does not assign elements to threads: the store declares a layout,

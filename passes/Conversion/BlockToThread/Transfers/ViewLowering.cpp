@@ -190,9 +190,10 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
         window.strides.assign(view.getStaticStrides());
         std::optional<llvm::SmallBitVector> dropped = findDroppedDims(view);
         if (!dropped)
-          return Result::none("the result type does not determine which "
-                              "dimensions of size 1 are dropped; use a subview that "
-                              "drops none, and then collapse_shape");
+          return Result::none(
+              "the result type does not determine which "
+              "dimensions of size 1 are dropped; use a subview that "
+              "drops none, and then collapse_shape");
         for (unsigned dim = 0; dim < dropped->size(); ++dim)
           window.isDropped.push_back(dropped->test(dim));
         return getWindow(source, window);
@@ -205,7 +206,8 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
       })
       .Case([&](memref::ExpandShapeOp view) -> Result {
         if (!hasStaticShape(view))
-          return Result::none("the shape of the view is dynamic");
+          return Result::none(
+              "the shape of the view is dynamic; it must be static");
         SmallVector<SmallVector<int64_t>> groups;
         for (ReassociationIndices &group : view.getReassociationIndices()) {
           SmallVector<int64_t> &sizes = groups.emplace_back();
@@ -230,8 +232,8 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
         if (!type.hasStaticShape() ||
             failed(type.getStridesAndOffset(strides, offset)) ||
             llvm::any_of(strides, ShapedType::isDynamic))
-          return Result::none(
-              "the shape or the strides of the view are dynamic");
+          return Result::none("the shape or the strides of the view are "
+                              "dynamic; both must be static");
         return reinterpret(source, type.getShape(), strides);
       })
       // Casts and assumptions.
@@ -359,7 +361,8 @@ static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
       Distribution::get(type, op->getAttr(kCastLayout), planner.getGrid(), why);
   if (!declared || *declared != distribution)
     return op.emitOpError() << "declares layout " << op->getAttr(kCastLayout)
-                            << " for a vector in layout " << distribution.str();
+                            << " for a vector in layout " << distribution.str()
+                            << "; both must be equal";
   bool isFromVector = op.getNumOperands() == 1 && op.getOperand(0) == vector;
   TypeRange registers = isFromVector ? TypeRange(op.getResultTypes())
                                      : TypeRange(op.getOperandTypes());

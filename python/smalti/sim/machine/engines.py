@@ -260,7 +260,8 @@ class Commit:
             if barrier.pending < 1:
                 self.group.report(
                     "barrier",
-                    f"too many arrivals: the tensor core arrives on {barrier.name}, and phase {barrier.phase} already has all its arrivals",
+                    f"too many arrivals: the tensor core arrives on {barrier.name}, and phase {barrier.phase} already "
+                    "has all its arrivals",
                     self.site,
                     hint="wait for the previous phase before the commit, or initialize the mbarrier with a larger count",
                 )

@@ -20,7 +20,7 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
     place = memory.describe()
     if kind == "missing-fence" and before.owner == PIPE:
         message = f"{side(now)} {place}, which {before.what} wrote; the access is not ordered after the wait for {before.what}"
-        hint = "execute nvvm.tcgen05.fence <after> after the wait"
+        hint = "execute nvvm.tcgen05.fence <after> after the wait and before the access"
     elif kind == "missing-fence":
         message = (
             f"{side(now)} {place} through the async proxy; a generic-proxy write by {before.what} may not be visible"

@@ -158,7 +158,7 @@ class Cluster:
                     "leak",
                     f"{what} targets the shared memory of block {block.position}, which may have exited",
                     site,
-                    hint=f"let block {block.position} wait for it, or reach a cluster barrier before the block exits",
+                    hint=f"let block {block.position} wait for the access, or reach a cluster barrier before the block exits",
                 )
             last = {one.last_wait[0] for one in knowing if one.last_wait and not knows(one.last_wait[1])}
             if len(last) == 1 and all(one.last_wait and not knows(one.last_wait[1]) for one in knowing):

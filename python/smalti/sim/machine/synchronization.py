@@ -111,7 +111,8 @@ class ThreadBarrier:
             others = ", ".join(dict.fromkeys(other.name for other in self.before.groups))
             group.report(
                 "barrier",
-                f"{group.name} arrives at {self.name} while the previous use by {others} may be incomplete; the arrival may "
+                f"{group.name} arrives at {self.name} while the previous use by {others} may be incomplete; the "
+                "arrival may "
                 "count for that use",
                 site,
                 hint=f"order this arrival of {group.name} after the previous use, or use another barrier number",
@@ -200,7 +201,8 @@ class Use:
         last, name = barrier.last, self.actor.name
         others = (last.finding(f"an arrival for phase {phase} is here"),) if last is not None else ()
         message = (
-            f"this wait for phase {phase - 1} of {barrier.name} may run after phase {phase} completes (phase aliasing) and "
+            f"this wait for phase {phase - 1} of {barrier.name} may run after phase {phase} completes (phase "
+            "aliasing) and "
             f"would then block until phase {phase + 1}"
         )
         hint = f"let {name} arrive, after this wait, on a barrier whose completion happens before the arrivals for phase {phase}"
@@ -385,7 +387,8 @@ class Mbarrier:
         """Reports an arrival that may count for the previous phase."""
         before, name = self.phase - 1, use.actor.name
         message = (
-            f"this arrival for phase {self.phase} of {self.name} may run before phase {before} completes (phase aliasing) and "
+            f"this arrival for phase {self.phase} of {self.name} may run before phase {before} completes (phase "
+            "aliasing) and "
             f"would then count for phase {before}"
         )
         others = (self.last.finding(f"another arrival for phase {before} is here"),) if self.last is not None else ()

@@ -87,7 +87,7 @@ class Packing:
         """The bytes of this many elements."""
         if elements % self.count:
             message = f"{elements} elements, {self.count} per byte, do not fill whole bytes"
-            raise LaunchError(f"the simulator does not support views that begin or end inside a byte: {message}")
+            raise LaunchError(f"the view begins or ends inside a byte, which the simulator does not support: {message}")
         return elements // self.count
 
     def in_bytes(self, counts: Sequence[int]) -> list[int]:
@@ -98,7 +98,7 @@ class Packing:
         """The packing of a view with these dimensions, in this order."""
         if self.dimension not in kept:
             raise LaunchError(
-                "the simulator does not support views without the dimension along which elements share bytes"
+                "the view drops the dimension along which elements share bytes, which the simulator does not support; keep the dimension"
             )
         return replace(self, dimension=kept.index(self.dimension))
 

@@ -37,7 +37,9 @@ def _function(expression: Any, dimensions: int) -> Function:
         symbol = dimensions + expression.position
         return lambda given: given[symbol]
     if not isinstance(expression, ir.AffineBinaryExpr):
-        raise Unsupported(f"affine expression {expression}")
+        raise Unsupported(
+            f"its affine map contains {expression}; only dimensions, symbols, constants and arithmetic are supported"
+        )
     left, right = _function(expression.lhs, dimensions), _function(expression.rhs, dimensions)
     if isinstance(expression, ir.AffineAddExpr):
         return lambda given: left(given) + right(given)
@@ -49,7 +51,9 @@ def _function(expression: Any, dimensions: int) -> Function:
         return lambda given: quotient(left(given), right(given))
     if isinstance(expression, ir.AffineCeilDivExpr):
         return lambda given: -quotient(-left(given), right(given))
-    raise Unsupported(f"affine expression {expression}")
+    raise Unsupported(
+        f"its affine map contains {expression}; only dimensions, symbols, constants and arithmetic are supported"
+    )
 
 
 def functions(op: ir.Operation) -> list[Function]:

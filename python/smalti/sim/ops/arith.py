@@ -32,7 +32,7 @@ def type_of(ty: ir.Type) -> np.dtype[Any]:
     """The numpy type of elements. Raises `Unsupported` if there is none."""
     found = numpy_type(element_type(ty))
     if found is None:
-        raise Unsupported(f"element type {element_type(ty)}")
+        raise Unsupported.wrong_type("the value", ty)
     return found
 
 

@@ -33,13 +33,14 @@ def find(st: Group, value: Any, site: Site, what: str, *published: tuple[int, in
     memory = value.buffer
     barrier = memory.block.barriers.get(at)
     if barrier is None:
-        hint = "initialize it with mosaic_gpu.initialize_barrier, and execute gpu.barrier after that"
+        hint = "initialize the mbarrier with mosaic_gpu.initialize_barrier, and execute gpu.barrier after that"
         st.stop("barrier", f"{what} uses byte {at} of {memory.name}, where no mbarrier is initialized", site, hint)
         raise AssertionError
     if not st.sees_initialization(barrier):
         st.report(
             "barrier",
-            f"{what} uses {barrier.name}; its initialization by {barrier.initialized.group.name} is not ordered before this use",
+            f"{what} uses {barrier.name}; its initialization by {barrier.initialized.group.name} is not ordered "
+            "before this use",
             site,
             hint="execute gpu.barrier after the initialization",
             others=[barrier.begin("barrier")],
@@ -62,7 +63,8 @@ def _initialize(
             if at % BARRIER_BYTES or at + BARRIER_BYTES > st.block.shared.data.size:
                 st.report(
                     "out-of-bounds",
-                    f"the mbarrier at byte {at} is misaligned or outside shared memory; it must be inside, at a multiple of {BARRIER_BYTES} B",
+                    f"the mbarrier at byte {at} is misaligned or outside shared memory; it must be inside, at a multiple "
+                    f"of {BARRIER_BYTES} B",
                     site,
                 )
                 continue
@@ -120,7 +122,8 @@ def count_arrivals(
     if barrier.pending < count:
         st.report(
             "barrier",
-            f"too many arrivals: {count} threads arrive on {barrier.name}, and phase {barrier.phase} needs {barrier.pending} more "
+            f"too many arrivals: {count} threads arrive on {barrier.name}, and phase {barrier.phase} needs "
+            f"{barrier.pending} more "
             f"of {barrier.count}",
             site,
             hint="wait for the previous phase before this arrival, or initialize the mbarrier with a larger count",
@@ -221,7 +224,9 @@ def _wait(address: int, parity: int, site: Site) -> Translated:
         wanted = st.v[parity]
         if isinstance(wanted, np.ndarray):
             st.stop(
-                "divergence", "threads of the warpgroup wait for different parities; the parity must be uniform", site
+                "divergence",
+                "threads of the warpgroup wait for different parities; the parity operand must be uniform",
+                site,
             )
         wanted = int(wanted) & 1
         phases = barrier.wanted(st.known, wanted)

@@ -80,7 +80,11 @@ def _in_bytes(op: Any, gathered: bool) -> Callable[[MemRef, list[int], list[int]
         return lambda memory, starts, lengths: (starts, lengths)
     rows = [how.dimension == ty.rank - 1 for how, ty in zip(layouts, types, strict=False) if how]
     if gathered or types[0].element_type != types[1].element_type or not all(rows):
-        raise Unsupported(f"this copy from {types[0]} to {types[1]}, whose elements are smaller than a byte")
+        raise Unsupported(
+            f"{types[0]} or {types[1]} has elements smaller than a byte; such copies require scalar indices, "
+            "equal element "
+            "types, and stride 1 in the last dimension"
+        )
 
     def read(memory: MemRef, starts: list[int], lengths: list[int]) -> tuple[list[int], list[int]]:
         how = memory.packing
@@ -103,18 +107,20 @@ _LOAD_OPERANDS = ("source", "target", "barrier", "indices", "predicate", "peer")
 def _async_load(op: ir.Operation, translator: Translator) -> Translated:
     given = _segments(op, translator, _LOAD_OPERANDS[: len(attribute(op, "operandSegmentSizes"))])
     if given.get("peer"):
-        raise Unsupported("a copy from or to the memory of another device")
+        raise Unsupported("the copy accesses the memory of another device; only one device is simulated")
     shared_along = attribute(op, "collective", [])
     if memory_space(op.operands[0].type) != "global" or memory_space(op.operands[1].type) != "shared":
-        raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
+        raise Unsupported(
+            f"the copy is from {op.operands[0].type} to {op.operands[1].type}; global to shared memory is required"
+        )
     (source,), (target,), (address,) = given["source"], given["target"], given["barrier"]
     site = translator.site(op)
     gathered, boxes_of = _boxes(op, translator, given["indices"], 3)
     if gathered and shared_along:
-        raise Unsupported("a multicast copy of rows selected by a vector")
+        raise Unsupported("the copy has 'collective' and an index vector; 'collective' requires scalar indices")
     tracked = attribute(op, "leader_tracked")
     if tracked is not None and not shared_along:
-        raise Unsupported("a collective copy of a single block")
+        raise Unsupported.invalid("the copy has 'leader_tracked' without 'collective'; add 'collective'")
     axis = tracked.axis if isinstance(tracked, CopyPartitionedAttr) else None
     starts = _starts(op, translator, given["indices"])
     enabled = _predicate(given.get("predicate", []))
@@ -260,9 +266,11 @@ def _prefetch(op: ir.Operation, translator: Translator) -> None:
 def _async_store(op: ir.Operation, translator: Translator) -> Translated:
     given = _segments(op, translator, ("source", "target", "indices", "predicate", "peer"))
     if given["peer"] or attribute(op, "is_global_broadcast", False):
-        raise Unsupported("a copy from or to the memory of another device")
+        raise Unsupported("the copy accesses the memory of another device; only one device is simulated")
     if memory_space(op.operands[0].type) != "shared" or memory_space(op.operands[1].type) != "global":
-        raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
+        raise Unsupported(
+            f"the copy is from {op.operands[0].type} to {op.operands[1].type}; shared to global memory is required"
+        )
     (source,), (target,) = given["source"], given["target"]
     site = translator.site(op)
     gathered, boxes_of = _boxes(op, translator, given["indices"], 2)

@@ -26,7 +26,7 @@ def _get_global(op: Any, translator: Translator) -> Step:
     dtype = memory_type(ty)
     content = np.frombuffer(constant_of(op, name), np.uint8)
     if content.size != math.prod(shape) * dtype.itemsize:
-        raise Unsupported(f"the global @{name} of {ty}")
+        raise Unsupported.invalid(f"the initial value of @{name} does not have the size of its type, {ty}")
     buffer = Buffer(f"@{name}", content, dtype.itemsize, shared=False, read_only=True)
     memory = MemRef(buffer, 0, shape, tuple(step * dtype.itemsize for step in strides), dtype)
 
@@ -41,7 +41,7 @@ def constant_of(op: Any, name: str) -> bytes:
     found = of_name(op, name, "memref.global")
     content: Any = found.attributes["initial_value"] if found is not None and "constant" in found.attributes else None
     if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
-        raise Unsupported(f"the global @{name}, which is not a constant with a numeric initializer")
+        raise Unsupported(f"the global @{name} must be a constant with an initial value of integers or floats")
     return bytes_of(content, op)
 
 

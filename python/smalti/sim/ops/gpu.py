@@ -114,7 +114,7 @@ def _named_barrier(op: ir.Operation, translator: Translator) -> Translated:
     number = next(operands) if segments[0] else None
     count = next(operands) if segments[1] else None
     if len(op.operands) > segments[0] + segments[1] or len(op.results):
-        raise Unsupported("a reduction at the barrier")
+        raise Unsupported("the barrier has a reduction; only barriers without a reduction are supported")
     return thread_barrier(
         lambda st: 0 if number is None else st.v[number],
         lambda st: st.block.names["threads"][0] if count is None else int(st.v[count]),
@@ -157,7 +157,7 @@ def _registers(op: ir.Operation, translator: Translator) -> None:
     if owner is not None and PROGRAM_THREADS not in owner.attributes:
         # A group cannot take several paths.
         raise Unsupported(
-            'specialized warps in a block-level kernel; simulate at thread level (--level thread, level="thread")'
+            'the warps of the block-level kernel are specialized; simulate at thread level (--level thread, level="thread")'
         )
 
 
@@ -178,7 +178,7 @@ def fenced(op: ir.Operation) -> tuple[int, ...]:
     kind = attribute(op, "kind", "")
     spaces = {"async": (SHARED, GLOBAL), "async.shared": (SHARED,), "async.global": (GLOBAL,)}.get(kind)
     if spaces is None:
-        raise Unsupported(f"fence kind {kind}" if kind else "a fence of these proxies")
+        raise Unsupported(f"the fence has kind '{kind}'; async, async.shared or async.global is required")
     return spaces
 
 

@@ -30,7 +30,7 @@ class _Elements:
     def __init__(self, op: Any, translator: Translator, memory: int, indices: int, mask: int | None) -> None:
         self.memory = translator.slot(op.operands[memory])
         if not isinstance(op.operands[memory].type, ir.MemRefType):
-            raise Unsupported(f"an access of {op.operands[memory].type}")
+            raise Unsupported(f"the op accesses {op.operands[memory].type}; a memref is required")
         held_type(op.operands[memory].type)
         self.offsets = [translator.slot(value) for value in op.operands[memory + 1 : indices]]
         self.indices = vector_reader(op, indices, translator)

@@ -59,7 +59,7 @@ def _has_registers(op: ir.Operation) -> bool:
 
 def _vector_of_threads(op: ir.Operation, translator: Translator) -> Step:
     if any(position < 0 for position in attribute(op, "static_position", [])):
-        raise Unsupported("a dynamic position in a per-thread vector")
+        raise Unsupported("the position in the per-thread vector is dynamic; a static position is required")
     return THREAD_OPERATIONS[op.name](op, translator)
 
 
@@ -72,7 +72,11 @@ def body_of(op: ir.Operation, translator: Translator) -> Iterator[None]:
     for inner in walk(op):
         vectors = any(is_vector(value.type) for value in (*inner.operands, *inner.results))
         if vectors and not (inner.name.startswith(("arith.", "math.")) or inner.name in _VECTORS | _ALIKE):
-            raise Unsupported(f"per-thread vectors in '{inner.name}'")
+            raise Unsupported(
+                f"'{inner.name}' has a per-thread vector as operand or result; only arith, math and register ops of "
+                "the vector "
+                "dialect support per-thread vectors in a block-level kernel"
+            )
     before = translator.operations
     translator.operations = {**before, **dict.fromkeys(_VECTORS, _vector_of_threads)}
     try:
@@ -86,7 +90,10 @@ def _shuffle(op: ir.Operation, translator: Translator) -> Step:
     """A shuffle of whole warps (PTX ISA, shfl.sync)."""
     mode, dtype = attribute(op, "kind"), numpy_type(op.operands[1].type)
     if dtype is None or dtype.itemsize != 4 or numpy_type(op.results[0].type) != dtype:
-        raise Unsupported(f"a shuffle of {op.operands[1].type} with result {op.results[0].type}")
+        raise Unsupported(
+            f"the operand has type {op.operands[1].type} and the result {op.results[0].type}; one 32-bit type is "
+            "required"
+        )
     operands = translator.operands(op)
     mask, value = operands[:2]
     (result,), site = translator.results(op), translator.site(op)
@@ -114,18 +121,21 @@ def _shuffle(op: ir.Operation, translator: Translator) -> Step:
 def convert(op: Any, translator: Translator) -> Step:
     """A cast between a vector and per-thread vectors."""
     if op.parent is None or op.parent.name != "mosaic_gpu.custom_primitive":
-        raise Unsupported("per-thread vectors")
+        raise Unsupported(
+            "per-thread vectors are supported only in 'mosaic_gpu.custom_primitive'; move the cast inside"
+        )
     results = translator.results(op)
     readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
     apart = len(readers) == 1
     whole = (op.operands if apart else op.results)[0].type
     layout = op.attributes["layout"]
     if not isinstance(layout, mosaic_gpu.TiledLayoutAttr):
-        raise Unsupported(f"registers of layout {layout}")
+        raise Unsupported(f"the layout is {layout}; a #mosaic_gpu.TiledLayout is required")
     places = _places(layout.layout, list(whole.shape))
     if places.shape[1] != (len(results) if apart else len(readers)):
         raise Unsupported(
-            f"a cast of {len(op.operands)} operands to {len(results)} results, which this layout does not have"
+            f"the op casts {len(op.operands)} operands to {len(results)} results; a thread has {places.shape[1]} "
+            "registers in this layout"
         )
     shape, dtype = tuple(whole.shape), type_of(whole)
     threads = places.shape[0]

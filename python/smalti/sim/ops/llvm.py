@@ -30,7 +30,7 @@ def _constant(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
     bits = integer_bits(op.results[0].type)
     if bits is None:
-        raise Unsupported(f"a constant of type {op.results[0].type}")
+        raise Unsupported(f"the constant has type {op.results[0].type}; an integer is required in a block-level kernel")
     value = wrap(bits)(attribute(op, "value"))
 
     def step(st: State) -> None:
@@ -105,7 +105,7 @@ def _bytes_of(ty: ir.Type) -> int:
         return -(-bits // 8)
     if isinstance(ty, ir.FloatType):
         return ty.width // 8
-    raise Unsupported(f"the size of {ty}")
+    raise Unsupported(f"the element type is {ty}; an integer or a float is required")
 
 
 @operation("llvm.getelementptr")
@@ -115,7 +115,7 @@ def _element_pointer(op: ir.Operation, translator: Translator) -> Step:
     size = _bytes_of(ir.TypeAttr(op.attributes["elem_type"]).value)
     constants = attribute(op, "rawConstantIndices")
     if len(constants) != 1:
-        raise Unsupported("an address inside a struct")
+        raise Unsupported(f"the op has {len(constants)} indices; one index is required in a block-level kernel")
     constant = None if dynamic else constants[0]
 
     def step(st: State) -> None:
@@ -130,7 +130,10 @@ def _element_pointer(op: ir.Operation, translator: Translator) -> Step:
 def _load(op: ir.Operation, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     if not str(op.results[0].type).startswith("!llvm.ptr"):
-        raise Unsupported(f"a load of {op.results[0].type} through a pointer")
+        raise Unsupported(
+            f"the result has type {op.results[0].type}; in a block-level kernel only pointers are loaded with "
+            "this op, use memref.load"
+        )
     site = translator.site(op)
 
     def step(st: State) -> None:
@@ -154,7 +157,7 @@ def _address(op: Any, translator: Translator) -> Step:
     ty = op.operands[0].type
     _, offset = strides_and_offset(ty)
     if memory_space(ty) != "shared" or offset == ir.ShapedType.get_dynamic_stride_or_offset():
-        raise Unsupported(f"the address of {ty}")
+        raise Unsupported(f"the operand has type {ty}; shared memory with a static offset is required")
     before = offset * memory_type(ty).itemsize
 
     def step(st: State) -> None:
@@ -192,7 +195,9 @@ def _arithmetic(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
     bits = integer_bits(op.results[0].type)
     if bits is None:
-        raise Unsupported(f"arithmetic of type {op.results[0].type}")
+        raise Unsupported(
+            f"the result has type {op.results[0].type}; a scalar integer is required in a block-level kernel"
+        )
     cut, name, site = wrap(bits), op.name, translator.site(op)
 
     def step(st: State) -> None:
@@ -203,7 +208,8 @@ def _arithmetic(op: ir.Operation, translator: Translator) -> Step:
             if name == "llvm.mul" or isinstance(b, Pointer):
                 st.stop(
                     "assertion",
-                    f"the result of {name} is not an address; only an integer may be added to or subtracted from an address",
+                    f"the result of {name} is not an address; only an integer may be added to or subtracted from an "
+                    "address",
                     site,
                 )
             by: Any = b
@@ -219,7 +225,9 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
     if "layout" in op.attributes and isinstance(op.operands[0].type, ir.VectorType):
         return lanes.convert(op, translator)
     if len(op.operands) != 1 or len(op.results) != 1:
-        raise Unsupported(f"the operands are {len(op.operands)} and the results {len(op.results)}, but one of each is required")
+        raise Unsupported(
+            f"the cast has {len(op.operands)} operands and {len(op.results)} results; one of each is required"
+        )
     (source,), (result,) = translator.operands(op), translator.results(op)
     given, wanted = op.operands[0].type, op.results[0].type
     if isinstance(wanted, ir.MemRefType):
@@ -228,7 +236,9 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
         shape, steps, dtype, packing = byte_layout(wanted)
         is_structure = str(given).startswith("!llvm.struct")
         if not is_structure and not str(given).startswith("!llvm.ptr"):
-            raise Unsupported(f"a cast from {given} to {wanted}")
+            raise Unsupported(
+                f"the op casts {given} to {wanted}; a cast from !llvm.ptr or !llvm.struct to a memref is required"
+            )
 
         def to_memory(st: State) -> None:
             found = st.v[source]
@@ -262,7 +272,7 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
             st.v[result] = None
 
         return nothing
-    raise Unsupported(f"a cast from {given} to {wanted}")
+    raise Unsupported(f"the op casts {given} to {wanted}; use a cast between a memref and !llvm.ptr or !llvm.struct")
 
 
 @operation("llvm.inline_asm")
@@ -278,7 +288,7 @@ def _inline_assembly(op: ir.Operation, translator: Translator) -> Step | Transla
     if text == _RELEASE and not constraints:
         site = translator.site(op)
         return lambda st: st.fence(site, (SHARED,))
-    raise Unsupported(f"inline assembly '{text}'")
+    raise Unsupported(f"the assembly '{text}' is not modeled in a block-level kernel; use an op instead")
 
 
 _ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"

@@ -52,10 +52,10 @@ def memory_type(ty: Any) -> np.dtype[Any]:
 def static_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Shape and strides of a type, in elements."""
     if not ty.has_static_shape:
-        raise Unsupported(f"a dynamic shape, {ty}")
+        raise Unsupported(f"the shape of {ty} is dynamic; a static shape is required")
     strides, _ = strides_and_offset(ty)
     if any(step == ir.ShapedType.get_dynamic_stride_or_offset() for step in strides):
-        raise Unsupported(f"dynamic strides, {ty}")
+        raise Unsupported(f"the strides of {ty} are dynamic; static strides are required")
     return tuple(ty.shape), tuple(strides)
 
 
@@ -68,7 +68,9 @@ def byte_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any
         return shape, tuple(step * dtype.itemsize for step in strides), dtype, None
     rows = [i for i, size in enumerate(shape) if strides[i] == 1 and size % how.count == 0]
     if not rows or any(step % how.count for i, step in enumerate(strides) if i != rows[-1] and shape[i] != 1):
-        raise Unsupported(f"{ty}, whose rows are not whole bytes")
+        raise Unsupported(
+            f"the rows of {ty} do not consist of whole bytes; use sizes and strides that are multiples of {how.count}"
+        )
     how = replace(how, dimension=rows[-1])
     steps = tuple(1 if i == how.dimension else step // how.count for i, step in enumerate(strides))
     return tuple(how.in_bytes(shape)), steps, np.dtype(np.int8), how
@@ -107,7 +109,7 @@ def _alloc(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
     ty = op.results[0].type
     if memory_space(ty) != "shared" or len(op.operands):
-        raise Unsupported(f"an allocation of {ty}")
+        raise Unsupported(f"the op allocates {ty}; a static shape in shared memory is required")
     shape, strides = static_layout(ty)
     dtype = memory_type(ty)
     translator.allocated = max(translator.allocated, translator.shared_end)
@@ -192,14 +194,14 @@ def _subview(op: Any, translator: Translator) -> Step:
             times = _number(st, by, site)
             if times != 1 and how is not None and how.dimension == len(strides):
                 raise LaunchError(
-                    "the simulator does not support views of elements smaller than a byte with a stride other than 1"
+                    "the view has elements smaller than a byte and a stride other than 1; stride 1 is required"
                 )
             last = start + (length - 1) * times
             if outside is None and length and not (min(start, last) >= 0 and max(start, last) < size):
                 dimension = len(strides)
                 outside = (
-                    f"{memory.buffer.name} through an out-of-bounds view: indices {start} to {last} in dimension {dimension}, "
-                    f"whose size is {size}"
+                    f"{memory.buffer.name} through an out-of-bounds view: indices {start} to {last} in dimension "
+                    f"{dimension}, whose size is {size}"
                 )
             offset += start * stride
             strides.append(stride * times)
@@ -224,7 +226,7 @@ def kept_dimensions(sizes: list[int], wanted: list[int]) -> list[int]:
         kept = [i for i in range(len(sizes)) if i not in dropped]
         if [sizes[i] for i in kept] == wanted:
             return kept
-    raise Unsupported(f"a view of sizes {sizes} whose type has shape {wanted}")
+    raise Unsupported(f"the view has sizes {sizes}, but its type has shape {wanted}; a type may drop only sizes of 1")
 
 
 def promised(op: ir.Operation) -> Callable[[Any], str | None]:
@@ -362,7 +364,7 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
     shape, strides = static_layout(op.results[0].type)
     _, first = strides_and_offset(op.results[0].type)
     if first not in (0, ir.ShapedType.get_dynamic_stride_or_offset()):
-        raise Unsupported("an offset in the result type")
+        raise Unsupported("the result type has a static offset other than 0; 0 or a dynamic offset is required")
 
     def step(st: State) -> None:
         memory = st.v[source]
@@ -412,7 +414,7 @@ def _load(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
     site, dtype = translator.site(op), numpy_type(op.results[0].type)
     if dtype is None:
-        raise Unsupported(f"an element of type {op.results[0].type}")
+        raise Unsupported.wrong_type("the element", op.results[0].type)
     integer = dtype.kind in "ib"
 
     def convert(found: Any) -> Any:

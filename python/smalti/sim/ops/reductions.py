@@ -56,7 +56,9 @@ def _inputs(op: ir.Operation, translator: Translator) -> tuple[Any, Any, list[np
     def initial(st: Any) -> list[Array]:
         found = [np.asarray(read(st), dtype) for read, dtype in zip(readers[count:], dtypes, strict=True)]
         if any(array.ndim for array in found):
-            st.stop("divergence", "the initial values differ between threads", site)
+            st.stop(
+                "divergence", "the initial values differ between threads; uniform initial values are required", site
+            )
         return found
 
     return inputs, initial, dtypes

@@ -77,7 +77,7 @@ def _alloc(op: Any, translator: Translator) -> Step:
     _uses(op, translator)
     packed = not apart or held_type(ty).itemsize == 4
     if apart and packing(ty.element_type, 1) is not None:
-        raise Unsupported(f"{ty} with one element per column")
+        raise Unsupported(f"{ty} has one element per column; elements smaller than a byte require 'packing'")
 
     def step(st: Group) -> None:
         block = st.block
@@ -190,7 +190,7 @@ def _reduction(op: ir.Operation) -> Callable[[Any], Any]:
     """The row reduction of a load (PTX ISA, tcgen05.ld.red): without `.NaN`, NaN operands are ignored."""
     kind = enumerator(op, "reduce", TMEMLoadReduction)
     if kind is not None and type_of(op.results[0].type).kind != "f":
-        raise Unsupported("an integer reduction in a load; the op does not state the signedness")
+        raise Unsupported("'reduce' of integers does not state whether they are signed; f32 is required")
     function = np.fmin if kind in ("min", "absmin") else np.fmax
     if kind in ("min", "max"):
         return lambda array: function.reduce(array, axis=1)
@@ -269,7 +269,8 @@ def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[An
         if first + 1 >= len(blocks):
             st.stop(
                 "assertion",
-                f"block {first} of the cluster does not have a partner: the cluster has {len(blocks)} blocks; an even number is required",
+                f"block {first} of the cluster does not have a partner: the cluster has {len(blocks)} blocks; an "
+                "even number is required",
                 site,
             )
         return blocks[first : first + 2]
@@ -361,7 +362,10 @@ def _copy(op: Any, translator: Translator) -> Translated:
     if packing(op.operands[0].type.element_type, 1) is None:
         type_of(op.operands[0].type)
     elif byte_layout(op.operands[0].type)[1][-1] != 1:
-        raise Unsupported(f"a copy of {op.operands[0].type} that is not packed along rows")
+        raise Unsupported(
+            f"the source has type {op.operands[0].type}; elements smaller than a byte require stride 1 in the "
+            "last dimension"
+        )
     _uses(op, translator)
     site, blocks = translator.site(op), _blocks(op, translator)
     form = _FORMS[op.name]

@@ -32,20 +32,24 @@ def scale_size(op: Any) -> int:
     factors = [str(ty.element_type) for ty in (a, b)]
     if NARROW in factors:
         if factors[0] != factors[1] or not scales:
-            raise Unsupported(f"an MMA of {a} and {b} with {len(scales)} scales")
+            raise Unsupported(
+                f"a has type {a} and b {b}, with {len(scales)} scales; {NARROW} requires scales and {NARROW} for "
+                "both operands"
+            )
         if [byte_layout(ty)[3].dimension for ty in (a, b)] != [1, 0]:  # type: ignore[union-attr]
-            raise Unsupported(f"an MMA of {a} and {b} that are not packed along K")
+            raise Unsupported(f"a has type {a} and b {b}; elements of {NARROW} require stride 1 along K")
     if not scales:
         return 0
     if len(scales) != 2:
-        raise Unsupported("scales of only one operand")
+        raise Unsupported("only one operand has scales; both or neither must have scales")
     size = BLOCKS.get((factors[0], str(scales[0].element_type)))
     if size != BLOCKS.get((factors[1], str(scales[1].element_type))) or str(sums.element_type) != "f32":
         size = None
     for scale, rows in zip(scales, (a.shape[0], sums.shape[1]), strict=True):
         if size is None or a.shape[1] != scale.shape[1] * size or scale.shape[0] < rows:
             raise Unsupported(
-                f"scales of {scales[0]} and {scales[1]} for {a} and {b} with an accumulator of {sums.element_type}"
+                f"the types or shapes of the scales, {scales[0]} and {scales[1]}, do not match operands {a} and {b} "
+                "of tcgen05.mma"
             )
     return size or 0
 
@@ -72,7 +76,10 @@ class Metadata:
         ty = op.operands[1].type
         self.bits = BITS.get(str(ty.element_type), 0)
         if not self.bits or ty.shape[0] % ROWS or ty.shape[1] % COLUMNS:
-            raise Unsupported(f"a sparse operand of {ty}")
+            raise Unsupported(
+                f"the sparse operand has type {ty}; elements of {', '.join(BITS)} and a shape of multiples of {ROWS} "
+                f"x {COLUMNS} are required"
+            )
 
     def places(self, memory: MemRef) -> Array:
         """For each row and each group of four elements the two indices, from tensor memory."""

@@ -41,7 +41,7 @@ def _combining(op: ir.Operation, dtype: np.dtype[Any]) -> Callable[[Array, Array
     kind = attribute(op, "kind")
     name = _KINDS.get(kind)
     if name is None:
-        raise Unsupported(f"reduction kind {kind}")
+        raise Unsupported(f"the reduction is {kind}; supported: {', '.join(_KINDS)}")
     if name in ("add", "mul"):
         name += "i" if dtype.kind in "ib" else "f"
     return FLOAT_FUNCTIONS[name] if name in FLOAT_FUNCTIONS else integer_array_function(name)
@@ -170,7 +170,7 @@ def _shape_cast(op: Any, translator: Translator) -> Step:
 def _bitcast(op: Any, translator: Translator) -> Step:
     for value in (op.operands[0], op.results[0]):
         if value.type.element_type.width % 8 != 0:
-            raise Unsupported(f"element type {value.type.element_type}, which is smaller than a byte")
+            raise Unsupported(f"the elements have type {value.type.element_type}; whole bytes are required")
     dtype = type_of(op.results[0].type)
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
@@ -214,7 +214,7 @@ def _transpose(op: ir.Operation, translator: Translator) -> Step:
 def _extract(op: ir.Operation, translator: Translator) -> Step:
     positions = attribute(op, "static_position")
     if any(position < 0 for position in positions):
-        raise Unsupported("a dynamic position")
+        raise Unsupported("the position is dynamic; a static position is required in a block-level kernel")
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
     scalar = not is_vector(op.results[0].type)
@@ -258,7 +258,10 @@ def transfer_dimensions(op: Any) -> list[int | None]:
         elif isinstance(expression, ir.AffineConstantExpr):
             found.append(None)
         else:
-            raise Unsupported(f"permutation map {op.attributes['permutation_map']}")
+            raise Unsupported(
+                f"the permutation map is {op.attributes['permutation_map']}; its results must be dimensions or "
+                "constants"
+            )
     return found
 
 
@@ -276,7 +279,7 @@ class _Transfer:
     @staticmethod
     def of(op: Any, memory: Any, vector: Any, layout: Any) -> _Transfer:
         if not isinstance(memory.type, ir.MemRefType):
-            raise Unsupported(f"a transfer of {memory.type}")
+            raise Unsupported(f"the op accesses {memory.type}; a memref is required")
         if attribute(op, "operandSegmentSizes")[-1]:
             raise Unsupported("a mask")
         dimensions, shape = tuple(transfer_dimensions(op)), tuple(vector.type.shape)

@@ -89,13 +89,15 @@ def _join(group: Group) -> None:
 def _warp_map(op: Any, translator: Translator) -> Translated:
     for inner in walk(op):
         if any(is_vector(value.type) for value in (*inner.operands, *inner.results)):
-            raise Unsupported(f"warp-level vectors in '{inner.name}'")
+            raise Unsupported(
+                f"'{inner.name}' in the region has vectors; only scalars and memory are supported in the region"
+            )
         if inner.name in _OF_ALL:
-            raise Unsupported(f"'{inner.name}' in a warp-level region")
+            raise Unsupported.invalid(f"all warps must execute '{inner.name}' together; move it out of the region")
     body, arguments, _ = translator.region(op.regions[0])
     operands, site = translator.operands(op), translator.site(op)
     if any(is_vector(operand.type) for operand in op.operands):
-        raise Unsupported("a vector operand of a warp-level region")
+        raise Unsupported("an operand is a vector; only scalars and memory are supported as operands")
     run = body.step
     assert run is not None
 

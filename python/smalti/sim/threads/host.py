@@ -143,7 +143,7 @@ class Host:
 
     def _step(self, op: Any, tr: ThreadTranslator) -> Step | None:
         if op.name in LAUNCHES:
-            raise Unsupported("a second launch in the same host function")
+            raise Unsupported("this is a second launch in the same host function; only one launch is supported")
         if op.name in _NOTHING:
             return None
         if op.name in ("gpu.alloc", "memref.alloc"):
@@ -170,7 +170,9 @@ class Host:
         sizes = [tr.slot(value) for value in op.operands if isinstance(value.type, ir.IndexType)]
         items, dtype, site = mixed(list(ty.shape), sizes), memory_dtype(ty), tr.site(op)
         if len(sizes) != sum(is_slot for is_slot, _ in items):
-            raise Unsupported(f"an array of type {ty}")
+            raise Unsupported(
+                f"the array has type {ty} and {len(sizes)} size operands; one for each dynamic dimension is required"
+            )
         self.allocated.append(slot)
         number = FIRST_ALLOCATION + len(self.allocated)
         name = f"host array {len(self.allocated)}"
@@ -207,7 +209,9 @@ class Host:
         slot, values = tr.slot(value), self._known.v
         found = values[slot] if slot < len(values) else None
         if found is None:
-            message = "dynamic block size, cluster size or shared-memory size of the launch"
+            message = (
+                "the block size, cluster size or shared-memory size of the launch is dynamic; constants are required"
+            )
             tr.problems.append(Diagnostic("error", message, source_location(self.launch.location)))
             return 1
         return int(found)
@@ -263,7 +267,8 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
         if there.shape != here.shape:
             st.stop(
                 "assertion",
-                f"the host copies an array of shape {here.shape} to one of shape {there.shape}; the shapes must be equal",
+                f"the host copies an array of shape {here.shape} to one of shape {there.shape}; the shapes must be "
+                "equal",
                 site,
             )
         _array(there)[...] = _array(here)

@@ -312,7 +312,16 @@ def of_threads(
     if math.prod(cluster) > MOST_BLOCKS:
         raise LaunchError(f"the cluster has {math.prod(cluster)} blocks; the limit is {MOST_BLOCKS}")
     if math.prod(cluster) > 1 and target.vendor == "amd" and "tensor_counter" not in target.waits:
-        raise CompileError("", diagnostics=[Diagnostic("error", f"{target.name} does not support clusters", place)])
+        raise CompileError(
+            "",
+            diagnostics=[
+                Diagnostic(
+                    "error",
+                    f"the kernel has a cluster size, but {target.name} does not have clusters; remove the cluster size",
+                    place,
+                )
+            ],
+        )
     blocks = list(kernel.regions[0].blocks)
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
     arguments = list(function.regions[0].blocks[0].arguments)

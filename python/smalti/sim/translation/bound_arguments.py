@@ -104,7 +104,8 @@ def _strides(parameter: Parameter, array: np.ndarray[Any, Any]) -> tuple[int, ..
     for dimension, (wanted, by, size) in enumerate(zip(parameter.strides, array.strides, array.shape, strict=True)):
         if parameter.written and size > 1 and not by:
             raise LaunchError(
-                f"{parameter}: the kernel writes this argument, and its elements along dimension {dimension} overlap (stride 0)"
+                f"{parameter}: the kernel writes this argument, and its elements along dimension {dimension} overlap "
+                "(stride 0)"
             )
         if wanted is not None:
             found.append(wanted)
@@ -185,7 +186,8 @@ def _lies_so(bound: BoundArgument, others: Sequence[Parameter]) -> None:
     for dimension, (wanted, by, size) in enumerate(zip(bound.strides, bound.array.strides, bound.shape, strict=True)):
         if size > 1 and wanted * bound.array.itemsize != by:
             raise LaunchError(
-                f"{bound.parameter} shares memory with {others[0]}, and the stride of its dimension {dimension} is {by} B; the "
+                f"{bound.parameter} shares memory with {others[0]}, and the stride of its dimension {dimension} is "
+                f"{by} B; the "
                 f"type requires {wanted * bound.array.itemsize} B"
             )
 
@@ -195,7 +197,8 @@ def with_shapes(parameters: Sequence[Parameter], shapes: Mapping[int, Sequence[i
     for index in shapes:
         if not any(parameter.index == index and not parameter.scalar for parameter in parameters):
             raise LaunchError(
-                f"a shape is bound for argument {index}, which is not an array; the arguments are: {', '.join(map(str, parameters))}"
+                f"a shape is bound for argument {index}, which is not an array; the arguments are: "
+                f"{', '.join(map(str, parameters))}"
             )
     return [_with_shape(parameter, shapes.get(parameter.index, parameter.shape)) for parameter in parameters]
 
@@ -204,7 +207,8 @@ def _with_shape(parameter: Parameter, wanted: Sequence[int | None]) -> Parameter
     fits = len(wanted) == len(parameter.shape)
     if not fits or any(n not in (None, size) for n, size in zip(parameter.shape, wanted, strict=True)):
         raise LaunchError(
-            f"{parameter}: the shape is {calls.shape_text(wanted)}; the kernel requires {calls.shape_text(parameter.shape)}"
+            f"{parameter}: the shape is {calls.shape_text(wanted)}; the kernel requires "
+            f"{calls.shape_text(parameter.shape)}"
         )
     if None in wanted:
         hint = inputs.shape_hint(parameter.index, parameter.shape)

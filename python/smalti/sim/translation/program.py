@@ -80,12 +80,14 @@ def parameter(index: int, ty: ir.Type, written: bool) -> Parameter:
     """The parameter for an argument type: an array or a scalar."""
     if not isinstance(ty, ir.MemRefType):
         if values.numpy_type(ty) is None:
-            raise Unsupported(f"the simulator does not support argument {index} of type {ty}")
+            raise Unsupported(
+                f"the simulator does not support argument {index} of type {ty}; use a memref, an integer or a float"
+            )
         return Parameter(index, ty, (), (), False, scalar=True)
     packed = values.PACKED.get(str(ty.element_type), 1)
     if packed == 1 and values.numpy_type(ty.element_type) is None:
         raise Unsupported(
-            f"the simulator does not support argument {index} of type {ty}: its element type does not have a numpy type"
+            f"the simulator does not support argument {index} of type {ty}; elements must be index, floats, or integers of 1, 8, 16, 32 or 64 bits"
         )
     shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
     steps, _ = strides_and_offset(ty)
@@ -93,13 +95,13 @@ def parameter(index: int, ty: ir.Type, written: bool) -> Parameter:
     if not all(size != 0 for size in shape):
         strides = (0,) * len(shape)
     if any(stride is not None and stride < 0 for stride in strides):
-        raise Unsupported(f"the simulator does not support argument {index} of type {ty}: negative strides")
+        raise Unsupported(f"the simulator does not support argument {index} of type {ty}; strides must not be negative")
     if packed > 1:
         *rows, last = shape or (None,)
         *by, one = strides or (None,)
         if one != 1 or last is None or any(size is None or size % packed for size in (last, *by)):
             raise Unsupported(
-                f"the simulator does not support argument {index} of type {ty}: its rows are not whole bytes"
+                f"the simulator does not support argument {index} of type {ty}; rows must be whole bytes, so use sizes and strides that are multiples of {packed}"
             )
         shape = (*rows, last // packed)
         strides = (*(step // packed for step in by if step is not None), 1)

@@ -24,10 +24,27 @@ Step = Callable[[Any], Any]
 
 
 class Unsupported(Exception):
-    """The simulator does not support an operation; the message names the unsupported part, if it is only a part."""
+    """The simulator does not support an operation; the message says what is required, if it supports other forms."""
+
+    is_valid = True
+    """Whether the operation is valid on the chip."""
+
+    @classmethod
+    def wrong_type(cls, what: str, ty: Any) -> Unsupported:
+        """A value or memory whose elements do not have a numpy type."""
+        return cls(f"{what} has type {ty}; elements must be index, floats, or integers of 1, 8, 16, 32 or 64 bits")
+
+    @classmethod
+    def invalid(cls, problem: str) -> Unsupported:
+        """An operation that the chip does not support either."""
+        found = cls(problem)
+        found.is_valid = False
+        return found
 
     def of(self, name: str) -> str:
         """The error for an operation."""
+        if not self.is_valid:
+            return f"'{name}': {self}"
         if not self.args:
             return f"the simulator does not support '{name}'"
         return f"the simulator does not support this form of '{name}': {self}"
@@ -180,7 +197,7 @@ class Translator:
                         f"a value of type {value.type} exceeds the limit of {MOST_ELEMENTS} elements per vector"
                     )
             if op.name not in self.of_packed and any(_is_packed(value.type) for value in (*op.operands, *op.results)):
-                raise Unsupported("operands whose elements are smaller than a byte")
+                raise Unsupported("an operand or a result has elements smaller than a byte; whole bytes are required")
             made = translate(op, self)
         except (SmaltiError, MemoryError, RecursionError):
             raise
@@ -233,7 +250,7 @@ class Translator:
     def region(self, region: Any) -> tuple[Translated, list[int], list[int]]:
         """The body of a single-block region, the slots of its arguments, and the slots that its terminator yields."""
         if len(region.blocks) != 1:
-            raise Unsupported("a region with several blocks")
+            raise Unsupported("a region has several blocks; structured control flow (scf) is required")
         block = region.blocks[0]
         operations = list(block.operations)
         ends = bool(operations) and operations[-1].operation.name in _TERMINATORS
@@ -329,7 +346,7 @@ def groups_left(op: ir.Operation, name: str) -> int:
     """The number of groups that a wait leaves outstanding, from an attribute."""
     left = attribute(op, name, 0)
     if left < 0:
-        raise Unsupported(f"a wait that leaves {left} groups outstanding; the number must not be negative")
+        raise Unsupported.invalid(f"the wait leaves {left} groups outstanding; the number must not be negative")
     return left
 
 
@@ -364,7 +381,7 @@ def strides_and_offset(ty: ir.MemRefType) -> tuple[list[int], int]:
     try:
         return ty.get_strides_and_offset()
     except RuntimeError:
-        raise Unsupported(f"a memref of type {ty}, whose layout is not strided") from None
+        raise Unsupported(f"the memref has type {ty}; a strided layout is required") from None
 
 
 def normalized(text: str) -> str:

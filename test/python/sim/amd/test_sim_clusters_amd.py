@@ -153,10 +153,10 @@ def test_order_of_signals() -> None:
 
 
 def test_other_chips_do_not_support_clusters() -> None:
-    with pytest.raises(smalti.CompileError, match="gfx1200 does not support clusters"):
+    with pytest.raises(smalti.CompileError, match="gfx1200 does not have clusters"):
         sim.simulate(module(SYNC, "%x: memref<128xf32>"), "sim:gfx1200")
     alone = module(SYNC, "%x: memref<128xf32>", cluster=1)
-    with pytest.raises(smalti.CompileError, match="gfx1200 does not support clusters"):
+    with pytest.raises(smalti.CompileError, match="gfx1200 does not have clusters"):
         sim.simulate(alone, "sim:gfx1200")
     # Without a cluster, this barrier does not exist, and no wave waits at it.
     body = f"""

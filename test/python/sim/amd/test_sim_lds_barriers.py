@@ -338,5 +338,5 @@ def test_arrivals_without_a_barrier() -> None:
     odd = text.replace("BEFORE", "%odd = llvm.getelementptr %b[4] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8")
     odd = odd.replace("b64 %b,", "b64 %odd,")
     assert "assertion" in {f.kind for f in find_gfx1250(odd, np.zeros(1, np.float32))}
-    with pytest.raises(smalti.CompileError, match="gfx1200 does not support barriers in LDS"):
+    with pytest.raises(smalti.CompileError, match="gfx1200 does not have barriers in LDS"):
         sim.simulate(text.replace("BEFORE", ""), "sim:gfx1200")

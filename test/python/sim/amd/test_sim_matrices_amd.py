@@ -432,7 +432,7 @@ def test_mfma_of_xf32(m: int, k: int) -> None:
     wanted = place(np.einsum("bik,bjk->bij", a, b) + c, results)
     assert (np.abs(outs[0] - wanted) <= 2.001 * 2.0**-10 * sums).all()
     assert np.abs(outs[0] - wanted).max() > 2.0**-14
-    with pytest.raises(smalti.CompileError, match="xf32 MMA on sim:gfx950"):
+    with pytest.raises(smalti.CompileError, match="sim:gfx950 does not have MFMA of xf32"):
         sim.simulate(text, "sim:gfx950")
 
 

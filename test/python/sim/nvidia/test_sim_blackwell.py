@@ -131,11 +131,11 @@ def test_ops_that_single_warps_cannot_execute_are_refused() -> None:
     for more, said in (
         (
             "%v = arith.constant dense<0.0> : vector<64xf32>",
-            "the simulator does not support this form of 'mosaic_gpu.warp_map': warp-level vectors",
+            "the simulator does not support this form of 'mosaic_gpu.warp_map': 'arith.constant' in the region has vectors",
         ),
         (
             "nvvm.cluster.wait",
-            "the simulator does not support this form of 'mosaic_gpu.warp_map': 'nvvm.cluster.wait' in a warp-level region",
+            "'mosaic_gpu.warp_map': all warps must execute 'nvvm.cluster.wait' together; move it out of the region",
         ),
     ):
         first, _, rest = matmul().partition(line)

@@ -200,7 +200,7 @@ def test_other_single_bit_mmas_are_refused() -> None:
     text = mma_kernel(16, 128, "b1", "b1", "i32", True).replace(
         "intOverflowBehavior", "b1Op = #nvvm.mma_b1op<and_popc>, intOverflowBehavior"
     )
-    with pytest.raises(CompileError, match="this combination of shape and operation of the single-bit MMA"):
+    with pytest.raises(CompileError, match="a single-bit MMA requires b1 for both operands"):
         sim.simulate(text, "sim:sm_80")
 
 

@@ -195,7 +195,7 @@ def test_metadata_that_come_too_late_are_a_race() -> None:
 
 def test_unsupported_sparse_operands_are_refused() -> None:
     source = sparse("f16", "f32").replace("xf16", "xf32").replace("slice_smem 32768", "slice_smem 65536")
-    with pytest.raises(CompileError, match="a sparse operand of memref<128x128xf32"):
+    with pytest.raises(CompileError, match="the sparse operand has type memref<128x128xf32"):
         sim.simulate(source, "sim:sm_100a")
 
 

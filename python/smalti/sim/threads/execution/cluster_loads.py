@@ -57,7 +57,8 @@ class Requests:
             return
         if own not in named:
             request.report(
-                f"the mask of a multicast load by block {own} contains blocks {_numbers(named)}; it must contain block {own}",
+                f"the mask of a multicast load by block {own} contains blocks {_numbers(named)}; it must contain "
+                f"block {own}",
                 "set the bit of the block itself in the mask",
             )
             return
@@ -81,7 +82,8 @@ class Requests:
             lacking = [number for number in range(16) if mask >> number & 1 and counts[number] < most]
             blocks, verb = ("block", "does") if len(lacking) == 1 else ("blocks", "do")
             request.report(
-                f"the mask of this multicast load includes {blocks} {_numbers(lacking)}, which {verb} not execute the same load with the "
+                f"the mask of this multicast load includes {blocks} {_numbers(lacking)}, which {verb} not execute "
+                "the same load with the "
                 "same mask",
                 "let all blocks in the mask execute the same load, or set the early-timeout bit of the mask",
             )

@@ -162,8 +162,9 @@ class ThreadTranslator(Translator):
         self.allocated += size
         if self.allocated > self.target.shared_memory_per_block:
             most = self.target.shared_memory_per_block
-            raise Unsupported(
-                f"the kernel needs {self.allocated} B of shared memory; a block on {self.target.chip} has at most {most} B"
+            raise Unsupported.invalid(
+                f"the kernel needs {self.allocated} B of shared memory; a block on {self.target.chip} has at most "
+                f"{most} B"
             )
         self.uses_shared(16, offset + size)
         return offset
@@ -205,7 +206,7 @@ class ThreadTranslator(Translator):
     def _translate(self, op: Any) -> None:
         for value in op.results:
             if isinstance(value.type, ir.VectorType) and math.prod(value.type.shape) > MOST_ELEMENTS:
-                message = f"'{op.name}': a value of type {value.type} per thread exceeds the simulator's limits"
+                message = f"'{op.name}': a value of type {value.type} per thread exceeds the limits of the simulator; use a smaller type"
                 self.problems.append(Diagnostic("error", message, source_location(op.location)))
                 return
         if op.name in OF_PHASES:
@@ -279,7 +280,7 @@ class ThreadTranslator(Translator):
 
     def only_block(self, region: Any) -> Any:
         if len(region.blocks) != 1:
-            raise Unsupported("a region with several blocks")
+            raise Unsupported("a region of the op has several blocks; structured control flow (scf) is required")
         return region.blocks[0]
 
     def moves(self, sources: list[int], targets: list[int]) -> Step:

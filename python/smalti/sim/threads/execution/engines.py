@@ -279,7 +279,8 @@ def same_for_warps(st: Any, what: str, site: Any) -> None:
         if threads is not None:
             st.stop(
                 "divergence",
-                f"only some threads of {warp.name} {what}; the simulator counts groups per warp, so all threads of the warp must do so",
+                f"only some threads of {warp.name} {what}; the simulator counts groups per warp, so all threads of "
+                "the warp must do so",
                 site,
             )
 
@@ -297,7 +298,8 @@ def wait_for_groups(st: Any, name: str, left: int, site: Any, reads: bool = Fals
             warp.uneven -= {name}
         if left and name in warp.uneven:
             message = (
-                f"some but not all threads of {warp.name} committed a group before this wait for at most {left} outstanding "
+                f"some but not all threads of {warp.name} committed a group before this wait for at most {left} "
+                "outstanding "
                 "groups; the simulator counts groups per warp, so all threads must commit together"
             )
             st.stop("divergence", message, site)

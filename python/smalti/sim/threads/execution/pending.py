@@ -231,12 +231,15 @@ def _position(op: Any) -> Any:
     if op.name in ("llvm.extractelement", "llvm.insertelement"):
         index = op.operands[len(op.operands) - 1].owner
         if index.name not in ("arith.constant", "llvm.mlir.constant"):
-            raise Unsupported("a dynamic register index")
+            raise Unsupported("the register index in a wgmma result is dynamic; a constant index is required")
         number = ir.IntegerAttr(index.attributes["value"]).value
         return lambda st: number
     if op.name in ("vector.from_elements", "llvm.bitcast"):
         return None
     places = list(attribute(op, "position" if op.name == "llvm.insertvalue" else "static_position"))
     if len(places) != 1 or places[0] < 0 or (op.name == "vector.extract" and len(op.operands[0].type.shape) != 1):
-        raise Unsupported("a part of a wgmma result that is not a single register")
+        raise Unsupported(
+            "the op accesses a part of an outstanding wgmma result; only a single register at a static position "
+            "is supported"
+        )
     return lambda st: places[0]

@@ -56,14 +56,18 @@ class Form:
     def __post_init__(self) -> None:
         """Raises `Unsupported` for forms that do not exist or are not supported."""
         if self.sum not in _PAIRS.get((self.a, self.b), ()):
-            raise Unsupported(f"a wgmma of {self.a} and {self.b} with an accumulator of {self.sum}")
+            known = ", ".join(_PAIRS.get((self.a, self.b), ())) or "none"
+            raise Unsupported(f"the accumulator of {self.a} x {self.b} is {self.sum}; supported accumulators: {known}")
         bits = READERS[self.a][0]
         if self.depth * bits != 8 * ROW_BYTES or self.columns % 8 or not 0 < self.columns <= 256:
-            raise Unsupported(f"a wgmma of shape {ROWS} x {self.columns} x {self.depth} of {self.a}")
+            raise Unsupported(
+                f"N is {self.columns} and K is {self.depth}; {self.a} requires K = {8 * ROW_BYTES // bits}, and N a "
+                "multiple of 8 up to 256"
+            )
         if any(self.transposed) and bits != 16:
-            raise Unsupported(f"transposed operands of {self.a}")
+            raise Unsupported(f"an operand of {self.a} is transposed; only 16-bit operands can be transposed")
         if self.saturates and self.sum != "s32":
-            raise Unsupported(f"saturation of an accumulator of {self.sum}")
+            raise Unsupported(f"saturation is requested for an accumulator of {self.sum}; only s32 saturates")
 
     @property
     def dtype(self) -> np.dtype[Any]:

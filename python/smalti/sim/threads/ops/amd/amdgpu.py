@@ -85,7 +85,13 @@ def transposed_read(tr: ThreadTranslator, dtype: np.dtype[Any], count: int) -> A
         if read.element_bits == bits and read.bytes == count * dtype.itemsize
     ]
     if not found:
-        raise Unsupported(f"a transposed load of {count} elements of {bits} bits on {tr.target.name}")
+        known = ", ".join(
+            f"{8 * read.bytes // read.element_bits} x {read.element_bits}" for read in tr.target.transposed_reads
+        )
+        raise Unsupported.invalid(
+            f"{tr.target.name} does not have transposed loads of {count} x {bits} bits per lane; it has: "
+            f"{known or 'none'}"
+        )
     (read,) = found
     return dealing(tr.warp_size, count, read.first_element_bits, read.first_lane_bits)
 

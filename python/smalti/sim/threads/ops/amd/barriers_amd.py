@@ -57,7 +57,8 @@ def _signal(op: Any, tr: ThreadTranslator) -> Step | None:
         return _signal_cluster(tr, result, site)
     if which != _WORK_GROUP:
         raise Unsupported(
-            f"barrier id {which}; {_WORK_GROUP} (the workgroup barrier) or {CLUSTER_BARRIER} (the cluster barrier) is required"
+            f"the barrier id is {which}; {_WORK_GROUP} (the workgroup barrier) or {CLUSTER_BARRIER} (the cluster "
+            "barrier) is required"
         )
 
     def step(st: Any) -> None:
@@ -93,7 +94,7 @@ def _signal_cluster(tr: ThreadTranslator, result: int | None, site: Site) -> Ste
 
 def _has_clusters(tr: ThreadTranslator) -> None:
     if "tensor_counter" not in tr.target.waits:
-        raise Unsupported(f"{tr.target.name} does not support clusters")
+        raise Unsupported.invalid(f"{tr.target.name} does not have clusters")
 
 
 @operation("rocdl.s.barrier.wait")
@@ -107,7 +108,10 @@ def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
         _has_clusters(tr)
         return tr.blocking(lambda st: wait_for_cluster(st, site))
     if which != _WORK_GROUP:
-        raise Unsupported(f"barrier id {which}")
+        raise Unsupported(
+            f"the barrier id is {which}; {_WORK_GROUP} (the workgroup barrier) or {CLUSTER_BARRIER} (the cluster "
+            "barrier) is required"
+        )
 
     def wait(st: Any) -> Any:
         whole_warps(st, "the wait", site)
@@ -220,7 +224,7 @@ def _use(st: Any, warp: Any, barrier: NamedBarrier, site: Site, what: str) -> No
 def _init(op: Any, tr: ThreadTranslator) -> Step:
     (pointer,), site, count = tr.operands(op), tr.site(op), attribute(op, "memberCnt")
     if count < 1:
-        raise Unsupported(f"a member count of {count} waves")
+        raise Unsupported.invalid(f"the member count is {count} waves; it must be at least 1")
 
     def init(st: Any) -> None:
         whole_warps(st, "the initialization", site)

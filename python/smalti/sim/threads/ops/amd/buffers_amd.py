@@ -127,7 +127,7 @@ def _updating(op: Any, tr: ThreadTranslator, name: str) -> Any:
     or zeros."""
     dtype, shape = dtype_of(op.operands[0].type), shape_of(op.operands[0].type)
     if dtype is None:
-        raise Unsupported(f"an atomic operation on {op.operands[0].type}")
+        raise Unsupported.wrong_type("the operand", op.operands[0].type)
     atomic = Atomic(op, tr, dtype, math.prod(shape), Order(DEVICE))
     combine = function_of(_ATOMICS[name], dtype)
 
@@ -186,7 +186,7 @@ def _make_resource(op: Any, tr: ThreadTranslator) -> Step:
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     space, architecture = address_space(op.operands[0].type), tr.target.architecture
     if address_space(op.results[0].type) != 8:
-        raise Unsupported(f"a buffer resource of type {op.results[0].type}")
+        raise Unsupported(f"the buffer resource has type {op.results[0].type}; !llvm.ptr<8> is required")
 
     def made(st: Any, base: int, stride: int, records: int, flags: int) -> int:
         if stride >> 14 & 3 or flags >> 23 & 1:

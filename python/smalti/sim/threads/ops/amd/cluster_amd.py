@@ -134,7 +134,8 @@ def wait_for_cluster(st: Any, site: Site) -> Any:
             # The wave observes at most one completion, however many there are.
             warp.report(
                 "barrier",
-                f"the cluster barrier may complete twice before {warp.name} waits for it once (phase aliasing); the wait would then "
+                f"the cluster barrier may complete twice before {warp.name} waits for it once (phase aliasing); the "
+                "wait would then "
                 "never end",
                 site,
                 hint=f"order the signal of the block for this wait after the previous wait of {warp.name}",

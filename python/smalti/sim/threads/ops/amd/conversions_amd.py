@@ -40,7 +40,7 @@ def _small(tr: ThreadTranslator, name: str) -> np.dtype[Any]:
     if architecture == "CDNA3":
         return np.dtype(_ONE_ZERO[name])
     if architecture not in ("CDNA4", "RDNA4", "GFX12.5"):
-        raise Unsupported(f"8-bit floats on {tr.target.name}")
+        raise Unsupported.invalid(f"{tr.target.name} does not have conversions of 8-bit floats")
     return np.dtype(_OCP[name])
 
 
@@ -198,7 +198,7 @@ _TO += [f"2xpk16.{small}.f32" for small in _SIXES]
 
 def _scaled(op: Any, tr: ThreadTranslator) -> tuple[str, str, str]:
     if tr.target.architecture != "CDNA4":
-        raise Unsupported(f"scaled conversions on {tr.target.name}")
+        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
     found = _SCALED.fullmatch(op.name)
     assert found is not None
     return found[1] or "", found[2], found[3]
@@ -267,7 +267,7 @@ def _codes(st: Any, slot: int, ty: Any, count: int) -> Array:
 def _dtype(ty: Any) -> np.dtype[Any]:
     found = dtype_of(ty)
     if found is None:
-        raise Unsupported(f"a conversion of {ty}")
+        raise Unsupported.wrong_type("the value", ty)
     return found
 
 
@@ -277,7 +277,7 @@ def _extend(op: Any, tr: ThreadTranslator) -> Step:
     (result,), held, ty = tr.results(op), op.operands[0].type, op.results[0].type
     small, large = _dtype(held), _dtype(ty)
     if scale and tr.target.architecture != "CDNA4":
-        raise Unsupported(f"scaled conversions on {tr.target.name}")
+        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
     if not scale:
         _check(tr, small)
     count = ty.shape[0] if isinstance(ty, ir.VectorType) else 1
@@ -294,7 +294,9 @@ def _extend(op: Any, tr: ThreadTranslator) -> Step:
 
 def _check(tr: ThreadTranslator, dtype: np.dtype[Any]) -> None:
     if dtype not in (_small(tr, "fp8"), _small(tr, "bf8")):
-        raise Unsupported(f"floats of type {dtype} on {tr.target.name}")
+        raise Unsupported.invalid(
+            f"the 8-bit type is {dtype}; {tr.target.name} converts only {_small(tr, 'fp8')} and {_small(tr, 'bf8')}"
+        )
 
 
 @operation("amdgpu.packed_trunc_2xfp8", "amdgpu.packed_stoch_round_fp8", "amdgpu.packed_scaled_trunc")
@@ -305,7 +307,7 @@ def _truncate(op: Any, tr: ThreadTranslator) -> Step:
     source, random, scale, second = operands.pop(0), None, None, None
     if op.name.endswith("scaled_trunc"):
         if tr.target.architecture != "CDNA4":
-            raise Unsupported(f"scaled conversions on {tr.target.name}")
+            raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
         scale, first = operands.pop(0), 2 * attribute(op, "index")
     else:
         _check(tr, small)

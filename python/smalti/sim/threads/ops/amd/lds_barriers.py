@@ -57,7 +57,8 @@ def _arrive(
         missing = (state & _PENDING) + 1
         if state >> _INIT_BIT + 16 or not 0 <= count <= missing:
             message = (
-                f"too many arrivals: {count} arrivals on the barrier at byte {at} of LDS, whose phase needs {missing} more"
+                f"too many arrivals: {count} arrivals on the barrier at byte {at} of LDS, whose phase needs "
+                f"{missing} more"
                 if not state >> _INIT_BIT + 16
                 else f"the arrival uses byte {at} of LDS, where no barrier is initialized"
             )
@@ -143,9 +144,9 @@ def arrive_behind(st: Any, warp: Any, kind: str, lanes: Array, buffer: Any, at: 
 
 def _pointer(op: Any, tr: ThreadTranslator) -> int:
     if "tensor_counter" not in tr.target.waits:
-        raise Unsupported(f"{tr.target.name} does not support barriers in LDS")
+        raise Unsupported.invalid(f"{tr.target.name} does not have barriers in LDS")
     if address_space(op.operands[0].type) != 3:
-        raise Unsupported(f"a barrier at {op.operands[0].type}")
+        raise Unsupported(f"the barrier operand has type {op.operands[0].type}; !llvm.ptr<3> (LDS) is required")
     tr.uses_shared(BARRIER_BYTES)
     # Others poll what it changes.
     tr.polls = True

@@ -59,10 +59,13 @@ def _of_waves(st: Any, second: Any, stride: int) -> Array:
 
 def _lane_bytes(tr: ThreadTranslator, size: int) -> int:
     """The bytes that a lane writes: narrow elements become dwords, three dwords four."""
-    if size not in (1, 2, 4) and (size not in (12, 16) or 16 not in tr.target.async_copy_bytes):
-        raise Unsupported(f"a copy of {size} B per lane on {tr.target.name}")
     if tr.target.async_copy != "lds_load":
-        raise Unsupported(f"a copy to LDS on {tr.target.name}")
+        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+    known = (1, 2, 4, 12, 16) if 16 in tr.target.async_copy_bytes else (1, 2, 4)
+    if size not in known:
+        raise Unsupported.invalid(
+            f"each lane copies {size} B; {tr.target.name} supports {', '.join(map(str, known))} B"
+        )
     return max(4, 16 if size == 12 else size)
 
 
@@ -83,7 +86,7 @@ def _gather(op: Any, tr: ThreadTranslator) -> Step:
     moved = op.attributes["transferType"].value
     dtype = dtype_of(moved)
     if dtype is None:
-        raise Unsupported(f"a copy of {moved}")
+        raise Unsupported.wrong_type("the copied value", moved)
     count = math.prod(moved.shape) if isinstance(moved, ir.VectorType) else 1
     size = count * dtype.itemsize
     stride = _lane_bytes(tr, size)
@@ -133,7 +136,10 @@ def _load_to_lds(op: Any, tr: ThreadTranslator) -> Step:
     (source, target), site = tr.operands(op), tr.site(op)
     space = address_space(op.operands[0].type)
     if space not in (0, 1):
-        raise Unsupported(f"a copy from {op.operands[0].type}")
+        raise Unsupported(
+            f"the source has type {op.operands[0].type}; a pointer to global memory, !llvm.ptr or !llvm.ptr<1>, "
+            "is required"
+        )
     size, offset = attribute(op, "size"), attribute(op, "offset")
     stride = _lane_bytes(tr, size)
     tr.uses_shared(stride)
@@ -176,7 +182,7 @@ def _async_load(op: Any, tr: ThreadTranslator) -> Step:
     mask = tr.operands(op)[2] if len(op.operands) > 2 else None
     size, offset = int(op.name.rpartition(".b")[2]) // 8, attribute(op, "offset")
     if "async_counter" not in tr.target.waits:
-        raise Unsupported(f"an asynchronous load on {tr.target.name}")
+        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
     space = address_space(op.operands[0].type)
     tr.uses_shared(size)
 

@@ -176,7 +176,7 @@ def element_of(ty: Any) -> tuple[str, np.dtype[Any], int]:
     dtype = held_dtype(element)
     name = str(element)
     if dtype is None:
-        raise Unsupported(f"an MMA of {name}")
+        raise Unsupported.wrong_type("an operand", name)
     return name, dtype, bits_of(element) or 8 * dtype.itemsize
 
 
@@ -311,7 +311,7 @@ class Broadcast:
 def _mfma(op: Any, tr: ThreadTranslator) -> Step:
     m, n, k, blocks = (attribute(op, name, 1) for name in ("m", "n", "k", "blocks"))
     if m != n:
-        raise Unsupported(f"mfma of {m} x {n} x {k}")
+        raise Unsupported(f"M is {m} and N is {n}; they must be equal")
     factor = XF32 if _flag(op, "reducePrecision") else None
     found = re.search(r"(\w+)>?$", str(op.attributes["blgp"])) if "blgp" in op.attributes else None
     signs = [-1 if _flag(op, f"negate{name}") else 1 for name in "ABC"]
@@ -327,16 +327,19 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
     of_a, of_b, of_c = operands
     m, k, blocks = sizes
     if of_a.name == XF32 and tr.target.architecture != "CDNA3":
-        raise Unsupported(f"xf32 MMA on {tr.target.name}")
+        raise Unsupported.invalid(f"{tr.target.name} does not have MFMA of xf32")
     if tr.warp_size != 64:
-        raise Unsupported("mfma with a wave size of 32")
+        raise Unsupported.invalid(f"{tr.target.name} does not have MFMA")
     factor, of_result = mfma_factor(m, k, blocks), mfma_result(m, blocks, of_c.name == "f64")
     for operand in (of_a, of_b):
         operand.fits(factor, "an operand")
     of_c.fits(of_result, "the accumulator")
     size, chosen, pattern = how.size, how.chosen, how.pattern
     if (1 << size) > blocks or chosen >= 1 << size:
-        raise Unsupported(f"a broadcast of block {chosen} of {1 << size} with {blocks} blocks")
+        raise Unsupported.invalid(
+            f"cbsz is {size} and abid is {chosen}; with {blocks} blocks, 2^cbsz must be at most {blocks}, and "
+            "abid below 2^cbsz"
+        )
     sources = np.arange(blocks) >> size << size | chosen
     # 16-bit MMAs of CDNA2 flush subnormal numbers, also of f32.
     flushes = tr.target.architecture == "CDNA2" and of_a.bits == 16
@@ -404,11 +407,15 @@ def wmma(
     (result,), site = tr.results(op), tr.site(op)
     of_c = operands[2]
     if tr.warp_size != 32:
-        raise Unsupported("wmma with a wave size of 64")
+        raise Unsupported.invalid(f"{tr.target.name} does not have WMMA")
     architecture, dtype = tr.target.architecture, of_c.dtype if wanted is None else wanted
     names = [operand.name for operand in operands[:2]]
     if "i4" in names and (names[0] != names[1] or k not in _SHAPES_OF_4_BITS.get(architecture, ())):
-        raise Unsupported(f"wmma of 16 x 16 x {k} of {' and '.join(names)} on {tr.target.name}")
+        known = ", ".join(map(str, _SHAPES_OF_4_BITS.get(architecture, ()))) or "none"
+        raise Unsupported.invalid(
+            f"the operands are {' and '.join(names)} with K = {k}; i4 requires i4 for both, and a K of "
+            f"{tr.target.name}: {known}"
+        )
     factor, of_result = wmma_factor(architecture, k, operands[0].bits), wmma_result(architecture)
     for operand in operands[:2]:
         operand.fits(factor, "an operand")
@@ -419,7 +426,7 @@ def wmma(
     elif of_c.count != 16:
         raise Unsupported(f"the accumulator has type {of_c.ty}; 16 elements per lane are required")
     if how.clamp and dtype.kind != "i":
-        raise Unsupported("clamping of a floating-point result")
+        raise Unsupported("the op clamps a floating-point result; only integer results can be clamped")
     replicated, upper = architecture == "RDNA3", how.upper
     ty: Any = op.results[0].type
     held, shape = element_of(ty)[1], tuple(ty.shape)

@@ -60,7 +60,7 @@ def _sparse_mfma(op: Any, tr: ThreadTranslator) -> Step:
     m, n, k = (attribute(op, name) for name in "mnk")
     chosen = attribute(op, "abid", 0) if attribute(op, "cbsz", 0) == 0 else 0
     if m != n:
-        raise Unsupported(f"sparse_mfma of {m} x {n} x {k}")
+        raise Unsupported(f"M is {m} and N is {n}; they must be equal")
     operands = [operand_of(tr, value) for value in list(op.operands)[:3]]
     return sparse_mfma(op, tr, operands, (m, k), chosen)
 
@@ -73,7 +73,7 @@ def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: t
     places, ty = tr.operands(op)[3], op.operands[3].type
     _, held, _ = element_of(ty)
     if tr.warp_size != 64 or tr.target.architecture == "CDNA2":
-        raise Unsupported(f"sparse_mfma of {m} x {m} x {k} on {tr.target.name}")
+        raise Unsupported.invalid(f"{tr.target.name} does not have sparse MFMA")
     compressed, dense, of_result = (
         mfma_factor(m, k // 2, 1),
         dense_factor(m, k, of_b.bits // 8),
@@ -86,7 +86,10 @@ def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: t
     count = compressed.places.shape[1]
     sets = 16 // count
     if chosen >= sets or (chosen and of_a.bits == 16 and count > 4):
-        raise Unsupported(f"index set {chosen} for {count} elements of {of_a.name}")
+        most = 1 if of_a.bits == 16 and count > 4 else sets
+        raise Unsupported.invalid(
+            f"abid selects index set {chosen}; with {count} elements of {of_a.name} per lane it must be below {most}"
+        )
     lane, e = grid(64, count)
     first = 4 * ((lane // m * count + e) // 2) + lane % m * k
     shape = tuple(of_c.ty.shape)
@@ -123,8 +126,10 @@ def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     types: list[Any] = [operand.type for operand in op.operands]
     m, n, k = (attribute(op, name) for name in "mnk")
     kinds = [element_of(ty) for ty in types]
-    if m != n or tr.warp_size != 64:
-        raise Unsupported(f"scaled_mfma of {m} x {n} x {k}")
+    if tr.warp_size != 64:
+        raise Unsupported.invalid(f"{tr.target.name} does not have scaled MFMA")
+    if m != n:
+        raise Unsupported(f"M is {m} and N is {n}; they must be equal")
     factors = [mfma_factor(m, k, 1, halves=kind[2] > 4) for kind in kinds[:2]]
     of_result = mfma_result(m, 1, False)
     for ty, factor in zip(types, factors, strict=False):
@@ -158,7 +163,7 @@ def _named_scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     """Operands are A, B, C, the formats of A and B, the scale byte and the scale of A, and those of B. If all scales
     are 0, the MMA is not scaled (LLVM, "llvm.amdgcn.mfma.scale")."""
     if tr.target.architecture != "CDNA4":
-        raise Unsupported(f"{tr.target.name} does not have this instruction")
+        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     values: list[Any] = list(op.operands)
     m, k = (16, 128) if "16x16" in op.name else (32, 64)
@@ -210,8 +215,13 @@ def _scaled_wmma(op: Any, tr: ThreadTranslator) -> Step:
     types: list[Any] = [operand.type for operand in op.operands]
     m, k = attribute(op, "m"), attribute(op, "k")
     kinds = [element_of(ty) for ty in types]
-    if tr.warp_size != 32 or k != 128 or (m == 32 and {kinds[0][2], kinds[1][2]} != {4}):
-        raise Unsupported(f"scaled_wmma of {m} x {attribute(op, 'n')} x {k}")
+    if tr.warp_size != 32:
+        raise Unsupported.invalid(f"{tr.target.name} does not have scaled WMMA")
+    if k != 128 or (m == 32 and {kinds[0][2], kinds[1][2]} != {4}):
+        raise Unsupported(
+            f"the shape is {m} x {attribute(op, 'n')} x {k}; 16 x 16 x 128, or 32 x 16 x 128 with 4-bit "
+            "operands, is required"
+        )
     factors = [wide_factor(rows, kind[2]) for rows, kind in zip((m, 16), kinds, strict=False)]
     for ty, factor in zip(types, factors, strict=False):
         fits(ty, factor, "an operand")

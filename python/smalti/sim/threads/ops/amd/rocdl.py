@@ -39,7 +39,7 @@ def _wait(op: Any, tr: ThreadTranslator) -> Step:
     site, left = tr.site(op), attribute(op, "count")
     kind, counter = _WAITS[op.name.rpartition(".")[2]]
     if counter not in tr.target.waits:
-        raise Unsupported(f"{tr.target.name} does not have this wait counter")
+        raise Unsupported.invalid(f"{tr.target.name} does not have the wait counter {counter}")
     counts = {kind: left}
 
     def step(st: Any) -> None:
@@ -68,7 +68,10 @@ def weakened_waitcnt(architecture: str, bits: int) -> int:
 def _waitcnt(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
     if "vmcnt" not in tr.target.waits:
-        raise Unsupported(f"{tr.target.name} does not have vmcnt")
+        raise Unsupported.invalid(
+            f"{tr.target.name} does not have the wait counter vmcnt; use the wait op of each counter, such as "
+            "rocdl.s.wait.loadcnt"
+        )
     vector, lds, most, most_lds = waitcnt(tr.target.architecture, attribute(op, "bitfield"))
     counts = of_vector_memory(tr, vector) if vector < most else {}
     if lds < most_lds:
@@ -148,10 +151,10 @@ def _transposed_narrow(op: Any, tr: ThreadTranslator) -> Step:
     name, ty = op.name.removeprefix("rocdl."), op.results[0].type
     ways = _NARROW.get(tr.target.architecture)
     if ways is None or (".read." in name) != (tr.warp_size == 64):
-        raise Unsupported(f"{tr.target.name} does not have this instruction")
+        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
     bits, dtype = int(name[name.index(".tr") + 3]), dtype_of(ty)
     if dtype is None:
-        raise Unsupported(f"a load of {ty}")
+        raise Unsupported.wrong_type("the result", ty)
     words = 2 * bits // 4
     deal = dealing(tr.warp_size, 16, *ways[bits])
     if name.startswith("ds"):
@@ -183,9 +186,9 @@ def _transposed(op: Any, tr: ThreadTranslator) -> Step:
     ty: Any = op.results[0].type
     dtype, shape = dtype_of(ty), tuple(ty.shape)
     if dtype is None:
-        raise Unsupported(f"a load of {ty}")
+        raise Unsupported.wrong_type("the result", ty)
     if (name in _READS) != (tr.warp_size == 64):
-        raise Unsupported(f"{tr.target.name} does not have this instruction")
+        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
     size = int(name.rpartition(".b")[2]) // 8
     # The global ones are of 16 bits where they are of 16 bytes, else of 8.
     unit = np.dtype(np.uint16 if "tr16" in name or (".tr." in name and size == 16) else np.uint8)

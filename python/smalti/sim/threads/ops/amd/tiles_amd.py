@@ -77,7 +77,7 @@ def _make_base(op: Any, tr: ThreadTranslator) -> Step:
     segments = attribute(op, "operandSegmentSizes")
     operands, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     if "tensor_counter" not in tr.target.waits:
-        raise Unsupported(f"tile copies on {tr.target.name}")
+        raise Unsupported.invalid(f"{tr.target.name} does not have tensor copies to LDS")
     memory, indices = operands[0], operands[1 : 1 + segments[1]]
     lds, places = operands[1 + segments[1]], operands[2 + segments[1] :]
     for position in (0, 1 + segments[1]):
@@ -115,13 +115,13 @@ def _make_descriptor(op: Any, tr: ThreadTranslator) -> Step:
     strides = mixed(attribute(op, "global_static_strides"), given["strides"])
     tile = mixed(attribute(op, "shared_static_sizes"), given["tile"])
     if strides[-1] != (False, 1):
-        raise Unsupported("a tile whose innermost stride is not 1")
+        raise Unsupported("the innermost stride is dynamic or not 1; a static stride of 1 is required")
     numbers_without_sign = 0
     if gathers:
         rows: Any = op.operands[1].type
         count, numbers_without_sign = rows.shape[0], (1 << rows.element_type.width) - 1
         if len(tile) != 2 or tile[0] != (False, count) or given["times"]:
-            raise Unsupported(f"a gather of {count} rows; the tile must have two dimensions and {count} rows")
+            raise Unsupported(f"the op gathers {count} rows; the tile must have two dimensions and {count} rows")
 
     def step(st: Any) -> None:
         def values(items: Any) -> Any:
@@ -231,7 +231,8 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
             if rows is not None and (np.diff(rows) < 0).any() and (rows >= descriptor.tensor[0]).any():
                 # CDNA5 ISA, "Tensor Data Mover Instructions".
                 message = (
-                    f"the gathered row indices are not sorted, and some are outside the tensor of {descriptor.tensor[0]} rows; "
+                    f"the gathered row indices are not sorted, and some are outside the tensor of {descriptor.tensor[0]} "
+                    "rows; "
                     "sort them, or keep all of them inside"
                 )
                 st.report("assertion", message, site, int(lane[0]))

@@ -31,7 +31,7 @@ def constant_of(value: Any) -> int:
     """The value of a constant operand."""
     op = value.owner if isinstance(value, ir.OpResult) else None
     if op is None or op.name not in ("arith.constant", "llvm.mlir.constant"):
-        raise Unsupported("a dynamic value for an operand that must be constant")
+        raise Unsupported("an operand that must be constant is dynamic; use llvm.mlir.constant")
     return ir.IntegerAttr(op.attributes["value"]).value
 
 
@@ -158,7 +158,7 @@ def _element_pointer(op: Any, tr: ThreadTranslator) -> Step:
         if number == 0:
             place, stride = 0 if is_slot else index * inside.size, inside.size
         elif is_slot and not inside.stride:
-            raise Unsupported("a dynamic struct member")
+            raise Unsupported("the index of a struct member is dynamic; a constant index is required")
         else:
             stride = inside.stride
             place, inside = inside.at(0 if is_slot else index)
@@ -281,7 +281,7 @@ def _integers(op: Any, tr: ThreadTranslator) -> Step:
 def _constant(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     if held_dtype(op.results[0].type) is None:
-        raise Unsupported(f"a constant of type {op.results[0].type}")
+        raise Unsupported.wrong_type("the constant", op.results[0].type)
     value = constant(op.attributes["value"], op.results[0].type)
 
     def step(st: Any) -> None:
@@ -303,7 +303,9 @@ def _resize(op: Any, tr: ThreadTranslator) -> Step:
 @operation("builtin.unrealized_conversion_cast")
 def _cast(op: Any, tr: ThreadTranslator) -> Step:
     if len(op.operands) != 1 or len(op.results) != 1:
-        raise Unsupported(f"{len(op.operands)} operands and {len(op.results)} results; one of each is required")
+        raise Unsupported(
+            f"the cast has {len(op.operands)} operands and {len(op.results)} results; one of each is required"
+        )
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     before, behind = op.operands[0].type, op.results[0].type
     if isinstance(before, ir.MemRefType) and str(behind).startswith("!llvm.struct<(ptr"):
@@ -319,7 +321,10 @@ def _cast(op: Any, tr: ThreadTranslator) -> Step:
 
         return describe
     if dtype_of(before) is None or dtype_of(behind) is None or rank_of(before) != rank_of(behind):
-        raise Unsupported(f"a conversion from {before} to {behind}")
+        raise Unsupported(
+            f"the op casts {before} to {behind}; scalars, or vectors of one rank, with elements of whole bytes "
+            "are required"
+        )
     dtype = dtype_of(behind)
     assert dtype is not None
 
@@ -360,7 +365,7 @@ def _extract_element(op: Any, tr: ThreadTranslator) -> Step:
     (result,), site = tr.results(op), tr.site(op)
     dtype = held_dtype(op.results[0].type)
     if dtype is None:
-        raise Unsupported(f"an element of {op.operands[0].type}")
+        raise Unsupported.wrong_type("the vector", op.operands[0].type)
 
     def step(st: Any) -> None:
         number = st.uniform(st.v[index])
@@ -381,7 +386,7 @@ def _insert_element(op: Any, tr: ThreadTranslator) -> Step:
     (result,), site = tr.results(op), tr.site(op)
     dtype = held_dtype(op.results[0].type)
     if dtype is None:
-        raise Unsupported(f"an element of {op.results[0].type}")
+        raise Unsupported.wrong_type("the result", op.results[0].type)
 
     def step(st: Any) -> None:
         number = st.uniform(st.v[index])

@@ -33,7 +33,7 @@ class Layout:
         if self.stride:
             return index * self.stride, self.fields[0][1]
         if not 0 <= index < len(self.fields):
-            raise Unsupported(f"field {index} of a type with {len(self.fields)} fields")
+            raise Unsupported.invalid(f"the index of the field is {index}; the struct has {len(self.fields)} fields")
         return self.fields[index]
 
 
@@ -51,7 +51,7 @@ def layout_of(ty: Any) -> Layout:
         return Layout(size, size)
     dtype = dtype_of(ty)
     if dtype is None:
-        raise Unsupported(f"the size of {ty}")
+        raise Unsupported.wrong_type("the memory", ty)
     if isinstance(ty, ir.VectorType):
         size = dtype.itemsize
         for extent in ty.shape:

@@ -365,7 +365,9 @@ def _insert_value(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     position = list(attribute(op, "position"))
     if len(position) != 1:
-        raise Unsupported("a nested struct")
+        raise Unsupported(
+            f"the position has {len(position)} indices; one index is supported, so extract the inner struct first"
+        )
     dtype = element_dtype(op.operands[1].type)
     rank = rank_of(op.operands[1].type)
 
@@ -386,7 +388,7 @@ def _undefined(op: Any, tr: ThreadTranslator) -> Step:
     dtype, shape = held_dtype(ty), shape_of(ty)
     value = None if dtype is None else np.zeros(shape, dtype) if shape else shaped(np.zeros((), dtype), dtype)
     if value is None and not str(ty).startswith("!llvm.struct"):
-        raise Unsupported(f"a value of type {ty}")
+        raise Unsupported.wrong_type("the value", ty)
 
     def step(st: Any) -> None:
         st.v[result] = value

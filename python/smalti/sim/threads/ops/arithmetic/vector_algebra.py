@@ -109,7 +109,7 @@ def _dimensions(expressions: Any) -> list[int]:
     found = []
     for expression in expressions:
         if not isinstance(expression, ir.AffineDimExpr):
-            raise Unsupported(f"an affine map with {expression}")
+            raise Unsupported(f"an affine map has the result {expression}; only dimensions are supported")
         found.append(expression.position)
     return found
 

@@ -46,7 +46,7 @@ def _swizzle_bits(op: Any, tr: ThreadTranslator) -> Step:
 def _swizzle(op: Any, tr: ThreadTranslator) -> Step:
     given = op.operands[1].owner
     if given.name not in ("llvm.mlir.constant", "arith.constant"):
-        raise Unsupported("a dynamic swizzle pattern")
+        raise Unsupported("the swizzle pattern is dynamic; a constant is required")
     return _crossbar(op, tr, _swizzled(ir.IntegerAttr(given.attributes["value"]).value & 0xFFFF, tr))
 
 
@@ -126,7 +126,7 @@ def _dpp_sources(kind: str, argument: Any, lane: Any, wave: int) -> tuple[Any, A
         return np.maximum(row - 1, 0), lane >= _ROW
     if wave == 64 and kind == "row_bcast_31":
         return np.full(len(lane), 31), lane >= 32
-    raise Unsupported(f"{kind} with a wave size of {wave}")
+    raise Unsupported.invalid(f"the DPP control {kind} does not exist on chips with a wave size of {wave}")
 
 
 @operation("amdgpu.dpp")
@@ -158,7 +158,7 @@ def _update_dpp(op: Any, tr: ThreadTranslator) -> Step:
     elif control in _CONTROLS:
         kind, argument = _CONTROLS[control], 1
     else:
-        raise Unsupported(f"the reserved DPP control {control:#x}")
+        raise Unsupported.invalid(f"DPP control {control:#x} is reserved by the ISA; use a defined control")
     masks = attribute(op, "rowMask"), attribute(op, "bankMask")
     return _move(op, tr, kind, argument, masks, bool(attribute(op, "boundCtrl")))
 
@@ -243,7 +243,10 @@ def _ballot(op: Any, tr: ThreadTranslator) -> Step:
     (predicate,), (result,) = tr.operands(op), tr.results(op)
     dtype = dtype_of(op.results[0].type)
     if dtype is None or dtype.itemsize * 8 < tr.warp_size:
-        raise Unsupported(f"a ballot of {tr.warp_size} lanes in {op.results[0].type}")
+        raise Unsupported(
+            f"the result has type {op.results[0].type}; an integer with a bit for each of the {tr.warp_size} "
+            "lanes is required"
+        )
 
     def step(st: Any) -> None:
         chosen = spread(st.v[predicate], np.dtype(np.bool_), st.lanes)
@@ -261,7 +264,7 @@ def _ballot(op: Any, tr: ThreadTranslator) -> Step:
 def _permute_rows(op: Any, tr: ThreadTranslator) -> Step:
     """Lanes read the other row of 16, at the lane of 4 selector bits (RDNA3 ISA guide, V_PERMLANEX16_B32)."""
     if not tr.target.architecture.startswith("RDNA"):
-        raise Unsupported(f"{tr.target.name} does not have this instruction")
+        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
     old, value, *selectors = tr.operands(op)
     (result,), site = tr.results(op), tr.site(op)
     dtype = dtype_of(op.results[0].type)

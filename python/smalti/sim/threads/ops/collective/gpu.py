@@ -237,7 +237,7 @@ def _named_barrier(op: Any, tr: ThreadTranslator) -> None:
     which = next(operands) if segments[0] else None
     count = next(operands) if segments[1] else None
     if len(op.operands) > segments[0] + segments[1] or len(op.results):
-        raise Unsupported("a reduction at the barrier")
+        raise Unsupported("the barrier has a reduction; only barriers without a reduction are supported")
 
     def wait(st: Any) -> Any:
         chosen = 0 if which is None else numbered(st, st.v[which], site, "pass different barrier numbers")

@@ -101,10 +101,10 @@ def _of_region(op: Any, tr: ThreadTranslator, dtype: np.dtype[Any]) -> Callable[
     steps = []
     for inside in operations[:-1]:
         if inside.name.partition(".")[0] not in ("arith", "math"):
-            raise Unsupported(f"a reduction with '{inside.name}'")
+            raise Unsupported(f"the region contains '{inside.name}'; only arith and math ops are supported in it")
         made = tr.step(inside)
         if made is None or made.step is None:
-            raise Unsupported(f"a reduction with '{inside.name}'")
+            raise Unsupported(f"the region contains '{inside.name}'; only arith and math ops are supported in it")
         steps.append(made.step)
     (given,) = tr.operands(operations[-1])
 
@@ -129,7 +129,7 @@ def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
     lane, *given = tr.operands(op)
     results, site, size = tr.results(op), tr.site(op), attribute(op, "warp_size")
     if size != tr.warp_size:
-        raise Unsupported(f"a warp size of {size}; the warp size of {tr.target.chip} is {tr.warp_size}")
+        raise Unsupported.invalid(f"'warp_size' is {size}; the warp size of {tr.target.chip} is {tr.warp_size}")
     block = tr.only_block(op.regions[0])
     gathered = [
         _Parts(argument.type, value.type, size)
@@ -150,7 +150,7 @@ def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
     tr.control(begin)
     yields = tr.body(block)
     if tr.waits != before:
-        raise Unsupported("an op in the region that may wait for other threads")
+        raise Unsupported("an op in the region may wait for other threads; such ops are not supported in it")
     kinds = [view.operation for view in block.operations][-1].operands
     scattered = [_Parts(value.type, result.type, size) for value, result in zip(kinds, op.results, strict=True)]
 
@@ -171,11 +171,16 @@ class _Parts:
         self.part = tuple(part.shape) if isinstance(part, ir.VectorType) else ()
         self.dtype = held_dtype(whole)
         if len(self.shape) != len(self.part) or self.dtype is None:
-            raise Unsupported(f"a distribution of {whole} to {part} per lane")
+            raise Unsupported(
+                f"{whole} is distributed as {part} per lane; equal ranks and elements of whole bytes are required"
+            )
         self.scales = [n // m for n, m in zip(self.shape, self.part, strict=True)]
         self.same = self.shape == self.part
         if not self.same and int(np.prod(self.scales)) != lanes:
-            raise Unsupported(f"a distribution of {whole} to {part} per lane across {lanes} lanes")
+            raise Unsupported(
+                f"{whole} is distributed as {part} per lane; the parts of all {lanes} lanes must have as many "
+                "elements as the whole"
+            )
 
     def _interleaved(self) -> list[int]:
         """The axes of parts, each after the axis of its owner."""

@@ -60,7 +60,9 @@ def _rotate(op: Any, tr: ThreadTranslator) -> Step:
     (value,), (result, valid), site = tr.operands(op), tr.results(op), tr.site(op)
     by, width = attribute(op, "offset"), attribute(op, "width")
     if width > tr.warp_size:
-        raise Unsupported(f"a rotation of width {width} with a warp size of {tr.warp_size}")
+        raise Unsupported.invalid(
+            f"the width is {width}; it must be at most the warp size of {tr.target.name}, {tr.warp_size}"
+        )
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
     lane = np.arange(tr.warp_size)
     source = (lane + by & width - 1) + (lane & -width)
@@ -188,7 +190,8 @@ def members(st: Any, mask: Any, what: str, site: Site, elsewhere: bool) -> Array
             message = f"{what} with mask {masks[at]:#x} diverges: lane {lost} of {name} {says}"
             if elsewhere:
                 raise LaunchError(
-                    f"{site.location}: {message} and may execute a matching op on another path; the simulator runs the lanes of "
+                    f"{site.location}: {message} and may execute a matching op on another path; the simulator runs the "
+                    "lanes of "
                     "a warp in lockstep and requires all lanes of the mask at the same op"
                 )
             st.stop("divergence", message, site, at)

@@ -37,7 +37,9 @@ class Matrix:
         self.each = self.rows * self.columns // tr.warp_size
         """Elements per lane."""
         if not self.each or self.columns % self.each or self.rows * self.columns % tr.warp_size:
-            raise Unsupported(f"a matrix of type {ty} with a warp size of {tr.warp_size}")
+            raise Unsupported(
+                f"the matrix has type {ty}; each of the {tr.warp_size} lanes must hold an equal part of one row"
+            )
 
     def places(self, st: Any, lead: int, transposed: bool) -> tuple[Array, Array]:
         """The byte offsets of each lane's first element, and of its other elements relative to that."""
@@ -90,7 +92,9 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
 
 def _same_elements(memory: Any, matrix: Matrix) -> None:
     if arith.type_of(memory.element_type) != matrix.dtype:
-        raise Unsupported(f"element type {memory.element_type} in memory")
+        raise Unsupported(
+            f"the memory has elements of {memory.element_type}; the element type of the matrix is required"
+        )
 
 
 @operation("gpu.subgroup_mma_constant_matrix")
@@ -109,7 +113,7 @@ def _constant(op: Any, tr: ThreadTranslator) -> Step:
 def _compute(op: Any, tr: ThreadTranslator) -> Step:
     (a, b, c), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     if "a_transpose" in op.attributes or "b_transpose" in op.attributes:
-        raise Unsupported("transposed operands")
+        raise Unsupported("'a_transpose' or 'b_transpose' is set; only operands that are not transposed are supported")
     left, right, into = (Matrix(value.type, tr) for value in op.operands)
     wide = np.dtype(np.int64 if into.dtype.kind == "i" else np.float32)
 

@@ -24,13 +24,13 @@ from ..arithmetic.llvm import accessed, address_space, pointee
 @operation("func.call", "llvm.call")
 def _call(op: Any, tr: ThreadTranslator) -> Step | None:
     if "callee" not in op.attributes:
-        raise Unsupported("an indirect call")
+        raise Unsupported("the call is indirect; only calls of a named function are supported")
     name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     found = of_name(op, name, "func.func" if op.name == "func.call" else "llvm.func")
     if found is None or not len(found.regions[0].blocks):
         return _library(op, tr, name)
     if name in tr.calls:
-        raise Unsupported(f"the recursive function @{name}")
+        raise Unsupported(f"@{name} is recursive; only functions that do not call themselves are supported")
     tr.calls.append(name)
     region = found.regions[0]
     tr.emit(tr.moves(tr.operands(op), [tr.slot(argument) for argument in region.blocks[0].arguments]))
@@ -55,7 +55,10 @@ def _library(op: Any, tr: ThreadTranslator, name: str) -> Step:
         return _sine_and_cosine(op, tr)
     libdevice, ocml = _LIBDEVICE.fullmatch(name), _OCML.fullmatch(name)
     if (libdevice is None and ocml is None) or len(op.results) != 1:
-        raise Unsupported(f"the function @{name}, which the module does not define")
+        raise Unsupported(
+            f"the module does not define @{name}; only functions of libdevice (__nv_*) and OCML (__ocml_*) may "
+            "be undefined"
+        )
     word = (ocml or libdevice)[1]  # pyright: ignore[reportOptionalSubscript]
     dtype = dtype_of(op.results[0].type)
     if dtype is None:
@@ -73,7 +76,7 @@ def _library(op: Any, tr: ThreadTranslator, name: str) -> Step:
             return elementwise(op, tr, arith.FLOAT_FUNCTIONS[_BY_ARITH[short]])
         if (function := math.FUNCTIONS.get(_NAMES.get(short, short))) is not None:
             return elementwise(op, tr, in_double(function, dtype))
-    raise Unsupported(f"the function @{name}")
+    raise Unsupported(f"the simulator does not implement the library function @{name}; define it in the module")
 
 
 def _sine_and_cosine(op: Any, tr: ThreadTranslator) -> Step:

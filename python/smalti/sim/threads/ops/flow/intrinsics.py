@@ -315,7 +315,7 @@ def _select(op: Any, tr: ThreadTranslator) -> Step:
     (result,), ty = tr.results(op), op.results[0].type
     dtype, rank, each = dtype_of(ty), rank_of(ty), rank_of(op.operands[0].type)
     if dtype is None:
-        raise Unsupported(f"a value of type {ty}")
+        raise Unsupported.wrong_type("the value", ty)
 
     def step(st: Any) -> None:
         chosen = np.asarray(st.v[condition], np.bool_)

@@ -159,7 +159,7 @@ def _for(op: Any, tr: ThreadTranslator) -> None:
         if bits < 64:
             return number.astype(np.int64) & (1 << bits) - 1
         if (number < 0).any():
-            raise Unsupported("unsigned loop bounds of 2^63 or more")
+            raise Unsupported("an unsigned loop bound is 2^63 or more; smaller bounds are required")
         return number
 
     def assign(st: Any, now: Any) -> None:
@@ -225,7 +225,7 @@ def _at_least(least: int, value: Any) -> Any:
 def _parallel(op: Any, tr: ThreadTranslator) -> None:
     """Each thread runs all iterations in order, as `scf.parallel` is lowered inside a kernel."""
     if "mapping" in op.attributes:
-        raise Unsupported("a loop mapped to processors; use scf.forall in a kernel")
+        raise Unsupported("'mapping' maps the loop to processors; use scf.forall with a mapping instead")
     count, slots = attribute(op, "operandSegmentSizes")[0], tr.operands(op)
     block = tr.only_block(op.regions[0])
     space = _Space(op, tr, [tr.slot(argument) for argument in block.arguments])
@@ -271,7 +271,7 @@ def _affine_parallel(op: Any, tr: ThreadTranslator) -> None:
     for kind, slot, value in zip(kinds, initial, op.results, strict=True):
         dtype = dtype_of(value.type)
         if dtype is None or rank_of(value.type) or kind == "assign":
-            raise Unsupported(f"reduction '{kind}' of {value.type}")
+            raise Unsupported(f"the reduction is '{kind}' of {value.type}; an operation on scalar numbers is required")
         tr.emit(_holding_constant(slot, neutral(kind, dtype), dtype))
         functions.append((combining(kind, dtype), dtype))
 
@@ -327,14 +327,17 @@ class _Elements:
         found = [_MAPPING.fullmatch(str(item)) for item in ir.ArrayAttr(op.attributes["mapping"])]
         kinds = {match[1] for match in found if match}
         if None in found or len(kinds) != 1 or len({match[2] is None for match in found if match}) != 1:
-            raise Unsupported(f"the mapping {op.attributes['mapping']}")
+            raise Unsupported(
+                f"the mapping is {op.attributes['mapping']}; all dimensions must use one kind: block, warpgroup, "
+                "warp, thread or lane"
+            )
         self.kind = kinds.pop()
         matches = [match for match in found if match is not None]
         self.linear = matches[0][2] is None
         self.places = [int(match[3]) if self.linear else "xyz".index(match[2]) for match in matches]
         """For each loop dimension the processor dimension."""
         if self.kind == "lane" and not self.linear:
-            raise Unsupported("a mapping to lanes along x, y or z; a linear mapping is required")
+            raise Unsupported("the loop is mapped to lanes along x, y or z; use #gpu.lane<linear_dim_N>")
 
     def of(self, st: Any) -> tuple[list[Any], list[int]]:
         """The processor's index along each dimension, and the number of processors."""
@@ -361,7 +364,7 @@ class _Elements:
 @operation("scf.forall")
 def _forall(op: Any, tr: ThreadTranslator) -> None:
     if len(op.results):
-        raise Unsupported("shared tensor outputs")
+        raise Unsupported("the loop has tensor results; only loops on memrefs are supported")
     segments, slots = attribute(op, "operandSegmentSizes"), tr.operands(op)
     ends = [sum(segments[: i + 1]) for i in range(3)]
     parts = (slots[: ends[0]], slots[ends[0] : ends[1]], slots[ends[1] : ends[2]])

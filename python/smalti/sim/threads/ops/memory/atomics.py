@@ -61,7 +61,8 @@ class Atomic:
             size = self.dtype.itemsize
             st.report(
                 "assertion",
-                f"{what} of {size} B is at byte offset {at[lane]} of {buffer.name}; the offset must be a multiple of {size}",
+                f"{what} of {size} B is at byte offset {at[lane]} of {buffer.name}; the offset must be a multiple of "
+                f"{size}",
                 self.site,
                 lane,
             )
@@ -185,7 +186,10 @@ def _elements(ty: Any, what: str) -> tuple[np.dtype[Any], int]:
     """The type and number of the elements of a value."""
     dtype = dtype_of(ty)
     if dtype is None or dtype == np.dtype(np.bool_) or rank_of(ty) > 1:
-        raise Unsupported(f"{what} of type {ty}")
+        raise Unsupported(
+            f"{what} has type {ty}; a scalar or a one-dimensional vector of integers or floats of whole bytes is "
+            "required"
+        )
     return dtype, int(np.prod(ty.shape)) if rank_of(ty) else 1
 
 
@@ -247,7 +251,7 @@ def _memref_generic(op: Any, tr: ThreadTranslator) -> Step | None:
     for inside in operations:
         made = tr.step(inside)
         if made is None or made.step is None:
-            raise Unsupported(f"'{inside.name}' in its region")
+            raise Unsupported(f"the region contains '{inside.name}'; only ops without control flow are supported in it")
         body.append(made.step)
     (yielded,) = tr.operands(last)
 
@@ -285,7 +289,7 @@ def level_of(op: Any, tr: ThreadTranslator) -> int:
     name = attribute(op, "syncscope", "")
     scopes = _SCOPES[tr.target.vendor]
     if name not in scopes:
-        raise Unsupported(f"scope '{name}'; the scopes for {tr.target.name} are: {', '.join(scopes)}")
+        raise Unsupported.invalid(f"the scope is '{name}'; the scopes for {tr.target.name} are: {', '.join(scopes)}")
     return scopes[name]
 
 

@@ -24,7 +24,7 @@ def _get_global(op: Any, tr: ThreadTranslator) -> Step:
     if memory_space(ty) == "global":
         return _constant_global(op, tr, view)
     if memory_space(ty) != "shared":
-        raise Unsupported(f"a global of {ty}")
+        raise Unsupported(f"the global has type {ty}; global or shared memory is required")
     offset = tr.of_name(str(op.attributes["name"]), size)
     tr.uses(ty)
 
@@ -56,9 +56,7 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
     name = ir.FlatSymbolRefAttr(op.attributes["global_name"]).value
     found = of_name(op, name, "llvm.mlir.global")
     if found is None:
-        raise Unsupported(
-            f"the address of @{name}, which is not a global; only addresses of llvm.mlir.global are supported"
-        )
+        raise Unsupported(f"@{name} is not a global variable; only addresses of llvm.mlir.global are supported")
     ty = ir.TypeAttr(found.attributes["global_type"]).value
     barriers = _NAMED_BARRIERS.fullmatch(str(ty))
     if barriers:
@@ -68,10 +66,13 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
         # A variable without a size is the launch's dynamic shared memory.
         return _known(result, tr.of_name(f"@{name}", size)) if size else _dynamic(result)
     if "constant" not in found.attributes or "value" not in found.attributes:
-        raise Unsupported(f"the address of @{name}, which is not a constant")
+        raise Unsupported(
+            f"@{name} is not a constant with a value; variables in global memory are not supported, pass an "
+            "argument instead"
+        )
     content: Any = found.attributes["value"]
     if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
-        raise Unsupported(f"the address of @{name}, whose value is {content}")
+        raise Unsupported(f"the value of @{name} is {content}; an array of integers or floats is required")
     return _known(result, tr.constant(name, bytes_of(content, op)))
 
 

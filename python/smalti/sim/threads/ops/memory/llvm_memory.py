@@ -24,7 +24,9 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
     (result,), kept = tr.results(op), tr.temporary()
     size = layout_of(op.attributes["elem_type"].value).size * constant_of(op.operands[0])
     if size > MOST_PRIVATE:
-        raise Unsupported(f"{size} B of private memory per thread; the limit of the simulator is {MOST_PRIVATE} B")
+        raise Unsupported(
+            f"the op allocates {size} B of private memory per thread; the limit of the simulator is {MOST_PRIVATE} B"
+        )
     tr.privates.append(kept)
     pointer = PRIVATE_BEGIN + (len(tr.privates) - 1) * SPACING
 

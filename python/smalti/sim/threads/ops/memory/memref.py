@@ -35,18 +35,18 @@ def index_reader(op: Any, tr: ThreadTranslator, first: int, last: int = 0) -> Ca
 def memory_dtype(ty: Any) -> np.dtype[Any]:
     found = dtype_of(ty.element_type)
     if isinstance(ty.element_type, ir.VectorType) or found is None or str(ty.element_type) in SMALL_TYPES:
-        raise Unsupported(f"element type {ty.element_type} in memory")
+        raise Unsupported.wrong_type("the memory", ty)
     return found
 
 
 def allocation(ty: Any) -> tuple[int, tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]]:
     """The size of a type in bytes, its shape, its strides in bytes, and its numpy type."""
     if not ty.has_static_shape:
-        raise Unsupported(f"an allocation of {ty}")
+        raise Unsupported(f"the op allocates {ty}; a static shape is required")
     shape, dtype = tuple(ty.shape), memory_dtype(ty)
     strides = contiguous(shape)
     if math.prod(shape) and (list(strides), 0) != strides_and_offset(ty):
-        raise Unsupported(f"an allocation of {ty}, whose layout is not contiguous")
+        raise Unsupported(f"the op allocates {ty}; a contiguous layout is required")
     return math.prod(shape) * dtype.itemsize, (shape, tuple(by * dtype.itemsize for by in strides), dtype)
 
 
@@ -55,7 +55,7 @@ def _alloc(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     ty = op.results[0].type
     if memory_space(ty) != "shared" or len(op.operands):
-        raise Unsupported(f"an allocation of {ty}")
+        raise Unsupported(f"the op allocates {ty}; shared memory of a static shape is required")
     size, view = allocation(ty)
     offset = tr.allocate(size)
     tr.uses(ty)
@@ -83,7 +83,9 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
         return _alloc(op, tr)
     size, view = allocation(ty)
     if size > MOST_PRIVATE:
-        raise Unsupported(f"{size} B of private memory per thread; the limit of the simulator is {MOST_PRIVATE} B")
+        raise Unsupported(
+            f"the op allocates {size} B of private memory per thread; the limit of the simulator is {MOST_PRIVATE} B"
+        )
 
     def step(st: Any) -> None:
         st.v[result] = View(PrivateBuffer("private memory", st.lanes, size), 0, *view)
@@ -374,7 +376,8 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
         if shapes[0] != shapes[1]:
             st.stop(
                 "assertion",
-                f"the source has shape {shapes[0]}, and the destination has shape {shapes[1]}; the shapes must be equal",
+                f"the source has shape {shapes[0]}, and the destination has shape {shapes[1]}; the shapes must be "
+                "equal",
                 site,
             )
         shape = tuple(shapes[0])
@@ -412,7 +415,7 @@ def _reshape(op: Any, tr: ThreadTranslator) -> Step:
     (source, lengths), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     ty = op.results[0].type
     if not isinstance(ty, ir.MemRefType):
-        raise Unsupported(f"memory of type {ty}")
+        raise Unsupported(f"the result has type {ty}; a memref is required")
     sizes, dynamic = list(ty.shape), ir.ShapedType.get_dynamic_size()
 
     def step(st: Any) -> None:

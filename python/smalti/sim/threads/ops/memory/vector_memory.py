@@ -21,7 +21,7 @@ from .memref import index_reader, memory_dtype
 def stored_dtype(ty: Any) -> np.dtype[Any]:
     """The numpy type of a vector's elements in memory."""
     if bits_of(ty) == 1 and shape_of(ty) != (1,):
-        raise Unsupported(f"{ty} in memory")
+        raise Unsupported(f"the op accesses {ty} in memory; of vectors of i1, only vector<1xi1> is supported")
     return element_dtype(ty)
 
 
@@ -93,7 +93,8 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
         if view.dtype != dtype:
             st.stop(
                 "assertion",
-                f"the memref has elements of {view.dtype}, and the vector has elements of {dtype}; equal types are required",
+                f"the memref has elements of {view.dtype}, and the vector has elements of {dtype}; equal types are "
+                "required",
                 site,
             )
         st.v[result] = st.load(view, indices(st), shape, site)
@@ -121,7 +122,7 @@ def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> A
     bounds."""
     base = op.operands[memory]
     if not isinstance(base.type, ir.MemRefType):
-        raise Unsupported(f"a transfer of {base.type}")
+        raise Unsupported(f"the op accesses {base.type}; a memref is required")
     segments = attribute(op, "operandSegmentSizes")
     start = sum(segments[: memory + 1])
     slots = tr.operands(op)[start : start + segments[memory + 1]]
@@ -277,7 +278,7 @@ def _masked_load(op: Any, tr: ThreadTranslator) -> Step:
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     source, (mask, passed) = slots[0], slots[-2:]
     if not isinstance(op.operands[0].type, ir.MemRefType):
-        raise Unsupported(f"a load from {op.operands[0].type}")
+        raise Unsupported(f"the op loads from {op.operands[0].type}; a memref is required")
     ty = op.results[0].type
     shape, dtype = shape_of(ty), stored_dtype(ty)
     indices, rank = index_reader(op, tr, 1, 3 if gathers else 2), len(shape)
@@ -309,7 +310,7 @@ def _masked_store(op: Any, tr: ThreadTranslator) -> Step:
     slots, site = tr.operands(op), tr.site(op)
     target, (mask, value) = slots[0], slots[-2:]
     if not isinstance(op.operands[0].type, ir.MemRefType):
-        raise Unsupported(f"a store to {op.operands[0].type}")
+        raise Unsupported(f"the op stores to {op.operands[0].type}; a memref is required")
     ty = op.operands[len(op.operands) - 1].type
     shape, dtype, rank = shape_of(ty), stored_dtype(ty), rank_of(ty)
     indices = index_reader(op, tr, 1, 3 if scatters else 2)
@@ -340,7 +341,10 @@ def _mask(op: Any, tr: ThreadTranslator) -> None:
     *operations, ends = (view.operation for view in block.operations)
     for inside in operations:
         if inside.name not in _MASKABLE:
-            raise Unsupported(f"a mask for '{inside.name}'")
+            raise Unsupported(
+                f"the region contains '{inside.name}', which cannot be masked; maskable ops: "
+                f"{', '.join(sorted(_MASKABLE))}"
+            )
         tr.vector_mask = mask
         tr.operation(inside)
         tr.vector_mask = None
@@ -350,7 +354,7 @@ def _mask(op: Any, tr: ThreadTranslator) -> None:
     ty = op.results[0].type
     shape, dtype = shape_of(ty), stored_dtype(ty)
     if shape != shape_of(op.operands[0].type):
-        raise Unsupported("pass-through values for a mask of another shape")
+        raise Unsupported("the mask and the pass-through value have different shapes; equal shapes are required")
 
     def choose(st: Any) -> None:
         found = [st.v[mask], np.asarray(st.v[results[0]], dtype), np.asarray(st.v[passed[0]], dtype)]

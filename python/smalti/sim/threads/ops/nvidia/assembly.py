@@ -41,7 +41,7 @@ def _assembly(op: Any, tr: ThreadTranslator) -> Step | None:
     for pattern, translate in ASSEMBLY:
         if match := pattern.fullmatch(normalized(text)):
             return translate(op, tr, match)
-    refused = Unsupported(f"inline assembly '{normalized(text)}'")
+    refused = Unsupported(f"the assembly '{normalized(text)}' is not modeled; use an op instead")
     if tr.target.vendor != "nvidia":
         raise refused
     try:
@@ -83,7 +83,9 @@ class Arguments:
             if word.isdigit() and int(word) < self.results:
                 self._found[int(word)] = operand
             elif not re.fullmatch("[a-zA-Z]", word):
-                raise Unsupported(f"inline assembly with the constraint '{word}'")
+                raise Unsupported(
+                    f"the inline assembly has the constraint '{word}'; a letter or the number of a result is required"
+                )
             self._found.append(operand)
 
     def value(self, operand: Operand) -> Any:
@@ -113,7 +115,9 @@ def _held(op: Any, tr: ThreadTranslator) -> Step | None:
     outputs = attribute(op, "constraints").count("=")
     kinds = [(dtype_of(value.type), rank_of(value.type)) for value in op.operands]
     if len(results) != 1 or outputs != len(operands) or any(dtype is None for dtype, _ in kinds):
-        raise Unsupported("empty inline assembly whose results differ from its operands")
+        raise Unsupported(
+            "the inline assembly is empty; it must have as many results as operands, of types of whole bytes"
+        )
 
     def step(st: Any) -> None:
         items = []

@@ -37,7 +37,7 @@ def _operation(name: str, kind: str) -> str:
     if kind.startswith("f"):
         if name == "add":
             return "fadd"
-        raise Unsupported(f"operation '{name}' on {kind}")
+        raise Unsupported(f"the atomic operation is '{name}' on {kind}; floats support only 'add'")
     return f"u{name}" if name in ("min", "max") and kind.startswith("u") else name
 
 
@@ -53,7 +53,9 @@ def _typed(given: Arguments, tr: ThreadTranslator, number: str, dtype: np.dtype[
     value = given.numbered(int(number))
     found = dtype_of(value.type)
     if found is None or found.itemsize != dtype.itemsize:
-        raise Unsupported(f"inline assembly operand ${number} of type {value.type}")
+        raise Unsupported(
+            f"operand ${number} of the inline assembly has type {value.type}; a type of {dtype.itemsize} B is required"
+        )
     return tr.slot(value), found
 
 
@@ -64,7 +66,8 @@ def _rows(st: Any, slot: int, given: np.dtype[Any], dtype: np.dtype[Any]) -> Arr
 def _result(op: Any, dtype: np.dtype[Any]) -> Any:
     """The type of the result."""
     if len(op.results) != 1 or (found := dtype_of(op.results[0].type)) is None or found.itemsize != dtype.itemsize:
-        raise Unsupported(f"inline assembly with result types {', '.join(str(v.type) for v in op.results) or 'none'}")
+        types = ", ".join(str(value.type) for value in op.results) or "none"
+        raise Unsupported(f"the inline assembly has result types {types}; one result of {dtype.itemsize} B is required")
     return found
 
 

@@ -193,9 +193,14 @@ def _remote(op: Any, tr: ThreadTranslator, count: int, word: np.dtype[Any], comb
     target, *registers, address = tr.operands(op)
     pointers = (op.operands[0].type, op.operands[count + 1].type) if len(registers) == count else ()
     if not pointers or any(address_space(ty) != IN_CLUSTER for ty in pointers):
-        raise Unsupported(f"inline assembly with operand types {', '.join(str(v.type) for v in op.operands)}")
+        found = ", ".join(str(value.type) for value in op.operands)
+        raise Unsupported(
+            f"the inline assembly has operands of types {found}; pointers to shared memory of the cluster "
+            f"(!llvm.ptr<{IN_CLUSTER}>) "
+            f"and {count} registers are required"
+        )
     if any(dtype_of(op.operands[1 + i].type) != np.dtype(np.int32) for i in range(count)):
-        raise Unsupported("inline assembly with registers that are not i32")
+        raise Unsupported("a register operand of the inline assembly is not i32; i32 is required")
     site = tr.site(op)
     tr.uses_shared(word.itemsize)
 
@@ -209,7 +214,8 @@ def _remote(op: Any, tr: ThreadTranslator, count: int, word: np.dtype[Any], comb
             if any(home(warp, number << BLOCK_BITS, site, "the store")[0] is not block for number in numbers):
                 warp.stop(
                     "assertion",
-                    f"the destination of the store and {barrier.name} are in different blocks; the mbarrier must be in the destination block",
+                    f"the destination of the store and {barrier.name} are in different blocks; the mbarrier must be in "
+                    "the destination block",
                     site,
                 )
             _start(st, warp, lanes, block.shared, places & ((1 << BLOCK_BITS) - 1), values, barrier, combine, site)

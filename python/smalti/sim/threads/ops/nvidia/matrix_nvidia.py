@@ -67,14 +67,17 @@ def _mma(
     accumulator elements to the result elements. `of_bits` replaces the multiplication for single bits. Registers hold
     one of `stored` elements of A, and `changes` expands them."""
     if m not in (8, 16):
-        raise Unsupported(f"an MMA of {m} rows")
+        raise Unsupported(f"M is {m}; 8 or 16 is required")
     readers = []
     for kind, count, rows, depth in zip(kinds, counts, (m, COLUMNS), (k // stored, k), strict=True):
         if kind not in READERS:
-            raise Unsupported(f"an MMA of {kind}")
+            raise Unsupported(f"an operand has elements of {kind}; supported: {', '.join(READERS)}")
         bits, read = READERS[kind]
         if count * LANES * max(bits, 32) != rows * depth * bits:
-            raise Unsupported(f"{count} registers per thread for a matrix of {rows} x {depth} {bits}-bit elements")
+            raise Unsupported(
+                f"a thread has {count} registers of a matrix of {rows} x {depth} {bits}-bit elements; the matrix "
+                "must fill the registers of a warp"
+            )
         readers.append(read)
 
     element = _ELEMENTS.get(kinds[0], kinds[0])
@@ -122,11 +125,16 @@ def multiply_vectors(op: Any, tr: ThreadTranslator, stored: int = 1, changes: Ch
     m, n, k = attribute(op, "mmaShape")
     kinds: list[Any] = [*(held_dtype(ty) for ty in types[:2]), dtype_of(types[2])]
     if n != COLUMNS or any(dtype is None for dtype in kinds):
-        raise Unsupported(f"an MMA of {types[0]} and {types[1]}")
+        raise Unsupported(
+            f"N is {n}, with operands {types[0]} and {types[1]}; N = {COLUMNS} and elements of integers or "
+            "floats are required"
+        )
     element = str(types[0].element_type)
     kind = _OF_ELEMENTS.get(element, element)
     if kind == "tf32" and "tf32Enabled" not in op.attributes:
-        raise Unsupported("f32 operands without tf32Enabled")
+        raise Unsupported(
+            "the operands are f32 without 'tf32Enabled'; add the attribute, so that they are rounded to tf32"
+        )
     shape = tuple(types[2].shape)
     others: list[Any] = [(dtype_of(ty), rank_of(ty)) for ty in types[3:]]
     dtype: Any = kinds[2]
@@ -185,9 +193,9 @@ def _nvvm_mma(op: Any, tr: ThreadTranslator) -> Step:
         found = re.search(r"<(\w+)>", str(op.attributes["b1Op"]))
         of_bits = found[1] if found else ""
         if saturate or kinds[0] != kinds[1] or of_bits not in ("xor_popc", "and_popc"):
-            raise Unsupported("this combination of shape and operation of the single-bit MMA")
+            raise Unsupported("a single-bit MMA requires b1 for both operands, xor_popc or and_popc, and no saturation")
     elif "b1Op" in op.attributes:
-        raise Unsupported(f"a single-bit operation for an MMA of {kinds[0]}")
+        raise Unsupported(f"'b1Op' is set for operands of {kinds[0]}; only operands of b1 have a single-bit operation")
     return multiply_registers(op, tr, shape, kinds, counts, saturate, of_bits)
 
 
@@ -207,7 +215,7 @@ def multiply_registers(
     m, n, k = shape
     of_a, of_b, of_c = counts
     if n != COLUMNS:
-        raise Unsupported(f"an MMA of {m} x {n} x {k}")
+        raise Unsupported(f"N is {n}; {COLUMNS} is required")
     factors = slots[:of_a], slots[of_a : of_a + of_b]
     multiply = _mma(m, k, kinds, (of_a, of_b), factors, _words, of_bits, stored, changes)
     types: list[Any] = [operand.type for operand in op.operands]
@@ -217,13 +225,17 @@ def multiply_registers(
     before, behind = of_a + of_b, of_a + of_b + of_c
     sums, of_pairs = registers[before], bool(ranks[before])
     if m * COLUMNS != of_c * LANES * (2 if of_pairs else 1):
-        raise Unsupported(f"{of_c} registers of {types[before]} per thread for an accumulator of {m} x {COLUMNS}")
+        raise Unsupported(
+            f"a thread has {of_c} accumulator registers of {types[before]}; the {m} x {COLUMNS} elements must "
+            "fill the registers of a warp"
+        )
     wide = np.dtype(np.int64 if sums is not None and sums.kind == "i" else np.float64)
     results = re.fullmatch(r"!llvm\.struct<\((.*)\)>", str(op.results[0].type))
     alike = results is not None and set(re.split(r",\s*", results[1])) == {str(types[before])}
     if any(dtype is None for dtype in registers) or not alike:
         raise Unsupported(
-            f"the accumulator has elements of {types[before]} and the result has type {op.results[0].type}; a struct of "
+            f"the accumulator has elements of {types[before]} and the result has type {op.results[0].type}; a "
+            "struct of "
             "supported elements of the same type is required"
         )
 
@@ -274,7 +286,10 @@ class _Matrices:
         known = {(8, 8): (16,), (8, 16): (6, 4), (16, 16): (8, 6, 4), (16, 8): (8,)}
         must = {(8, 16): False, (16, 16): True, (16, 8): True}.get(shape, transposed)
         if self.bits not in known.get(shape, ()) or transposed != must:
-            raise Unsupported(f"matrices of {shape[0]} x {shape[1]} of {element}")
+            raise Unsupported(
+                f"the matrices are {shape[0]} x {shape[1]} of {element}, {'' if transposed else 'not '}transposed; "
+                "PTX does not have this form"
+            )
         self.shape, self.transposed = shape, transposed
         # Of 16 x 8 a row in memory is a column.
         self.rows = 16 if shape == (16, 16) else 8
@@ -350,7 +365,7 @@ def _nvgpu_ldmatrix(op: Any, tr: ThreadTranslator) -> Step:
     shape = tuple(op.results[0].type.shape)
     dtype = numpy_type(ty.element_type)
     if dtype is None or (transposed and dtype.itemsize != 2):
-        raise Unsupported(f"matrices of {ty.element_type}")
+        raise Unsupported.wrong_type("the memory", ty)
     tr.uses(ty)
     length = ROW // dtype.itemsize
     matrices = _Matrices((8, 8), "b16", transposed)
@@ -381,7 +396,10 @@ def _nvvm_ldmatrix(op: Any, tr: ThreadTranslator) -> Step:
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     matrices, count = _matrices(op), attribute(op, "num")
     if matrices.rows * count > LANES:
-        raise Unsupported(f"{count} matrices of {matrices.rows} rows")
+        raise Unsupported(
+            f"the op loads {count} matrices of {matrices.rows} rows; the {LANES} lanes pass at most {LANES} row "
+            "addresses"
+        )
     space = address_space(op.operands[0].type)
     tr.uses_shared(min(matrices.bits // 8, 2) or 1)
 
@@ -398,7 +416,9 @@ def _nvvm_stmatrix(op: Any, tr: ThreadTranslator) -> Step:
     target, *sources = tr.operands(op)
     site, matrices = tr.site(op), _matrices(op)
     if matrices.bits < 8 or matrices.rows > 8:
-        raise Unsupported(f"matrices of {matrices.shape[0]} x {matrices.shape[1]}")
+        raise Unsupported(
+            f"the matrices are {matrices.shape[0]} x {matrices.shape[1]}; 8 x 8 of b16 or 16 x 8 of b8 is required"
+        )
     space = address_space(op.operands[0].type)
     tr.uses_shared(matrices.bits // 8)
 

@@ -31,7 +31,7 @@ class _Sparse:
 
     def __init__(self, kind: str, m: int, k: int, ordered: bool, selector: int) -> None:
         if m != 16:
-            raise Unsupported(f"a sparse MMA of {m} rows")
+            raise Unsupported(f"M is {m}; a sparse MMA requires M = 16")
         bits = READERS[kind][0] if kind in READERS else 0
         # 2 of 4 elements, of 4 bits 2 pairs of 4, of 32 bits 1 of 2.
         self.chunk, self.unit = {4: (8, 2), 32: (2, 1)}.get(bits, (4, 1))
@@ -40,7 +40,9 @@ class _Sparse:
         # Lanes of four that have the metadata of a row and of the one eight below.
         lanes = chunks // 4
         if lanes not in (1, 2, 4) or not 0 <= selector < 4 // lanes:
-            raise Unsupported(f"sparsity selector {selector} for an MMA of {kind} with K = {k}")
+            raise Unsupported(
+                f"the sparsity selector is {selector} for {kind} with K = {k}; PTX does not have this form"
+            )
         row, chunk = np.arange(m)[:, None], np.arange(chunks)[None, :]
         self.lane = 4 * (row % 8) + lanes * selector
         if kind in _IN_HALVES:

@@ -72,7 +72,7 @@ def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, 
     of = "" if block is warp.block else f" of block {block.position}"
     barrier = block.barriers.get(at)
     if barrier is None:
-        hint = f"initialize it with nvvm.mbarrier.init, and execute {'nvvm.cluster.wait' if of else 'gpu.barrier'} after that"
+        hint = f"initialize the mbarrier with nvvm.mbarrier.init, and execute {'nvvm.cluster.wait' if of else 'gpu.barrier'} after that"
         warp.stop(
             "barrier", f"{what} uses byte {at} of shared memory{of}, where no mbarrier is initialized", site, hint
         )
@@ -120,7 +120,8 @@ def initialize(st: Any, warp: Warp, lane: int, at: int, count: int, site: Site) 
     if at % BARRIER_BYTES or at < 0 or at + BARRIER_BYTES > block.shared.size:
         warp.report(
             "out-of-bounds",
-            f"the mbarrier at byte {at} is misaligned or outside shared memory; it must be inside, at a multiple of {BARRIER_BYTES} B",
+            f"the mbarrier at byte {at} is misaligned or outside shared memory; it must be inside, at a multiple "
+            f"of {BARRIER_BYTES} B",
             site,
         )
         return

@@ -51,7 +51,7 @@ def tensor_map(op: Any, tr: ThreadTranslator) -> Step:
     element = memory_of(ty).element_type
     known = dtypes.from_mlir(str(element))
     if known is None or known.bits % 8:
-        raise Unsupported(f"a tensor map of {element}")
+        raise Unsupported(f"the tensor map has elements of {element}; whole bytes are required")
     swizzle, fill = _SWIZZLES[word_of(ty, "swizzle")], _FILLS[word_of(ty, "oob")]
     tr.uses_shared(known.bits // 8)
 
@@ -59,7 +59,8 @@ def tensor_map(op: Any, tr: ThreadTranslator) -> Step:
         view: View = st.v[source]
         if view.offset != view.begin:
             message = (
-                f"the array of the tensor map starts at byte {view.offset - view.begin} of its buffer; MLIR's runtime ignores "
+                f"the array of the tensor map starts at byte {view.offset - view.begin} of its buffer; MLIR's "
+                "runtime ignores "
                 "offsets, so offset 0 is required"
             )
             st.stop("assertion", message, site)
@@ -78,7 +79,7 @@ def tensor_map(op: Any, tr: ThreadTranslator) -> Step:
 def _given(op: Any, tr: ThreadTranslator, *names: str) -> dict[str, list[int]]:
     given = segments(op, tr, *names)
     if not is_tensor_map(op.operands[names.index("map")].type):
-        raise Unsupported("the descriptor operand is not a tensor map; one is required")
+        raise Unsupported.invalid("the descriptor operand is not a tensor map; one is required")
     return given
 
 

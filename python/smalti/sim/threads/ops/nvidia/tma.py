@@ -196,7 +196,8 @@ def _load(
         if home(warp, where, site, "the copy")[0] is not block:
             warp.stop(
                 "assertion",
-                f"the destination of the copy and {barrier.name} are in different blocks; the mbarrier must be in the destination block",
+                f"the destination of the copy and {barrier.name} are in different blocks; the mbarrier must be in "
+                "the destination block",
                 site,
             )
         check_fence(warp, barrier, site)
@@ -237,7 +238,7 @@ def _named(warp: Any, mask: int, byte: int, site: Any) -> Iterator[tuple[Any, in
 def _check_mode(op: Any) -> None:
     mode = str(op.attributes["mode"]) if "mode" in op.attributes else "<tile>"
     if not mode.endswith("<tile>"):
-        raise Unsupported(f"copy mode {mode}")
+        raise Unsupported(f"the copy mode is {mode}; only tile is supported")
 
 
 @operation("nvvm.cp.async.bulk.tensor.shared.cluster.global")
@@ -245,7 +246,10 @@ def _load_box(op: Any, tr: ThreadTranslator) -> Step:
     given = segments(op, tr, "target", "map", "box", "barrier", "im2col", "multicast", "hint", "predicate")
     _check_mode(op)
     if "group" in op.attributes:
-        raise Unsupported("a copy whose bytes are counted by the mbarrier of one block of a pair")
+        raise Unsupported(
+            "'group' is set, so the mbarrier of one block of a pair counts the bytes; only copies without "
+            "'group' are supported"
+        )
     target, source, mbar = given["target"][0], given["map"][0], given["barrier"][0]
     mask, site = given["multicast"], tr.site(op)
 
@@ -386,7 +390,7 @@ def _reduce_box(op: Any, tr: ThreadTranslator) -> Step:
     given = segments(op, tr, "map", "source", "box", "hint")
     kind = str(op.attributes["redKind"]).rpartition("<")[2].rstrip(">")
     if kind in ("inc", "dec"):
-        raise Unsupported(f"copy kind {kind}")
+        raise Unsupported(f"the reduction is '{kind}'; add, min, max, and, or and xor are supported")
     _check_mode(op)
     (target,), (source,), site = given["map"], given["source"], tr.site(op)
 
@@ -402,7 +406,7 @@ def _reduce_box(op: Any, tr: ThreadTranslator) -> Step:
 def _store_bytes(op: Any, tr: ThreadTranslator) -> Step:
     given = segments(op, tr, "target", "source", "size", "hint", "mask")
     if given["mask"]:
-        raise Unsupported("a byte mask")
+        raise Unsupported("the copy has a byte mask; only copies without a mask are supported")
     target, source, size = (given[name][0] for name in ("target", "source", "size"))
     space, site = address_space(op.operands[0].type), tr.site(op)
 

@@ -28,7 +28,7 @@ def _accumulator(ty: Any) -> tuple[int, int, Any]:
     fragmented = ir.VectorType(ir.Type.parse(str(ty).partition("fragmented = ")[2].removesuffix(">"), ty.context))
     rows, columns = fragmented.shape
     if str(fragmented.element_type) not in _SUMS:
-        raise Unsupported(f"an accumulator of {fragmented.element_type}")
+        raise Unsupported(f"the accumulator has elements of {fragmented.element_type}; f32 or i32 is required")
     return rows, columns, fragmented.element_type
 
 
@@ -72,7 +72,9 @@ def _multiply(op: Any, tr: ThreadTranslator) -> Step:
     rows, columns, element = _accumulator(op.results[0].type)
     kinds = [_KINDS.get(str(ty.element_type)) for ty in (a, b)]
     if kinds[0] is None or kinds[1] is None:
-        raise Unsupported(f"matrices of {a.element_type} and {b.element_type}")
+        raise Unsupported(
+            f"the operands have elements of {a.element_type} and {b.element_type}; supported: {', '.join(_KINDS)}"
+        )
     width = a.element_type.width // 8
     depth = 32 // width
     transposed = ("transposeA" in op.attributes, "transposeB" in op.attributes)
@@ -114,7 +116,10 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     (value, target), site = tr.operands(op), tr.site(op)
     rows, columns, element = _accumulator(op.operands[0].type)
     if rows > ROWS and columns != 2 * ROWS:
-        raise Unsupported(f"an accumulator of {rows} x {columns}, which MLIR's conversion does not store row by row")
+        raise Unsupported(
+            f"MLIR does not store an accumulator of {rows} x {columns} row by row; use {ROWS} rows, or "
+            f"{2 * ROWS} columns"
+        )
     dtype = dtype_of(element)
     tr.uses(op.operands[1].type)
 

@@ -96,7 +96,10 @@ def product(
     kind = dtype_of(register)
     packed = kind == np.dtype(np.int32)
     if kind is None or (kind != form.dtype and not packed) or kind.itemsize * 2 ** rank_of(register) != 4:
-        raise Unsupported(f"registers of {register} for an accumulator of {form.sum}")
+        raise Unsupported(
+            f"the registers have type {register}, the accumulator {form.sum}; 32-bit registers of the "
+            "accumulator type or i32 are required"
+        )
     in_registers = len(a) == A_WORDS
     for name in (form.b,) if in_registers else (form.a, form.b):
         tr.uses_shared(READERS[name][0] // 8)

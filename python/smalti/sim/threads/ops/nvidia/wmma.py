@@ -39,7 +39,7 @@ class _Fragment:
         self.element, self.registers = element, registers
         bits = READERS[element][0] if element in READERS else 32
         if bits < 8:
-            raise Unsupported(f"matrices of {element}")
+            raise Unsupported(f"the matrices have elements of {element}; at least 8 bits are required")
         self.size = bits // 8
         self.each = registers * max(4, self.size) // self.size
         """Elements per lane."""
@@ -47,7 +47,8 @@ class _Fragment:
         self.lanes, rest = divmod(total, self.each) if self.each else (0, 1)
         if rest or not self.lanes or LANES % self.lanes:
             raise Unsupported(
-                f"{registers} registers per thread for a matrix of {self.rows} x {self.columns} of {element}"
+                f"a thread has {registers} registers of a {self.rows} x {self.columns} matrix of {element}; lanes "
+                "must hold equal parts"
             )
 
     def places(self, st: Any, stride: int, by_columns: bool) -> tuple[Array, Array]:
@@ -144,7 +145,7 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     pointer, *values, stride = tr.operands(op)
     site, fragment, by_columns = tr.site(op), _of_operation(op), _word(op, "layout") == "col"
     if len(values) != fragment.registers:
-        raise Unsupported(f"{len(values)} registers for a matrix")
+        raise Unsupported(f"the op stores {len(values)} registers; the matrix has {fragment.registers} per thread")
     space = address_space(op.operands[0].type)
     tr.uses_shared(fragment.size)
     tr.smallest = min(tr.smallest, fragment.size)
@@ -175,12 +176,15 @@ def _multiply(op: Any, tr: ThreadTranslator) -> Step:
     # The second is the type of the sums (NVVM dialect, "nvvm.wmma.mma").
     factor, sums = _word(op, "eltypeA"), _word(op, "eltypeB")
     if factor not in READERS or sums not in _ACCUMULATORS:
-        raise Unsupported(f"an MMA of {factor} with an accumulator of {sums}")
+        raise Unsupported(
+            f"the operands are {factor} with an accumulator of {sums}; supported accumulators: "
+            f"{', '.join(_ACCUMULATORS)}"
+        )
     left, right = (_Fragment(shape, factor, _registers(shape, factor)) for shape in ((m, k), (k, n)))
     into = _Fragment((m, n), sums, 4 if sums == "f16" else _registers((m, n), sums))
     counts = [left.registers, right.registers, into.registers]
     if sum(counts) != len(slots):
-        raise Unsupported(f"an MMA of {factor} with {len(slots)} registers")
+        raise Unsupported(f"the op has {len(slots)} operands; the matrices have {sum(counts)} registers per thread")
     dtype = np.dtype(_ACCUMULATORS[sums])
 
     def step(st: Any) -> None:
