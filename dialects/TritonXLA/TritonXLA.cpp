@@ -226,8 +226,9 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
   for (Attribute dimension : grid) {
     auto numbers = dyn_cast<DenseI64ArrayAttr>(dimension);
     if (!numbers || numbers.empty() || numbers.size() % 3 != 0)
-      return fail("must have an array<i64> for each dimension: triples of an argument, "
-                  "its dimension and a divisor, such as array<i64: 0, 1, 64>");
+      return fail(
+          "must have an array<i64> for each dimension: triples of an argument, "
+          "its dimension and a divisor, such as array<i64: 0, 1, 64>");
   }
   ArrayRef<Type> inputs = func.getFunctionType().getInputs();
   for (const SmallVector<TileFactor> &factors : func.getTileFactors())

@@ -164,6 +164,7 @@ private:
   void padReshape(ReshapeOp op);
   void padGather(GatherTileOp op);
   void padMask(Operation *op, Value lanes, Value given);
+  void padDivision(Operation *op);
   /// Keeps the op on tiles of the original sizes.
   void surround(Operation *op);
 
@@ -278,6 +279,12 @@ static TypedAttr getNeutral(Region &region) {
         })
         .Default(TypedAttr());
   }
+  // With `ninf`, an infinity is poison.
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+      fast && isa<arith::MaximumFOp, arith::MinimumFOp>(op) &&
+      bitEnumContainsAny(fast.getFastMathFlagsAttr().getValue(),
+                         arith::FastMathFlags::ninf))
+    return {};
   // Small floats may lack an infinity or a negative zero.
   if (!type.isF16() && !type.isBF16() && !type.isF32() && !type.isF64())
     return {};
@@ -557,6 +564,23 @@ void TilePadder::padMask(Operation *op, Value lanes, Value given) {
           [&](auto access) { access.getMaskMutable().assign(masked); });
 }
 
+static bool isIntegerDivision(Operation *op) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+             arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
+}
+
+/// The behavior of a division by 0 is undefined, also for undefined elements.
+void TilePadder::padDivision(Operation *op) {
+  setPadded(op->getResults());
+  Value divisor = op->getOperand(1);
+  if (!isPadded(divisor))
+    return;
+  TileBuilder b(op->getLoc(), op);
+  op->setOperand(1, mask(b, divisor,
+                         cast<TypedAttr>(b.getIntegerAttr(
+                             b.typeOf(divisor).getElementType(), 1))));
+}
+
 void TilePadder::surround(Operation *op) {
   TileBuilder b(op->getLoc(), op);
   for (OpOperand &operand : op->getOpOperands())
@@ -626,6 +650,8 @@ void TilePadder::pad(Operation *op) {
       .Case<BroadcastOp, TransposeOp, MaskOp, tensor::SplatOp,
             tensor::ExtractOp, YieldOp>(setResults)
       .Default([&](Operation *any) {
+        if (isIntegerDivision(any) && getTileType(any->getResult(0).getType()))
+          return padDivision(any);
         Dialect *dialect = any->getDialect();
         if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(dialect))
           return setResults(any);

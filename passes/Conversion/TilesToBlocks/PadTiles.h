@@ -1,5 +1,4 @@
-//===- PadTiles.h - Padding of uneven tiles -----------------------*- C++ -*-===//
-//-*-===//
+//===- PadTiles.h - Padding of uneven tiles ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_PADTILES_H

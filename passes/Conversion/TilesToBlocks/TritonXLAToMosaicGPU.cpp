@@ -792,9 +792,9 @@ static bool isLastUse(Value operand, Operation *dot) {
   });
 }
 
-/// A buffer for an operand that a dot or a copy writes. Dots in different loops use a buffer one
-/// after the other: each dot in a loop ends with a barrier. So do computed
-/// operands of one block.
+/// A buffer for an operand that a dot or a copy writes. Dots in different loops
+/// use a buffer one after the other: each dot in a loop ends with a barrier. So
+/// do computed operands of one block.
 Value TileEmitter::allocateOperand(Location loc, RankedTensorType type,
                                    Operation *writer, Value operand) {
   Block *user = writer->getBlock();
@@ -846,10 +846,9 @@ TileEmitter::Operand TileEmitter::stageOperand(triton_xla::DotOp dot,
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
   bool isInvariant = loop && loop.isDefinedOutsideOfLoop(operand);
   Location bufferLoc = producer ? producer->getLoc() : loc;
-  Value buffer =
-      isInvariant
-          ? allocateBuffer(bufferLoc, type.getShape(), type.getElementType())
-          : allocateOperand(bufferLoc, type, dot, operand);
+  Value buffer = isInvariant ? allocateBuffer(bufferLoc, type.getShape(),
+                                              type.getElementType())
+                             : allocateOperand(bufferLoc, type, dot, operand);
   staged[operand] = {buffer,
                      isInvariant ? operand.getParentBlock() : dot->getBlock()};
   {

@@ -164,6 +164,28 @@ KERNELS = {
         triton_xla.scatter %g into %y[%i, %j] mask %p unique
             : T into memref<60x90xf32>, tensor<37x45xi32>, tensor<37x45xi32>""",
     ),
+    "integer division": (
+        "%y: memref<37x45xi32>, %n: memref<60x90xi32>",
+        """%i = triton_xla.extract %n[0, 0] [37, 45] [1, 1] : memref<60x90xi32> to tensor<37x45xi32>
+        %o = arith.constant dense<1> : tensor<37x45xi32>
+        %j = arith.ori %i, %o : tensor<37x45xi32>
+        %k = triton_xla.iota dim 1 : tensor<37x45xi32>
+        %d = arith.divsi %k, %j : tensor<37x45xi32>
+        %m = arith.remsi %k, %j : tensor<37x45xi32>
+        %s = arith.addi %d, %m : tensor<37x45xi32>
+        triton_xla.insert %s into %y[0, 0] [37, 45] [1, 1] : tensor<37x45xi32> into memref<37x45xi32>""",
+    ),
+    "maximum without infinities": (
+        "%y: memref<37xf32>",
+        """%a = math.absf %t : T
+        %k = arith.negf %a : T
+        %s = triton_xla.reduce %k dims [1] init %low : (T, f32) -> tensor<37xf32> {
+        ^bb0(%l: f32, %r: f32):
+          %c = arith.maximumf %l, %r fastmath<ninf> : f32
+          triton_xla.yield %c : f32
+        }
+        triton_xla.insert %s into %y[0] [37] [1] : tensor<37xf32> into memref<37xf32>""",
+    ),
     "atomic": (
         "%y: memref<90xi32>",
         """%i = triton_xla.iota dim 0 : tensor<37x45xi32>
