@@ -413,7 +413,7 @@ def test_fragments_of_a_block(
 
 def test_fragments_of_nothing() -> None:
     assert layouts.block_fragments("gfx942", "a", [8, 8], "f16") == []
-    assert layouts.block_fragments("sm_80", "a", [64, 64], "f64") == []
+    assert layouts.block_fragments("gfx1100", "a", [64, 64], "f64") == []
     with pytest.raises(ValueError, match="operand is 'c'; it must be 'a', 'b' or 'accumulator'"):
         layouts.block_fragments("gfx942", "c", [64, 64], "f16")
 

@@ -58,6 +58,25 @@ def _permute(op: Any, tr: ThreadTranslator) -> Step:
     return elementwise(op, tr, permute)
 
 
+def permute_amd(op: Any, tr: ThreadTranslator) -> Step:
+    """`v_perm_b32`: a selector byte below 8 picks a byte, 0 to 3 of the second operand and 4 to 7 of the first one; 8 to
+    11 repeat the sign of a halfword, 12 is 0 and more is 255. CDNA3 ISA, "V_PERM_B32"."""
+
+    def permute(*words: Array) -> Array:
+        high, low, selector = (np.asarray(word).astype(np.int64) & 0xFFFFFFFF for word in words)
+        pool = low | high << 32
+        result = np.zeros((), np.int64)
+        for i in range(4):
+            choice = selector >> 8 * i & 255
+            byte = pool >> 8 * (choice & 7) & 255
+            sign = (pool >> (16 * (choice & 3) + 15) & 1) * 255
+            byte = np.where(choice < 8, byte, np.where(choice < 12, sign, np.where(choice == 12, 0, 255)))
+            result = result | byte << 8 * i
+        return result.astype(np.uint32).view(np.int32)
+
+    return elementwise(op, tr, permute)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Floats
 # ---------------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
 from ...execution.elements import COLUMNS, LANES, READERS
 from ...execution.lanes import Array
+from ..arithmetic.conversions import permute_amd
 from ..arithmetic.llvm import constant_of
 from .matrix_nvidia import Changes, multiply_registers, multiply_vectors, nvvm_shape, saturates
 
@@ -219,8 +220,10 @@ def _types(text: str, scaled: bool) -> tuple[str, str, str] | None:
 
 @operation("llvm.call_intrinsic")
 def _intrinsic(op: Any, tr: ThreadTranslator) -> Step:
-    """MMAs by intrinsic name: `nvvm.mma.sync` does not accept 8-bit floats."""
+    """MMAs by intrinsic name, since `nvvm.mma.sync` does not accept 8-bit floats, and the byte permutation of AMD."""
     name = attribute(op, "intrin")
+    if name == "llvm.amdgcn.perm":
+        return permute_amd(op, tr)
     found = _INTRINSIC.fullmatch(name)
     types = _types(found["types"], bool(found["scaled"])) if found else None
     # Fragments of f16 of `mma.m8n8k4` are others.
