@@ -544,16 +544,17 @@ def SmaltiLowerCacheHints : Pass<"smalti-lower-cache-hints"> {
     `.wt`, `.L1::evict_first`, `.L1::evict_last` or `.L1::no_allocate`. LLVM does not select these instructions.
 
     Precondition: the memory is global memory of an NVIDIA GPU. `ca` and `wb` are the defaults of loads and stores; these
-    accesses, and accesses of other sizes, memory spaces or element types, are not changed. Nothing is refused. Cost:
-    linear in the number of ops. LLVM does not move memory accesses across inline assembly.
+    accesses, and accesses of other sizes, memory spaces or element types, are not changed. Neither are accesses whose
+    `alignment` (by default, the size of an element) is less than their size, which PTX requires. Nothing is refused.
+    Cost: linear in the number of ops. LLVM does not move memory accesses across inline assembly.
 
     Example:
 
     ```mlir
     func.func @copy(%from: memref<4xf32>, %to: memref<4xf32>) {
       %c0 = arith.constant 0 : index
-      %v = vector.load %from[%c0] {smalti.cache = "cs"} : memref<4xf32>, vector<4xf32>
-      vector.store %v, %to[%c0] {smalti.cache = "evict_last"} : memref<4xf32>, vector<4xf32>
+      %v = vector.load %from[%c0] {alignment = 16 : i64, smalti.cache = "cs"} : memref<4xf32>, vector<4xf32>
+      vector.store %v, %to[%c0] {alignment = 16 : i64, smalti.cache = "evict_last"} : memref<4xf32>, vector<4xf32>
       return
     }
     ```

@@ -178,7 +178,7 @@ template <class Op> struct ApproximatePower : OpRewritePattern<Op> {
       return failure();
     Location loc = op.getLoc();
     Value exponent = op.getOperand();
-    if (std::is_same_v<Op, math::ExpOp>) {
+    if constexpr (std::is_same_v<Op, math::ExpOp>) {
       TypedAttr log2e = rewriter.getF32FloatAttr(llvm::numbers::log2ef);
       if (vector)
         log2e = SplatElementsAttr::get(vector, Attribute(log2e));

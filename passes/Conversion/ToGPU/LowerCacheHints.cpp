@@ -16,6 +16,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace smalti {
+#define GEN_PASS_DECL_SMALTILOWERCACHEHINTS
 #define GEN_PASS_DEF_SMALTILOWERCACHEHINTS
 #include "smalti/passes/Conversion/Passes.h.inc"
 } // namespace smalti
@@ -31,22 +32,32 @@ struct HintedAccess {
   /// The stored value; null: a load.
   Value stored;
   Type type;
+  /// In bytes; nothing: the size of an element.
+  std::optional<uint64_t> alignment = std::nullopt;
 
   static HintedAccess of(Operation *op) {
     return TypeSwitch<Operation *, HintedAccess>(op)
         .Case([](vector::LoadOp op) -> HintedAccess {
-          return {op.getBase(), op.getIndices(), {}, op.getType()};
+          return {op.getBase(),
+                  op.getIndices(),
+                  {},
+                  op.getType(),
+                  op.getAlignment()};
         })
         .Case([](vector::StoreOp op) -> HintedAccess {
           return {op.getBase(), op.getIndices(), op.getValueToStore(),
-                  op.getVectorType()};
+                  op.getVectorType(), op.getAlignment()};
         })
         .Case([](memref::LoadOp op) -> HintedAccess {
-          return {op.getMemRef(), op.getIndices(), {}, op.getType()};
+          return {op.getMemRef(),
+                  op.getIndices(),
+                  {},
+                  op.getType(),
+                  op.getAlignment()};
         })
         .Case([](memref::StoreOp op) -> HintedAccess {
           return {op.getMemRef(), op.getIndices(), op.getValue(),
-                  op.getValue().getType()};
+                  op.getValue().getType(), op.getAlignment()};
         })
         .Default(HintedAccess());
   }
@@ -68,6 +79,8 @@ public:
       if (!suffix.empty() && access.memref && isSupported(access))
         ops.emplace_back(op, std::move(suffix));
     });
+    if (ops.empty())
+      return markAllAnalysesPreserved();
     for (auto &[op, suffix] : ops)
       lower(op, suffix);
   }
@@ -84,7 +97,8 @@ private:
         .Default("");
   }
 
-  /// Registers of inline assembly have 2, 4 or 8 bytes.
+  /// Registers of inline assembly have 2, 4 or 8 bytes. The instructions
+  /// require an address that is a multiple of their size.
   static bool isSupported(const HintedAccess &access) {
     auto memref = cast<MemRefType>(access.memref.getType());
     auto vector = dyn_cast<VectorType>(access.type);
@@ -92,7 +106,9 @@ private:
     return !memref.getMemorySpace() && element.isIntOrFloat() &&
            element.getIntOrFloatBitWidth() % 8 == 0 &&
            (!vector || vector.getRank() == 1) &&
-           llvm::is_contained({2, 4, 8, 16}, bytesOf(access.type));
+           llvm::is_contained({2, 4, 8, 16}, bytesOf(access.type)) &&
+           access.alignment.value_or(bytesOf(element)) >=
+               static_cast<uint64_t>(bytesOf(access.type));
   }
 
   static int64_t bytesOf(Type type) {

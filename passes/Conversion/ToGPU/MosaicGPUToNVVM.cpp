@@ -584,10 +584,10 @@ static Value emitRowView(OpBuilder &builder, Location loc, Value memref,
 }
 
 /// A masked load whose lanes are all active or all inactive becomes a
-/// predicated instruction.
+/// predicated instruction, which cannot have a cache hint.
 Value NVIDIALowering::emitLoad(OpBuilder &builder, Location loc,
                                const Access &access, Value pad) const {
-  if (!access.inBounds)
+  if (!access.inBounds || access.cacheHint)
     return VendorLowering::emitLoad(builder, loc, access, pad);
   Value mask = vector::BroadcastOp::create(
       builder, loc,
@@ -638,13 +638,12 @@ SmallVector<Value> NVIDIALowering::emitFragmentLoad(
       !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) ||
       !elementType.isIntOrFloat() ||
       elementType.getIntOrFloatBitWidth() != 16 ||
-      failed(type.getStridesAndOffset(strides, offset)))
+      failed(type.getStridesAndOffset(strides, offset)) || strides.size() != 2)
     return {};
   // Every row of 16 bytes starts at a multiple of 16 bytes.
   int64_t rowDim = strides.back() == 1 ? 0 : 1;
-  if (strides.size() != 2 || strides[1 - rowDim] != 1 ||
-      ShapedType::isDynamic(strides[rowDim]) || strides[rowDim] % 8 != 0 ||
-      log2Alignment < 4)
+  if (strides[1 - rowDim] != 1 || ShapedType::isDynamic(strides[rowDim]) ||
+      strides[rowDim] % 8 != 0 || log2Alignment < 4)
     return {};
   std::optional<MatrixLoad> load = matchMatrixLoad(
       distribution, indices.getGrid(), rowDim, target, elementType);

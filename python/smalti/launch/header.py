@@ -154,26 +154,27 @@ class _Header:
                     yield f"{given} < 0", f"the stride of dimension {dim} is negative"
                 else:
                     yield f"{given} != {wanted}", f"the stride of dimension {dim} must be {wanted}"
-        for what, divisors in (("size", argument.size_divisors), ("stride", argument.stride_divisors)):
-            if what == "stride" and argument.is_row_major:
-                values = self._strides(argument)
-            else:
-                values = [f"a->{name}.{what}s[{dim}]" for dim in range(len(argument.shape))]
-            for dim, (value, divisor) in enumerate(zip(values, divisors, strict=False)):
-                if divisor > 1:
-                    yield f"({value}) % {divisor}", f"the {what} of dimension {dim} must be a multiple of {divisor}"
         if argument.max_bytes is not None:
             most = argument.max_bytes // size
             for dim in range(len(argument.shape)):
                 yield f"a->{name}.sizes[{dim}] > {most}", f"the array has more than {argument.max_bytes} B"
-            # Each term is at most 2^63 because sizes are.
-            steps = self._strides(argument)
+            # Row-major strides are products, which can exceed int64_t.
             reach = " + ".join(
-                f"(double)({extent} - 1) * (double)({step})"
-                for extent, step in zip(self._sizes(argument), steps, strict=True)
+                f"(double)({extent} - 1) * (double){step}"
+                for extent, step in zip(self._sizes(argument), self._strides(argument), strict=True)
             )
             full = " && ".join(f"{extent} > 0" for extent in self._sizes(argument))
             yield f"{full} && {reach} + 1 > {most}.0", f"the array has more than {argument.max_bytes} B"
+        for what, divisors in (("size", argument.size_divisors), ("stride", argument.stride_divisors)):
+            for dim, divisor in enumerate(divisors):
+                if divisor > 1:
+                    if what == "stride" and argument.is_row_major:
+                        # The product of the remainders does not overflow.
+                        factors = [f"({size} % {divisor})" for size in self._sizes(argument)[dim + 1 :]] or ["1"]
+                        value = f" % {divisor} * ".join(factors)
+                    else:
+                        value = f"a->{name}.{what}s[{dim}]"
+                    yield f"{value} % {divisor}", f"the {what} of dimension {dim} must be a multiple of {divisor}"
         for described in self.kernel.tensor_maps:
             if described.argument != argument.index:
                 continue
@@ -254,7 +255,7 @@ class _Header:
             for dim, size in zip(dims, described.extents, strict=True)
         ]
         steps = [
-            str(step) if step is not None else f"(uint64_t)({strides[dim]}) * {width}"
+            str(step) if step is not None else f"(uint64_t){strides[dim]} * {width}"
             for dim, step in zip(dims, described.strides[:-1], strict=False)
         ]
         address = f"a->{self.names[argument.index]}.address" + (f" + {described.offset}" if described.offset else "")

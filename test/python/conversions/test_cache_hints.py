@@ -36,10 +36,11 @@ def suffix(hint: str) -> str:
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
 @pytest.mark.parametrize(("load", "store"), list(zip(LOADS, STORES, strict=True)))
 def test_instructions_of_nvidia(load: str, store: str, chip: str) -> None:
-    ptx = smalti.compile(kernel(load, store, size=1024), target=chip).asm["ptx"]
-    assert re.search(rf"ld\.global\.{suffix(load)}\.", ptx)
-    assert re.search(rf"st\.global\.{suffix(store)}\.", ptx)
-    assert not re.search(r"(ld|st)\.global\.(nc\.|v\d\.)?[bfu]\d", ptx)
+    for size in (1000, 1024):
+        ptx = smalti.compile(kernel(load, store, size=size), target=chip).asm["ptx"]
+        assert re.search(rf"ld\.global\.{suffix(load)}\.", ptx)
+        assert re.search(rf"st\.global\.{suffix(store)}\.", ptx)
+        assert not re.search(r"(ld|st)\.global\.(nc\.|v\d\.)?[bfu]\d", ptx)
 
 
 @pytest.mark.parametrize(

@@ -159,3 +159,31 @@ def test_fastmath_flags_reach_the_instructions(target: str, with_flags: list[str
             assert re.search(pattern, text), pattern
         for pattern in unwanted:
             assert not re.search(pattern, text), pattern
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_80", "emu:gfx942"])
+def test_sign_of_powers_of_large_exponents(target: str) -> None:
+    """f32 has no odd numbers above 2^24."""
+    require_library(target)
+    power = smalti.compile(
+        """
+triton_xla.entry_func @power(%x: memref<16xf32>, %n: memref<16xi32>, %y: memref<16xf32>, %tile: index) tiles 1 {
+  %xt = triton_xla.extract %x[0] [16] [1] : memref<16xf32> to tensor<16xf32>
+  %nt = triton_xla.extract %n[0] [16] [1] : memref<16xi32> to tensor<16xi32>
+  %yt = math.fpowi %xt, %nt : tensor<16xf32>, tensor<16xi32>
+  triton_xla.insert %yt into %y[0] [16] [1] : tensor<16xf32> into memref<16xf32>
+  triton_xla.return
+}
+""",
+        target=target,
+    )
+    exponents = [(1 << 24) + 1, (1 << 24) + 2, (1 << 31) - 1, -(1 << 24) - 1, -(1 << 31)]
+    bases = [-1.0, -2.0, 2.0]
+    x = np.zeros(16, np.float32)
+    n = np.ones(16, np.int32)
+    x[:15], n[:15] = np.repeat(bases, 5), exponents * 3
+    y = np.zeros(16, np.float32)
+    power(x, n, y)
+    for base, exponent, found in zip(x[:15], n[:15], y[:15], strict=True):
+        size = 1.0 if abs(base) == 1 else np.inf if exponent > 0 else 0.0
+        assert abs(found) == size and np.signbit(found) == (base < 0 and exponent % 2 == 1), (base, exponent)

@@ -230,6 +230,50 @@ def test_static_kernels_for_amd(tmp_path: Path) -> None:
     subprocess.run([*command, tmp_path / "scale.h"], check=True)
 
 
+CUBE = """\
+triton_xla.entry_func @cube(%x: memref<?x?x?x?xf32> {triton_xla.max_bytes = 2147483648 : i64,
+                                                    triton_xla.stride_divisors = array<i64: 24, 8, 1, 1>},
+                            %i: index) tiles [size(%x, 0)] {
+  %c0 = arith.constant 0 : index
+  %t = triton_xla.extract %x[%i, %c0, %c0, %c0] [1, 1, 1, 16] [1, 1, 1, 1] : memref<?x?x?x?xf32> to tensor<1x1x1x16xf32>
+  triton_xla.insert %t into %x[%i, %c0, %c0, %c0] [1, 1, 1, 16] [1, 1, 1, 1] : tensor<1x1x1x16xf32> into memref<?x?x?x?xf32>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ((2, 3, 8, 16), None),
+        # The row-major stride of dimension 0 is 2^63, and 2^64.
+        ((3, 1 << 21, 1 << 21, 1 << 21), "x: the array has more than 2147483648 B"),
+        ((3, 1 << 22, 1 << 21, 1 << 21), "x: the array has more than 2147483648 B"),
+        ((1 << 29, 1, 1, 1), "x: the stride of dimension 0 must be a multiple of 24"),
+        # A product that is not computed, of an empty array: 3 * 2^66 is a multiple of 24; 2^63 is not.
+        ((0, 3 << 22, 1 << 22, 1 << 22), None),
+        ((0, 1 << 21, 1 << 21, 1 << 21), "x: the stride of dimension 0 must be a multiple of 24"),
+        ((2, 3, 4, 1), "x: the stride of dimension 0 must be a multiple of 24"),
+        ((2, 6, 1, 4), "x: the stride of dimension 1 must be a multiple of 8"),
+    ],
+)
+def test_products_of_sizes_do_not_overflow(tmp_path: Path, sizes: tuple[int, ...], message: str | None) -> None:
+    kernel = smalti.compile(CUBE, target="sm_80")
+    assert isinstance(kernel, Kernel)
+    kernel.save(tmp_path / "cube.h")
+    (tmp_path / "cube.c").write_text(
+        '#include "cube.h"\nconst char *check(const cube_arguments *a) { return cube_check(a); }\n'
+    )
+    compiler = stub_driver.compiler()
+    assert compiler is not None
+    command = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-ftrapv", "-shared", "-fPIC"]
+    subprocess.run([*command, tmp_path / "cube.c", "-o", tmp_path / "cube.so"], check=True)
+    check = ctypes.CDLL(str(tmp_path / "cube.so")).check
+    check.restype = ctypes.c_char_p
+    found = check(ctypes.byref((ctypes.c_int64 * 5)(0x10000, *sizes)))
+    assert (found and found.decode()) == message
+
+
 def test_emulated_kernels_do_not_have_a_header(tmp_path: Path) -> None:
     kernel = smalti.compile(STATIC, target="emu:gfx942")
     assert isinstance(kernel, Kernel)
