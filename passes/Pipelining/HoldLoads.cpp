@@ -68,13 +68,20 @@ struct SmaltiHoldLoads : smalti::impl::SmaltiHoldLoadsBase<SmaltiHoldLoads> {
 
 } // namespace
 
+/// The byte permutation of AMD GPUs does not have an op in MLIR.
+static bool isBytePermutation(Operation *op) {
+  auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+  return call && call.getIntrin() == "llvm.amdgcn.perm";
+}
+
 void Body::classify(Operation *op, unsigned position) {
   positions[op] = position;
   // The body is already scheduled explicitly.
   if (isa<amdgpu::SchedBarrierOp, ROCDL::SchedBarrier, ROCDL::SchedGroupBarrier,
           ROCDL::IglpOpt>(op))
     isScheduled = true;
-  if (isMemoryEffectFree(op) || isa<RegisterOpInterface>(op)) {
+  if (isMemoryEffectFree(op) || isa<RegisterOpInterface>(op) ||
+      isBytePermutation(op)) {
     pure.insert(op);
     return;
   }
