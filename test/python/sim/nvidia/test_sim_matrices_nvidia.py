@@ -539,6 +539,7 @@ CONVERSIONS = {
 }
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("name", CONVERSIONS)
 def test_conversions_give_the_bits_of_the_emulator(name: str) -> None:
     lines = [
