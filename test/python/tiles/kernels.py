@@ -243,7 +243,7 @@ for _name in ("atan2", "copysign"):
     _add(f"math.{_name}", ARITHMETIC_FLOATS, _elementwise(f"math.{_name}", 2))
 _add("math.fma", ARITHMETIC_FLOATS, _elementwise("math.fma", 3))
 for _name in ("absi", "ctlz", "cttz", "ctpop"):
-    _add(f"math.{_name}", INTEGERS[:-1], _elementwise(f"math.{_name}", 1))
+    _add(f"math.{_name}", INTEGERS, _elementwise(f"math.{_name}", 1))
 
 
 @_kernel("math.clampf", ARITHMETIC_FLOATS)
