@@ -16,6 +16,7 @@
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Memory/PackedMemory.h"
 #include "smalti/passes/Support/Describe.h"
 #include "smalti/targets/Target.h"
 
@@ -247,6 +248,15 @@ static bool hasNegativeStride(Operation *op) {
   });
 }
 
+/// Whether packed elements have strides that are not constants.
+static bool hasPackedRows(Operation *op) {
+  return anyMemory(op, [](MemRefType type) {
+    return getPackedBits(type.getElementType()) != 0 && type.isStrided() &&
+           llvm::any_of(type.getStridesAndOffset().first,
+                        ShapedType::isDynamic);
+  });
+}
+
 /// Whether the strides of an empty array cannot be determined from its size.
 static bool hasEmptyRows(Operation *op) {
   return anyMemory(op, [](MemRefType type) {
@@ -374,8 +384,8 @@ enum Platforms : uint8_t {
 struct OpRow {
   /// Names, separated by spaces.
   StringLiteral ops;
-  /// The types of tiles, memory and scalars. Conditions of i1 and positions of
-  /// index are always legal.
+  /// The types of the first operand, or of the first result if the op has no
+  /// operands.
   Elements elements;
   StringLiteral example;
   /// The type of `%r` in the example.
@@ -495,9 +505,10 @@ smalti::getRefusal(Operation *op, const Target *target, bool isSimulated) {
     if (applies && matches(gap, op))
       return describeGap(gap, op, target);
   }
-  // Verifiers relate the other types to this one.
+  // Verifiers relate the other types to this one, and restrict conditions and
+  // positions.
   SmallVector<Type> types = getTypes(op);
-  if (types.empty() || getElement(types.front()) & (elements | I1 | Index))
+  if (types.empty() || getElement(types.front()) & elements)
     return std::nullopt;
   return quote(op) + " of " + describe(getElementTypeOrSelf(types.front())) +
          " is not supported: its elements must be " + nameElements(elements);

@@ -652,8 +652,15 @@ static Value expandSparseDot(TileBuilder &b, SparseDotOp op) {
 // Integer powers
 //===----------------------------------------------------------------------===//
 
-/// Squares and multiplies in a loop over the bits of the exponent. The operands
-/// are scalars or tiles.
+/// Whether the op is in the region of a reduction, scan or sort, which does not
+/// have loops.
+static bool isInCombination(Operation *op) {
+  return op->getParentOfType<ReduceOp>() || op->getParentOfType<ScanOp>() ||
+         op->getParentOfType<SortOp>();
+}
+
+/// Squares and multiplies for each bit of the exponent, in a loop where there
+/// may be one. The operands are scalars or tiles.
 static Value expandIPowI(ImplicitLocOpBuilder &b, math::IPowIOp op) {
   Value base = op.getLhs(), exponent = op.getRhs();
   Type type = base.getType(), element = getElementTypeOrSelf(type);
@@ -675,27 +682,37 @@ static Value expandIPowI(ImplicitLocOpBuilder &b, math::IPowIOp op) {
                    zero);
   };
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  auto loop = scf::ForOp::create(
-      b, arith::ConstantIndexOp::create(b, 0),
-      arith::ConstantIndexOp::create(b, bits - 1),
-      arith::ConstantIndexOp::create(b, 1), ValueRange{one, base, exponent},
-      [&](OpBuilder &inner, Location, Value, ValueRange carried) {
-        OpBuilder::InsertionGuard guard(b);
-        b.restoreInsertionPoint(inner.saveInsertionPoint());
-        Value result = carried[0], square = carried[1], rest = carried[2];
-        result = select(isOdd(rest), arith::MulIOp::create(b, result, square),
-                        result);
-        square = arith::MulIOp::create(b, square, square);
-        rest = arith::ShRUIOp::create(b, rest, one);
-        scf::YieldOp::create(b, ValueRange{result, square, rest});
-      });
+  auto addBit = [&](ValueRange carried) -> SmallVector<Value> {
+    Value result = carried[0], square = carried[1], rest = carried[2];
+    result =
+        select(isOdd(rest), arith::MulIOp::create(b, result, square), result);
+    square = arith::MulIOp::create(b, square, square);
+    rest = arith::ShRUIOp::create(b, rest, one);
+    return {result, square, rest};
+  };
+  SmallVector<Value> carried = {one, base, exponent};
+  if (isInCombination(op)) {
+    for (int64_t bit = 0; bit < bits - 1; ++bit)
+      carried = addBit(carried);
+  } else {
+    auto loop = scf::ForOp::create(
+        b, arith::ConstantIndexOp::create(b, 0),
+        arith::ConstantIndexOp::create(b, bits - 1),
+        arith::ConstantIndexOp::create(b, 1), carried,
+        [&](OpBuilder &inner, Location, Value, ValueRange arguments) {
+          OpBuilder::InsertionGuard guard(b);
+          b.restoreInsertionPoint(inner.saveInsertionPoint());
+          scf::YieldOp::create(b, addBit(arguments));
+        });
+    carried = SmallVector<Value>(loop.getResults());
+  }
   // A negative exponent gives the truncated reciprocal.
   Value reciprocal =
       select(compare(arith::CmpIPredicate::eq, base, one), one,
              select(compare(arith::CmpIPredicate::eq, base, minusOne),
                     select(isOdd(exponent), minusOne, one), zero));
   return select(compare(arith::CmpIPredicate::slt, exponent, zero), reciprocal,
-                loop.getResult(0));
+                carried.front());
 }
 
 //===----------------------------------------------------------------------===//
@@ -709,13 +726,28 @@ static Value extendTo(OpBuilder &b, Location loc, Value value, Type element) {
       b, loc, smalti::withElement(value.getType(), element), value);
 }
 
+/// The scale of a scaling op in a wider type: a power of two, since the op
+/// truncates a scale that is not of f8E8M0FNU to that type.
+static Value extendScale(OpBuilder &b, Location loc, Value scale, Type wide) {
+  Type power = Float8E8M0FNUType::get(b.getContext());
+  Type element = getElementTypeOrSelf(scale.getType());
+  if (element != power) {
+    // Conversions between two floats of 8 bits do not exist.
+    if (isSmallFloat(element))
+      scale = extendTo(b, loc, scale, b.getF32Type());
+    scale = arith::TruncFOp::create(
+        b, loc, smalti::withElement(scale.getType(), power), scale);
+  }
+  return extendTo(b, loc, scale, wide);
+}
+
 static Value expandScalingExtF(OpBuilder &b, arith::ScalingExtFOp op) {
   Location loc = op.getLoc();
   Type type = op.getType(), element = getElementTypeOrSelf(type);
   Type wide = element.isF64() ? element : b.getF32Type();
   Value product =
       arith::MulFOp::create(b, loc, extendTo(b, loc, op.getIn(), wide),
-                            extendTo(b, loc, op.getScale(), wide));
+                            extendScale(b, loc, op.getScale(), wide));
   if (wide == element)
     return product;
   return arith::TruncFOp::create(b, loc, type, product);
@@ -727,7 +759,7 @@ static Value expandScalingTruncF(OpBuilder &b, arith::ScalingTruncFOp op) {
   Type wide = element.isF64() ? element : b.getF32Type();
   Value quotient =
       arith::DivFOp::create(b, loc, extendTo(b, loc, op.getIn(), wide),
-                            extendTo(b, loc, op.getScale(), wide));
+                            extendScale(b, loc, op.getScale(), wide));
   return arith::TruncFOp::create(b, loc, op.getType(), quotient,
                                  op.getRoundingmodeAttr(),
                                  op.getFastmathAttr());
@@ -921,10 +953,8 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
     return !isSmallFloat(iota.getType().getElementType());
   StringRef name = op->getName().stripDialect();
   bool isListed = llvm::is_contained(keep, name);
-  // The region of a reduction or a sort does not have loops.
   if (isa<math::IPowIOp>(op))
-    return isListed || !(isa<EntryFuncOp>(op->getParentOp()) ||
-                         isa<scf::SCFDialect>(op->getParentOp()->getDialect()));
+    return isListed;
   if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()) &&
       !isa<scf::IndexSwitchOp>(op))
     return true;

@@ -182,6 +182,29 @@ triton_xla.entry_func @power(%x: memref<16xi8>, %tile: index) tiles 1 {
 
 // -----
 
+// The region of a reduction does not get a loop: 7 steps for i8.
+// CHECK-LABEL: triton_xla.entry_func @power_in_reduction
+// CHECK-NOT:     scf.for
+// CHECK:         triton_xla.reduce
+// CHECK-COUNT-7:   arith.shrui
+// CHECK-NOT:       arith.shrui
+// CHECK-NOT:       scf.for
+// CHECK-NOT:       ipowi
+// CHECK:           triton_xla.yield
+triton_xla.entry_func @power_in_reduction(%x: memref<16xi8>, %y: memref<1xi8>, %n: i8, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [16] [1] : memref<16xi8> to tensor<16xi8>
+  %r = triton_xla.reduce %t dims [0] init %n : (tensor<16xi8>, i8) -> tensor<i8> {
+  ^bb0(%a: i8, %b: i8):
+    %p = math.ipowi %b, %n : i8
+    %s = arith.addi %a, %p : i8
+    triton_xla.yield %s : i8
+  }
+  triton_xla.print "sum" %r : tensor<i8>
+  triton_xla.return
+}
+
+// -----
+
 // REMARK: index_switch expanded
 // CHECK-LABEL: triton_xla.entry_func @switch
 // CHECK-NOT: scf.index_switch
@@ -256,5 +279,25 @@ triton_xla.entry_func @elementwise(%x: memref<8xf32>, %s: memref<8xf8E8M0FNU>, %
   %normal = math.isnormal %t : tensor<8xf32>
   triton_xla.print "values" %clamped, %sin, %cos, %wide, %n, %nan, %inf, %normal
       : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf64>, tensor<8xf8E5M2>, tensor<8xi1>, tensor<8xi1>, tensor<8xi1>
+  triton_xla.return
+}
+
+// -----
+
+// A scale of another type is truncated to a power of two.
+// CHECK-LABEL: triton_xla.entry_func @scales
+// CHECK:         %[[X:.*]] = triton_xla.extract %{{.*}} to tensor<8xf32>
+// CHECK:         %[[T:.*]] = arith.truncf %[[X]] : tensor<8xf32> to tensor<8xf8E8M0FNU>
+// CHECK:         %[[S:.*]] = arith.extf %[[T]] : tensor<8xf8E8M0FNU> to tensor<8xf32>
+// CHECK:         arith.divf %[[X]], %[[S]] : tensor<8xf32>
+// CHECK:         %[[E:.*]] = arith.extf %{{.*}} : tensor<8xf8E5M2> to tensor<8xf32>
+// CHECK:         %[[U:.*]] = arith.truncf %[[E]] : tensor<8xf32> to tensor<8xf8E8M0FNU>
+// CHECK:         %[[W:.*]] = arith.extf %[[U]] : tensor<8xf8E8M0FNU> to tensor<8xf64>
+// CHECK:         arith.mulf %{{.*}}, %[[W]] : tensor<8xf64>
+triton_xla.entry_func @scales(%x: memref<8xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  %small = arith.scaling_truncf %t, %t : tensor<8xf32>, tensor<8xf32> to tensor<8xf8E5M2>
+  %wide = arith.scaling_extf %small, %small : tensor<8xf8E5M2>, tensor<8xf8E5M2> to tensor<8xf64>
+  triton_xla.print "wide" %wide : tensor<8xf64>
   triton_xla.return
 }

@@ -39,6 +39,13 @@ triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
 
 // -----
 
+// expected-error@+1 {{'triton_xla.entry_func' with an argument of i4 that has dynamic strides is not supported on GPUs: the position of an element in its byte is computed from static strides; use static strides; only the first size may be dynamic}}
+triton_xla.entry_func @packed(%a: memref<?x8xi4>, %b: memref<?x?xi4>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
 // expected-error@+1 {{'triton_xla.entry_func' with an argument of f6E2M3FN is not supported on GPUs: elements of memory have 2, 4, 8, 16, 32 or 64 bits; use wider elements}}
 triton_xla.entry_func @small_floats(%a: memref<4xf6E2M3FN>, %tile: index) tiles 1 {
   triton_xla.return

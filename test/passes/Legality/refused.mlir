@@ -105,3 +105,14 @@ triton_xla.entry_func @atomics(%a: memref<4xf8E5M2>, %b: memref<4xi4>, %x: f8E5M
   %i = triton_xla.atomic_cas %y, %y into %b[%tile] : i4 into memref<4xi4>, index
   triton_xla.return
 }
+
+// -----
+
+triton_xla.entry_func @index(%x: index, %tile: index) tiles 1 {
+  %0 = math.absi %x : index
+  // expected-error@+1 {{'math.ipowi' of index is not supported: its elements must be i64, i32, i16, i8, i4, i2, i1 or other integers}}
+  %1 = math.ipowi %x, %0 : index
+  %b = arith.index_cast %x : index to i1
+  %w = arith.select %b, %x, %tile : index
+  triton_xla.return
+}

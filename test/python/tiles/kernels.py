@@ -243,7 +243,7 @@ for _name in ("atan2", "copysign"):
     _add(f"math.{_name}", ARITHMETIC_FLOATS, _elementwise(f"math.{_name}", 2))
 _add("math.fma", ARITHMETIC_FLOATS, _elementwise("math.fma", 3))
 for _name in ("absi", "ctlz", "cttz", "ctpop"):
-    _add(f"math.{_name}", INTEGERS[:-1], _elementwise(f"math.{_name}", 1))
+    _add(f"math.{_name}", INTEGERS, _elementwise(f"math.{_name}", 1))
 
 
 @_kernel("math.clampf", ARITHMETIC_FLOATS)
@@ -260,19 +260,25 @@ def _sincos(w: Writer, element: str) -> None:
     w.store(Tile("%cos", x.shape, element))
 
 
+# Scales of other types than f8E8M0FNU are truncated to powers of two.
+SCALES = ("f8E8M0FNU", *ARITHMETIC_FLOATS, "f8E4M3FN")
+
+
 @_kernel("arith.scaling_extf", ("f8E4M3FN", "f8E5M2"))
 def _scaling_extf(w: Writer, element: str) -> None:
-    x, scale = w.load(sizes(w.extent, 2), element), w.load(sizes(w.extent, 2), "f8E8M0FNU")
-    for wide in ARITHMETIC_FLOATS:
-        types = f"{x.type}, {scale.type} to {tensor(x.shape, wide)}"
-        w.store(w.value(f"arith.scaling_extf {x}, {scale} : {types}", x.shape, wide))
+    x = w.load(sizes(w.extent, 2), element)
+    for scale in [w.load(x.shape, scale) for scale in SCALES]:
+        for wide in ARITHMETIC_FLOATS:
+            types = f"{x.type}, {scale.type} to {tensor(x.shape, wide)}"
+            w.store(w.value(f"arith.scaling_extf {x}, {scale} : {types}", x.shape, wide))
 
 
 @_kernel("arith.scaling_truncf", ARITHMETIC_FLOATS)
 def _scaling_truncf(w: Writer, element: str) -> None:
-    x, scale = w.load(sizes(w.extent, 2), element), w.load(sizes(w.extent, 2), "f8E8M0FNU")
-    types = f"{x.type}, {scale.type} to {tensor(x.shape, 'f8E5M2')}"
-    w.store(w.value(f"arith.scaling_truncf {x}, {scale} : {types}", x.shape, "f8E5M2"))
+    x = w.load(sizes(w.extent, 2), element)
+    for scale in [w.load(x.shape, scale) for scale in SCALES]:
+        types = f"{x.type}, {scale.type} to {tensor(x.shape, 'f8E5M2')}"
+        w.store(w.value(f"arith.scaling_truncf {x}, {scale} : {types}", x.shape, "f8E5M2"))
 
 
 @_kernel("math.powf", ARITHMETIC_FLOATS)
@@ -458,6 +464,40 @@ _add("triton_xla.reduce addf of columns", ARITHMETIC_FLOATS, _reduction("arith.a
 _add("triton_xla.reduce addf of all", ARITHMETIC_FLOATS, _reduction("arith.addf", [0, 1]))
 _add("triton_xla.reduce addf of nothing", ARITHMETIC_FLOATS, _reduction("arith.addf", []))
 _add("triton_xla.reduce addi of all", INTEGERS, _reduction("arith.addi", [0, 1]))
+
+
+@_kernel("triton_xla.reduce and scan with powers", INTEGERS[:-1])
+def _reduced_powers(w: Writer, element: str) -> None:
+    (x,) = _tiles(w, element, 1)
+    w.line(f"%init = arith.constant 2 : {element}")
+    w.line(f"%one = arith.constant 1 : {element}")
+    combiner = f"""{{
+  ^bb0(%x: {element}, %y: {element}):
+    %p = math.ipowi %y, %one : {element}
+    %r = arith.addi %x, %p : {element}
+    triton_xla.yield %r : {element}
+  }}"""
+    types, shape = f"({x.type}, {element})", x.shape[:1]
+    rows = f"triton_xla.reduce {x} dims [1] init %init : {types} -> {tensor(shape, element)} {combiner}"
+    w.store(w.value(rows, shape, element))
+    w.store(w.value(f"triton_xla.scan {x} dim 1 init %init : {types} -> {x.type} {combiner}", x.shape, element))
+
+
+@_kernel("triton_xla.sort of powers", INTEGERS[:-1])
+def _sorted_powers(w: Writer, element: str) -> None:
+    (x,) = _tiles(w, element, 1)
+    w.line(f"""%k = triton_xla.sort {x} dim 1 : ({x.type}) -> {x.type} {{
+  ^bb0(%k0: {element}, %k1: {element}):
+    %three = arith.constant 3 : {element}
+    %n0 = arith.andi %k0, %three : {element}
+    %n1 = arith.andi %k1, %three : {element}
+    %p0 = math.ipowi %k0, %n0 : {element}
+    %p1 = math.ipowi %k1, %n1 : {element}
+    %before = arith.cmpi slt, %p0, %p1 : {element}
+    triton_xla.yield %before : i1
+  }}""")
+    w.store(Tile("%k", x.shape, element))
+
 
 _ARGMAX = """{{
   ^bb0(%lv: {ty}, %li: i32, %rv: {ty}, %ri: i32):
