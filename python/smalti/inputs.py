@@ -93,7 +93,7 @@ def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator)
         data = rng.integers(0 if ty.kind == "u" else -8, 9, shape).astype(ty.numpy)
     if argument.strides is None:
         return data
-    return _strided(data, argument.strides)
+    return with_strides(data, _strides(shape, argument.strides, argument.stride_divisors))
 
 
 def _poison(ty: Any) -> Any:
@@ -102,18 +102,42 @@ def _poison(ty: Any) -> Any:
     return True if ty.kind == "b" else np.iinfo(ty.numpy).max
 
 
-def _strided(data: np.ndarray, wanted: Sequence[int | None]) -> np.ndarray:
-    """The same values in memory with the strides of a memref type."""
-    steps: list[int] = []
-    step = 1
-    for extent, stride in zip(reversed(data.shape), reversed(tuple(wanted)), strict=True):
-        steps.append(step if stride is None else stride)
-        step = max(step, steps[-1] * max(extent, 1))
-    strides = tuple(reversed(steps))
-    if data.size == 0:
-        return data
+def _strides(shape: Sequence[int], wanted: Sequence[int | None], divisors: Sequence[int]) -> list[int]:
+    """Strides for which elements do not overlap. Dynamic strides are multiples of the divisors, and row-major if possible."""
+    found = list(wanted)
+    inner = 1
+    for dim in reversed(range(len(shape))):
+        divisor = divisors[dim] if divisors else 1
+        if found[dim] is None:
+            known = [(step, size) for step, size in zip(found, shape, strict=True) if step is not None and size > 1]
+            step = -(-inner // divisor) * divisor
+            if shape[dim] > 1 and not _is_nested([*known, (step, shape[dim])]):
+                step = -(-_span(known) // divisor) * divisor
+            found[dim] = step
+        inner = max(inner, found[dim] * max(shape[dim], 1))
+    return [step for step in found if step is not None]
+
+
+def _span(dimensions: Sequence[tuple[int, int]]) -> int:
+    """The smallest stride of an array of such (stride, size) dimensions."""
+    last = sum((size - 1) * step for step, size in dimensions)
+    return max(1 + last, *(size * step for step, size in dimensions), 1)
+
+
+def _is_nested(dimensions: Sequence[tuple[int, int]]) -> bool:
+    """Whether each stride is beyond the elements of all dimensions of smaller strides."""
+    last = 0
+    for step, size in sorted(dimensions):
+        if step <= last:
+            return False
+        last += (size - 1) * step
+    return True
+
+
+def with_strides(data: np.ndarray, strides: Sequence[int]) -> np.ndarray:
+    """A copy in memory with these strides, in elements."""
     length = 1 + sum((extent - 1) * stride for extent, stride in zip(data.shape, strides, strict=True))
-    memory = np.zeros(length, data.dtype)
+    memory = np.zeros(length if data.size else 1, data.dtype)
     # Not `as_strided`: it looks types up by name, and numpy has another type with the name of ml_dtypes' float8_e5m2.
     view = np.ndarray(data.shape, data.dtype, memory, 0, [s * data.itemsize for s in strides])
     view[...] = data

@@ -88,6 +88,29 @@ def test_padded_strides_of_the_type_are_honored() -> None:
     assert array.strides == (40, 8) and np.isfinite(array).all()
 
 
+@pytest.mark.parametrize(
+    ("layout", "facts", "shape", "expected"),
+    [
+        ("[1, ?]", "", "16x32", (4, 64)),
+        ("[1, ?]", "1, 24", "16x32", (4, 96)),
+        ("[?, 1]", "16, 1", "3x5", (64, 4)),
+        ("[?, ?]", "", "3x5", (20, 4)),
+        ("[64, ?]", "", "3x5", (256, 4)),
+        ("[4, ?]", "", "3x5", (16, 48)),
+        ("[1, ?]", "1, 16", "0x5", (4, 64)),
+    ],
+)
+def test_elements_of_random_arrays_do_not_overlap(layout, facts, shape, expected) -> None:
+    facts = f"{{triton_xla.stride_divisors = array<i64: {facts}>}}" if facts else ""
+    module = smalti.parse(
+        f"triton_xla.entry_func @f(%a: memref<?x?xf32, strided<{layout}>> {facts}, %tile: index) tiles 1 {{\n"
+        "  triton_xla.return\n}\n"
+    )
+    (array,) = check.random_arguments(entry.describe(entry.find_entry(module)), given={0: shape})
+    assert array.strides == expected
+    assert len(np.unique(array)) == array.size
+
+
 def test_integers_must_be_equal() -> None:
     argument = entry.Argument(0, "memref<2xi32>", dtypes.from_mlir("i32"), (2,), (1,), True, True)
     assert argument.dtype.mlir == "i32"

@@ -17,6 +17,7 @@ from ..errors import CheckError, LaunchError, SmaltiError
 from .emulated import LIMITS, check_program, parse_blocks, report_progress
 
 if TYPE_CHECKING:
+    from ..calling.arguments import Entry
     from ..sim import Finding, SimulatedKernel, Simulation
 
 Options = dict[str, Any]
@@ -93,34 +94,66 @@ def _schedules(options: Options) -> list[Simulation]:
 
 
 def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> list[Any]:
-    import numpy as np
-
-    count = len(kernel.parameters)
+    count = len(kernel.arguments) if kernel.entry is not None else len(kernel.parameters)
+    for index in given:
+        if not 0 <= index < count:
+            raise LaunchError(f"argument {index} does not exist; @{kernel.name} takes {count} arguments")
+    if kernel.entry is not None and any(argument.num_parameters > 1 for argument in kernel.arguments):
+        return _dynamic_arguments(kernel.entry, given, seed)
     shapes: dict[int, tuple[int, ...]] = {}
     arrays: dict[int, Any] = {}
     numbers: dict[int, float] = {}
-    for index, path in given.items():
-        if not 0 <= index < count:
-            raise LaunchError(f"argument {index} does not exist; @{kernel.name} takes {count} arguments")
-        if kernel.parameters[index].scalar:
-            numbers[index] = _number(path, index)
-            continue
-        if re.fullmatch(r"\d+(x\d+)*", path):
-            shapes[kernel.parameters[index].index] = tuple(map(int, path.split("x")))
-            continue
-        try:
-            arrays[index] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise LaunchError(f"cannot read {path}: {error}") from None
-        if None in kernel.parameters[index].shape:
-            shapes[kernel.parameters[index].index] = arrays[index].shape
+    for index, text in given.items():
+        parameter = kernel.parameters[index]
+        if parameter.scalar:
+            numbers[index] = _number(text, index)
+        elif _SHAPE.fullmatch(text):
+            shapes[parameter.index] = tuple(map(int, text.split("x")))
+        else:
+            arrays[index] = _load(text)
+            if None in parameter.shape:
+                shapes[parameter.index] = arrays[index].shape
     values: list[Any] = list(kernel.random_arguments(seed, shapes))
+    for index, number in numbers.items():
+        values[index] = number
+    return _with_arrays(values, arrays)
+
+
+def _dynamic_arguments(entry: Entry, given: Mapping[int, str], seed: int) -> list[Any]:
+    """The arguments of a tile-level kernel with dynamic sizes or strides, which are parameters of the simulated kernel."""
+    from .. import inputs
+
+    texts = dict(given)
+    arrays: dict[int, Any] = {}
+    for argument in entry.arguments:
+        text = texts.get(argument.index)
+        if text is None or argument.shape is None or _SHAPE.fullmatch(text):
+            continue
+        del texts[argument.index]
+        arrays[argument.index] = array = _load(text)
+        if None in argument.shape:
+            texts[argument.index] = "x".join(map(str, array.shape))
+    return _with_arrays(inputs.random_arguments(entry, seed, texts), arrays)
+
+
+_SHAPE = re.compile(r"\d+(x\d+)*")
+
+
+def _load(path: str) -> Any:
+    import numpy as np
+
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise LaunchError(f"cannot read {path}: {error}") from None
+
+
+def _with_arrays(values: list[Any], arrays: Mapping[int, Any]) -> list[Any]:
+    """The arguments with arrays from files."""
     for index, loaded in arrays.items():
         wanted = values[index].dtype
         # numpy saves types of ml_dtypes as bytes.
         values[index] = loaded.view(wanted) if loaded.dtype.kind == "V" else loaded
-    for index, number in numbers.items():
-        values[index] = number
     return values
 
 

@@ -19,6 +19,7 @@ from .. import ir
 from ..compiler import driver
 from ..diagnostics import SourceLocation, source_location
 from ..errors import LaunchError
+from ..inputs import with_strides
 from .kernel import SimulatedKernel
 from .loading import load
 from .machine.findings import Finding
@@ -402,10 +403,10 @@ def score(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Outcome]:
     """The outcomes of the mutants of a kernel, which must not have findings on these arguments."""
-    wanted = [array.copy() for array in arguments]
+    wanted = _copies(arguments)
     effective: set[tuple[int, str]] = set()
     for schedule in schedules:
-        wanted = [array.copy() for array in arguments]
+        wanted = _copies(arguments)
         result = kernel.run(*wanted, simulation=dataclasses.replace(schedule, blocks=blocks))
         if result.findings:
             raise LaunchError(f"@{kernel.name} has a finding without any mutation: {result.findings[0]}")
@@ -445,7 +446,16 @@ def score(
 def _changed(kernel: SimulatedKernel, mistakes: Sequence[Mutant]) -> SimulatedKernel:
     """The kernel with mutations."""
     program = load(apply(kernel.module, *mistakes), kernel.name, kernel.target)
-    return SimulatedKernel(program, kernel.target, kernel.module)
+    return SimulatedKernel(program, kernel.target, kernel.module, kernel.entry)
+
+
+def _copies(arguments: Sequence[Any]) -> list[Any]:
+    """Copies with the same strides, which can be parameters of the kernel."""
+    found = []
+    for value in arguments:
+        strided = isinstance(value, np.ndarray) and not any(n < 0 or n % value.itemsize for n in value.strides)
+        found.append(with_strides(value, [n // value.itemsize for n in value.strides]) if strided else np.copy(value))
+    return found
 
 
 def _try(
@@ -457,9 +467,11 @@ def _try(
     schedules: Sequence[Simulation],
 ) -> Outcome:
     for schedule in schedules:
-        values = [array.copy() for array in arguments]
+        values = _copies(arguments)
         found = changed.find(*values, simulation=dataclasses.replace(schedule, blocks=blocks))
-        differ = not found and any(a.tobytes() != b.tobytes() for a, b in zip(values, wanted, strict=True))
+        differ = not found and any(
+            np.asarray(a).tobytes() != np.asarray(b).tobytes() for a, b in zip(values, wanted, strict=True)
+        )
         if found or differ:
             return Outcome(mutant, found, differ, schedule)
     return Outcome(mutant, (), False, None)

@@ -436,3 +436,33 @@ def test_the_shell_takes_shapes_and_numbers(tmp_path):
     assert code != 0 and "argument 2 (memref<?x?xf32>): set its shape, such as --arg 2=64x64" in said
     code, said = run("--arg", "1=much", "--arg", "0=2x70", "--arg", "2=2x70")
     assert code != 0 and "argument 1: 'much' is not a number" in said
+
+
+COLUMNS = """
+triton_xla.entry_func @k(%x: memref<?x?xf32>, %y: memref<?x?xf32, strided<[1, ?]>>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0, 0] [16, 32] [1, 1] : memref<?x?xf32> to tensor<16x32xf32>
+  triton_xla.insert %t into %y[0, 0] [16, 32] [1, 1] : tensor<16x32xf32> into memref<?x?xf32, strided<[1, ?]>>
+  triton_xla.return
+}
+"""
+
+
+def test_sim_takes_the_arguments_of_a_kernel_with_dynamic_sizes(tmp_path):
+    program, rows = tmp_path / "columns.mlir", np.arange(512, dtype=np.float32).reshape(16, 32)
+    program.write_text(COLUMNS)
+    np.save(tmp_path / "x.npy", rows)
+
+    def run(*words):
+        done = CliRunner().invoke(commands.main, ["sim", str(program), *words])
+        return done.exit_code, f"{done.output}{done.exception}"
+
+    given = ("--arg", f"0={tmp_path / 'x.npy'}", "--arg", "1=16x32")
+    code, said = run(*given, "--save", str(tmp_path / "after.npz"))
+    assert code == 0 and "nothing found" in said
+    np.testing.assert_array_equal(np.load(tmp_path / "after.npz")["arg1"], rows)
+    assert run(*given, "--level", "thread")[0] == 0
+    assert run(*given, "--timeline", str(tmp_path / "times.json"))[0] == 0
+    code, said = run(*given, "--mutants")
+    assert code == 0 and "mutants killed" in said
+    assert "such as --arg 1=64x64" in run("--arg", "0=16x32")[1]
+    assert "argument 2 does not exist; @k takes 2 arguments" in run(*given, "--arg", "2=3")[1]
