@@ -85,7 +85,9 @@ static std::string describeExcess(int64_t number, int64_t limit,
                                   StringRef resource, const Target &chip) {
   std::string symbol = resource.starts_with("B ") ? " B" : "";
   return ("kernel needs " + Twine(number) + " " + resource + "; a block on " +
-          chip.name + " has at most " + Twine(limit) + symbol)
+          chip.name + " has at most " + Twine(limit) + symbol +
+          (resource == "threads" ? "; use a smaller block"
+                                 : "; use smaller tiles"))
       .str();
 }
 
@@ -95,9 +97,7 @@ LogicalResult SmaltiCheckResources::checkNumber(int64_t number, int64_t limit,
   if (number <= limit)
     return success();
   return getOperation()->emitError()
-         << describeExcess(number, limit, resource, chip)
-         << (resource == "threads" ? "; use a smaller block"
-                                   : "; use smaller tiles");
+         << describeExcess(number, limit, resource, chip);
 }
 
 LogicalResult SmaltiCheckResources::check(const Usage &usage,

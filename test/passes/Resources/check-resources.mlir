@@ -57,7 +57,7 @@ gpu.module @more_slots attributes {smalti.target = "gfx942"} {
 
 // -----
 
-// CHECK: [Failure] {{.*}} Function=threads | Remark="kernel needs 2048 threads; a block on sm_90a has at most 1024"
+// CHECK: [Failure] {{.*}} Function=threads | Remark="kernel needs 2048 threads; a block on sm_90a has at most 1024; use a smaller block"
 gpu.module @threads attributes {smalti.target = "sm_90a"} {
   // expected-error@+1 {{kernel needs 2048 threads; a block on sm_90a has at most 1024}}
   gpu.func @threads() kernel attributes {known_block_size = array<i32: 1024, 2, 1>} {
@@ -68,7 +68,7 @@ gpu.module @threads attributes {smalti.target = "sm_90a"} {
 // -----
 
 // CHECK: [Analysis] {{.*}} Function=columns | Remark="kernel uses 0 of 232448 B of shared memory; estimated register pressure: 0 of 255 per thread; 768 of 512 columns of tensor memory"
-// CHECK: [Failure] {{.*}} Function=columns | Remark="kernel needs 768 columns of tensor memory; a block on sm_100a has at most 512"
+// CHECK: [Failure] {{.*}} Function=columns | Remark="kernel needs 768 columns of tensor memory; a block on sm_100a has at most 512; use smaller tiles"
 gpu.module @columns attributes {smalti.target = "sm_100a"} {
   // expected-error@+1 {{kernel needs 768 columns of tensor memory; a block on sm_100a has at most 512}}
   gpu.func @columns(%at: !llvm.ptr<3>) kernel {
