@@ -114,7 +114,7 @@ def _strides(shape: Sequence[int], wanted: Sequence[int | None], divisors: Seque
             if shape[dim] > 1 and not _is_nested([*known, (step, shape[dim])]):
                 step = -(-_span(known) // divisor) * divisor
             found[dim] = step
-        inner = max(inner, found[dim] * max(shape[dim], 1))
+        inner = max(inner, (found[dim] or 0) * max(shape[dim], 1))
     return [step for step in found if step is not None]
 
 

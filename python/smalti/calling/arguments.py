@@ -96,6 +96,10 @@ class Argument:
         steps = ((size - 1) * step for size, step in zip(*self.static_layout, strict=True))
         return (sum(steps) + 1) * max(self.dtype.bits // 8, 1)
 
+    def size(self, value: Any, dimension: int) -> int:
+        """The size of an array in elements."""
+        return int(value.shape[dimension]) * (self.packed if dimension == len(value.shape) - 1 else 1)
+
     def __str__(self) -> str:
         return f"argument {self.index} ({self.type})"
 
@@ -132,7 +136,7 @@ class Entry:
                     size *= number
                     continue
                 value = values[argument]
-                extent = int(value.shape[dimension]) if dimension >= 0 else int(value)
+                extent = self.arguments[argument].size(value, dimension) if dimension >= 0 else int(value)
                 size *= -(-extent // number)
             sizes.append(size)
         count = math.prod(sizes)

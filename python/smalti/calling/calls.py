@@ -86,8 +86,9 @@ class ParameterLayout:
 
 def dynamic_parameters(argument: Argument, view: Any) -> list[int]:
     """The dynamic sizes and strides that a GPU kernel takes after the address of an array."""
-    sizes = [view.shape[dimension] for dimension in argument.dynamic_sizes]
-    return sizes + [view.strides[dimension] for dimension in argument.dynamic_strides]
+    sizes = [argument.size(view, dimension) for dimension in argument.dynamic_sizes]
+    # The stride of the last dimension of an array of packed elements is static.
+    return sizes + [view.strides[dimension] * argument.packed for dimension in argument.dynamic_strides]
 
 
 def check_count(name: str, types: Sequence[str], given: int) -> None:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterator
+import types
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from .. import dtypes, ir, sources
@@ -21,7 +22,9 @@ def _dynamic(value: int, placeholder: int) -> int | None:
     return None if value == placeholder else int(value)
 
 
-def _argument(index: int, value: Any, alignment: int | None) -> Argument:
+def _argument(
+    index: int, value: Any, alignment: int | None, facts: Mapping[str, Any] = types.MappingProxyType({})
+) -> Argument:
     ty = value.type
     reads, writes = _uses(value)
     location = source_location(value.location) if hasattr(value, "location") else None
@@ -39,6 +42,8 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
     argument = Argument(
         index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, location, name=_name(value)
     )
+    if not argument.is_static:
+        argument = dataclasses.replace(argument, **facts)
     if spelling in PACKED:
         return _packed(argument, PACKED[spelling])
     dtype = dtypes.from_mlir("i64" if argument.is_tensor_map else spelling)
@@ -69,17 +74,42 @@ PACKED = {"i4": 2, "i2": 4, "f4E2M1FN": 2}
 
 def _packed(argument: Argument, count: int) -> Argument:
     """The argument as an array of bytes. Raises CompileError if a row does not have a whole number of bytes."""
-    shape, strides = argument.shape, argument.strides
-    if not shape or strides is None or strides[-1] != 1 or shape[-1] is None:
-        shape = None
-    elif all(size is not None and size % count == 0 for size in (shape[-1], *strides[:-1])):
-        shape = (*shape[:-1], shape[-1] // count)
-        strides = (*(step // count for step in strides[:-1] if step is not None), 1)
-        return dataclasses.replace(argument, shape=shape, strides=strides, packed=count)
+    shape: Sequence[int | None] = argument.shape or ()
+    strides: Sequence[int | None] = argument.strides or ()
+    last = len(shape) - 1
+    sizes = [1] * last + [count]
+    steps = [count] * last + [1]
+    # The strides of a row-major array are multiples of the size of its rows.
+    unproven = [
+        (name, needed)
+        for name, numbers, known, needed in (
+            ("size", shape, argument.size_divisors, sizes),
+            ("stride", () if argument.is_row_major else strides, argument.stride_divisors, steps),
+        )
+        if any(n is None and d % w for n, d, w in zip(numbers, known or [1] * len(needed), needed, strict=False))
+    ]
+    is_whole = all(size is None or size % count == 0 for size in (*shape[-1:], *strides[:-1]))
+    if shape and strides[last] == 1 and is_whole and not unproven:
+        return dataclasses.replace(
+            argument,
+            shape=_in_bytes(shape, sizes),
+            strides=_in_bytes(strides, steps),
+            size_divisors=_in_bytes(argument.size_divisors, sizes),
+            stride_divisors=_in_bytes(argument.stride_divisors, steps),
+            packed=count,
+        )
     message = (
         f"{argument}: rows must have a whole number of bytes; make each row and stride a multiple of {count} elements"
     )
+    if unproven and strides[last] == 1 and is_whole:
+        stated = (f"triton_xla.{name}_divisors = array<i64: {', '.join(map(str, n))}>" for name, n in unproven)
+        message += f", and state this with the argument attribute {' and '.join(stated)}"
     raise CompileError("", diagnostics=[Diagnostic("error", message, argument.location)])
+
+
+def _in_bytes(numbers: Sequence[Any], divisors: Sequence[int]) -> tuple[Any, ...]:
+    """Sizes, strides or their divisors in bytes. A divisor that is not a whole number of bytes becomes 1."""
+    return tuple(n if n is None else 1 if n % d else n // d for n, d in zip(numbers, divisors, strict=False))
 
 
 _READS = {
@@ -207,26 +237,29 @@ def _dynamic_grid(operation: Any) -> tuple[tuple[tuple[int, int, int], ...], ...
     return tuple(grid)
 
 
-def _with_parameters(operation: Any, argument: Argument) -> Argument:
-    """An argument of a tile-level kernel with the sizes and strides that a GPU kernel takes, and what is stated about them."""
+def _facts(operation: Any, index: int) -> dict[str, Any]:
+    """What a tile-level kernel states about the dynamic sizes and strides of an argument."""
+    if "arg_attrs" not in operation.attributes:
+        return {}
+    stated = ir.DictAttr(ir.ArrayAttr(operation.attributes["arg_attrs"])[index])
+    facts: dict[str, Any] = {}
+    for name in ("size_divisors", "stride_divisors"):
+        if f"triton_xla.{name}" in stated:
+            facts[name] = tuple(int(n) for n in ir.DenseI64ArrayAttr(stated[f"triton_xla.{name}"]))
+    if "triton_xla.max_bytes" in stated:
+        facts["max_bytes"] = ir.IntegerAttr(stated["triton_xla.max_bytes"]).value
+    return facts
+
+
+def _with_parameters(argument: Argument) -> Argument:
+    """An argument of a tile-level kernel with the sizes and strides that a GPU kernel takes."""
     if argument.shape is None or argument.strides is None or argument.is_static:
         return argument
     strides = () if argument.is_row_major else argument.strides
-    divisors: dict[str, tuple[int, ...]] = {}
-    max_bytes = None
-    if "arg_attrs" in operation.attributes:
-        stated = ir.DictAttr(ir.ArrayAttr(operation.attributes["arg_attrs"])[argument.index])
-        for name in ("size_divisors", "stride_divisors"):
-            if f"triton_xla.{name}" in stated:
-                divisors[name] = tuple(int(n) for n in ir.DenseI64ArrayAttr(stated[f"triton_xla.{name}"]))
-        if "triton_xla.max_bytes" in stated:
-            max_bytes = ir.IntegerAttr(stated["triton_xla.max_bytes"]).value
     return dataclasses.replace(
         argument,
         dynamic_sizes=tuple(dim for dim, size in enumerate(argument.shape) if size is None),
         dynamic_strides=tuple(dim for dim, stride in enumerate(strides) if stride is None),
-        max_bytes=max_bytes,
-        **divisors,
     )
 
 
@@ -309,9 +342,12 @@ def describe(operation: Any) -> Entry:
         maps = list(ir.ArrayAttr(operation.attributes[TENSOR_MAPS]))
         count -= len(maps)  # The launcher also passes the tensor maps, which are last.
     alignments = _alignments(operation, count)
-    arguments = [_argument(index, values[index], alignments[index]) for index in range(count)]
     if operation.name == "triton_xla.entry_func":
-        arguments = [_with_parameters(operation, argument) for argument in arguments]
+        arguments = [
+            _with_parameters(_argument(i, values[i], alignments[i], _facts(operation, i))) for i in range(count)
+        ]
+    else:
+        arguments = [_argument(index, values[index], alignments[index]) for index in range(count)]
     for pointer, described in zip(values[max(count, 0) :], maps, strict=False):
         # An access through a tensor map is an access to its argument.
         number = _argument_of_map(described)

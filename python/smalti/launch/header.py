@@ -213,6 +213,8 @@ class _Header:
                 else:
                     found = self.kernel.arguments[argument]
                     extent = self._sizes(found)[dimension] if dimension >= 0 else f"(int64_t)a->{self.names[argument]}"
+                    if dimension >= 0 and found.packed > 1 and dimension == len(found.shape or ()) - 1:
+                        extent = f"({extent} * {found.packed})"
                     value = extent if number == 1 else f"{extent} / {number} + ({extent} % {number} > 0)"
                 yield f"  size = {value};"
                 yield "  if (size <= 0)\n    return size == 0 ? 0 : -1;"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -36,7 +37,10 @@ def grid_of(entry: Any, arguments: Sequence[Value]) -> tuple[int, ...]:
     """The number of tiles in each dimension of the grid of an entry function, which may depend on the arguments."""
     if "grid" in entry.attributes:
         return tuple(int(size) for size in ir.DenseI64ArrayAttr(entry.attributes["grid"]))
-    return describe(entry).grid_sizes([argument.data for argument in arguments])
+    what = describe(entry)
+    # The memory of the interpreter has elements, not bytes.
+    of_elements = tuple(dataclasses.replace(argument, packed=1) for argument in what.arguments)
+    return dataclasses.replace(what, arguments=of_elements).grid_sizes([argument.data for argument in arguments])
 
 
 class Interpreter:

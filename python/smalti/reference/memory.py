@@ -70,7 +70,7 @@ def unpack(array: np.ndarray, argument: Argument) -> np.ndarray:
         return array
     bits = 8 // argument.packed
     codes = array.view(np.uint8)[..., None] >> np.arange(argument.packed, dtype=np.uint8) * bits
-    codes = (codes & (1 << bits) - 1).reshape(*array.shape[:-1], -1)
+    codes = (codes & (1 << bits) - 1).reshape(*array.shape[:-1], array.shape[-1] * argument.packed)
     if "xf4E2M1FN" in argument.type:
         return codes.view(ml_dtypes.float4_e2m1fn).astype(np.float64)
     return codes.astype(np.int64) - ((codes.astype(np.int64) >> bits - 1) << bits)

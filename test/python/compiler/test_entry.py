@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import smalti
 from conftest import PALLAS, SCALE
+from smalti import check
 from smalti.compiler import entry
 
 
@@ -115,6 +117,64 @@ def test_elements_that_share_a_byte_are_bytes() -> None:
         match="rows must have a whole number of bytes; make each row and stride a multiple of 2 elements",
     ):
         describe(LAUNCH.replace("8x64xi4", "8x63xi4"))
+
+
+PACKED = """
+triton_xla.entry_func @k(%w: memref<?x?xi4LAYOUT> {FACTS}, %y: memref<?x?xf32>, %i: index, %j: index)
+    tiles [size(%w, 0) ceildiv 4, size(%w, 1) ceildiv 8] {
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %r = arith.muli %i, %c4 : index
+  %c = arith.muli %j, %c8 : index
+  %t = triton_xla.extract %w[%r, %c] [4, 8] [1, 1] : memref<?x?xi4LAYOUT> to tensor<4x8xi4>
+  %f = arith.sitofp %t : tensor<4x8xi4> to tensor<4x8xf32>
+  triton_xla.insert %f into %y[%r, %c] [4, 8] [1, 1] : tensor<4x8xf32> into memref<?x?xf32>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "layout, sizes, strides, shown",
+    [
+        ("", "1, 2", "", (1, 1)),
+        ("", "3, 6", "", (3, 3)),
+        (", strided<[?, 1]>", "1, 4", "32, 1", (1, 2)),
+    ],
+)
+def test_dynamic_rows_of_whole_bytes(layout: str, sizes: str, strides: str, shown: tuple[int, int]) -> None:
+    facts = [f"triton_xla.size_divisors = array<i64: {sizes}>"]
+    facts += [f"triton_xla.stride_divisors = array<i64: {strides}>"] * bool(strides)
+    module = smalti.parse(PACKED.replace("LAYOUT", layout).replace("FACTS", ", ".join(facts)))
+    kernel = smalti.compile(module, target="cpu")
+    argument = kernel.arguments[0]
+    assert (argument.shape, argument.packed, argument.size_divisors) == ((None, None), 2, shown)
+    assert argument.stride_divisors == ((16, 1) if strides else ())
+    # 10 columns are more than a tile, and 5 bytes are less.
+    given = {0: "6x5", 1: "6x10"}
+    values = check.random_arguments(kernel.entry, 0, given)
+    assert kernel.entry.grid_sizes(values) == (2, 2)
+    kernel(*values)
+    low, high = (values[0] << 4) >> 4, values[0] >> 4
+    np.testing.assert_array_equal(values[1], np.stack([low, high], axis=-1).reshape(6, 10))
+    check.check(kernel, module, given=given).require()
+
+
+@pytest.mark.parametrize(
+    "layout, facts, named",
+    [
+        ("", "", "attribute triton_xla.size_divisors = array<i64: 1, 2>$"),
+        ("", "triton_xla.size_divisors = array<i64: 2, 3>", "attribute triton_xla.size_divisors = array<i64: 1, 2>$"),
+        (
+            ", strided<[?, 1]>",
+            "triton_xla.size_divisors = array<i64: 1, 2>",
+            "attribute triton_xla.stride_divisors = array<i64: 2, 1>$",
+        ),
+    ],
+)
+def test_dynamic_rows_state_whole_bytes(layout: str, facts: str, named: str) -> None:
+    with pytest.raises(smalti.CompileError, match=f"(?m){named}"):
+        smalti.compile(PACKED.replace("LAYOUT", layout).replace("FACTS", facts), target="cpu")
 
 
 @pytest.mark.parametrize(
