@@ -745,12 +745,12 @@ static Value expandScalingExtF(OpBuilder &b, arith::ScalingExtFOp op) {
   Location loc = op.getLoc();
   Type type = op.getType(), element = getElementTypeOrSelf(type);
   Type wide = element.isF64() ? element : b.getF32Type();
-  Value product =
+  Value scaled =
       arith::MulFOp::create(b, loc, extendTo(b, loc, op.getIn(), wide),
                             extendScale(b, loc, op.getScale(), wide));
   if (wide == element)
-    return product;
-  return arith::TruncFOp::create(b, loc, type, product);
+    return scaled;
+  return arith::TruncFOp::create(b, loc, type, scaled);
 }
 
 static Value expandScalingTruncF(OpBuilder &b, arith::ScalingTruncFOp op) {
