@@ -550,8 +550,10 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
   for (int64_t dim = 0; dim < rank; ++dim) {
     std::optional<int64_t> offset = getConstantIntValue(offsets[dim]),
                            extent = getConstantIntValue(sizes[dim]);
+    // The end of a window may exceed 64 bits.
     bool inBounds = offset && extent && !window.padded[dim] && *offset >= 0 &&
-                    *offset + window.sizes[dim] <= *extent;
+                    window.sizes[dim] <= *extent &&
+                    *offset <= *extent - window.sizes[dim];
     Value start = index(loc, offsets[dim]);
     if (!window.dropped.test(dim)) {
       kept.push_back(getAffineDimExpr(dim, context));

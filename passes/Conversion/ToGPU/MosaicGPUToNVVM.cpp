@@ -312,10 +312,9 @@ public:
                             NVVM::BarrierReductionAttr(), Value());
   }
 
-  SmallVector<Value> emitMma(OpBuilder &builder, mosaic_gpu::MMAOp op,
+  SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
                              const MmaInstruction &instruction,
-                             ArrayRef<Value> a, ArrayRef<Value> b,
-                             ArrayRef<Value> accumulator) const override;
+                             const MmaOperands &operands) const override;
   SmallVector<Value> emitFragmentLoad(OpBuilder &builder, Location loc,
                                       Value memref, unsigned log2Alignment,
                                       const Distribution &distribution,
@@ -419,12 +418,11 @@ private:
 };
 } // namespace
 
-SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder,
-                                           mosaic_gpu::MMAOp op,
+SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
                                            const MmaInstruction &instruction,
-                                           ArrayRef<Value> a, ArrayRef<Value> b,
-                                           ArrayRef<Value> accumulator) const {
-  Location loc = op.getLoc();
+                                           const MmaOperands &operands) const {
+  ArrayRef<Value> a = operands.a, b = operands.b,
+                  accumulator = operands.accumulator;
   SmallVector<Value> operandsA, operandsB, operandsC;
   for (Value reg : a)
     operandsA.push_back(toMultiplicand(builder, loc, reg, instruction.a));
@@ -467,8 +465,8 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder,
         ArrayRef<int64_t>{instruction.m, instruction.n, instruction.k},
         /*b1Op=*/std::nullopt, overflow,
         std::array<NVVM::MMATypes, 2>{
-            *getMultiplicandType(instruction.a, op.getUnsignedA()),
-            *getMultiplicandType(instruction.b, op.getUnsignedB())},
+            *getMultiplicandType(instruction.a, operands.unsignedA),
+            *getMultiplicandType(instruction.b, operands.unsignedB)},
         std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                        NVVM::MMALayout::col});
   }

@@ -199,10 +199,9 @@ public:
                                       uniform);
   }
 
-  SmallVector<Value> emitMma(OpBuilder &builder, mosaic_gpu::MMAOp op,
+  SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
                              const MmaInstruction &instruction,
-                             ArrayRef<Value> a, ArrayRef<Value> b,
-                             ArrayRef<Value> accumulator) const override;
+                             const MmaOperands &operands) const override;
   Value emitLoad(OpBuilder &builder, Location loc, const Access &access,
                  Value pad) const override;
   void emitStore(OpBuilder &builder, Location loc, Value value,
@@ -236,12 +235,11 @@ private:
 };
 } // namespace
 
-SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder,
-                                        mosaic_gpu::MMAOp op,
+SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
                                         const MmaInstruction &instruction,
-                                        ArrayRef<Value> a, ArrayRef<Value> b,
-                                        ArrayRef<Value> accumulator) const {
-  Location loc = op.getLoc();
+                                        const MmaOperands &operands) const {
+  ArrayRef<Value> a = operands.a, b = operands.b,
+                  accumulator = operands.accumulator;
   Value operandA = joinRegisters(builder, loc, a),
         operandB = joinRegisters(builder, loc, b),
         operandC = joinRegisters(builder, loc, accumulator);
@@ -275,8 +273,8 @@ SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder,
     auto wmma = amdgpu::WMMAOp::create(
         builder, loc, operandC.getType(), attr(instruction.m),
         attr(instruction.n), attr(instruction.k), operandA, operandB, operandC);
-    wmma.setUnsignedA(op.getUnsignedA());
-    wmma.setUnsignedB(op.getUnsignedB());
+    wmma.setUnsignedA(operands.unsignedA);
+    wmma.setUnsignedB(operands.unsignedB);
     mmaResult = wmma;
   }
   if (isInHalves) {

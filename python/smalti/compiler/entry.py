@@ -33,7 +33,11 @@ def _argument(
     if isinstance(ty, ir.MemRefType):
         spelling = str(ty.element_type)
         dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
-        step, offset = ty.get_strides_and_offset()
+        try:
+            step, offset = ty.get_strides_and_offset()
+        except RuntimeError:
+            message = f"argument {index} of type {ty}: the address of an element is computed from strides; use a strided layout"
+            raise CompileError("", diagnostics=[Diagnostic("error", message, location)]) from None
         if offset not in (0, dynamic_stride):
             message = f"argument {index} of type {ty}: the offset must be 0 or ?, because an array starts at its first element"
             raise CompileError("", diagnostics=[Diagnostic("error", message, location)])

@@ -84,8 +84,15 @@ def exact_float(function: Callable[..., Any]) -> Handler:
 
 
 HANDLERS["arith.negf"] = exact_float(np.negative)
-HANDLERS["arith.maximumf"] = exact_float(np.maximum)
-HANDLERS["arith.minimumf"] = exact_float(np.minimum)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger value, with -0 below +0, which numpy does not order."""
+    return np.where((a == 0) & (b == 0), a + b, np.maximum(a, b))
+
+
+HANDLERS["arith.maximumf"] = exact_float(maximum)
+HANDLERS["arith.minimumf"] = exact_float(lambda a, b: -maximum(-a, -b))
 HANDLERS["arith.maxnumf"] = exact_float(np.fmax)
 HANDLERS["arith.minnumf"] = exact_float(np.fmin)
 

@@ -83,6 +83,13 @@ mlir::Value concatenate(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value takeElements(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value vector, int64_t first, int64_t length);
 
+/// The operands of one MMA instruction: registers in its order, and the signs
+/// of i8.
+struct MmaOperands {
+  llvm::ArrayRef<mlir::Value> a, b, accumulator;
+  bool unsignedA = false, unsignedB = false;
+};
+
 /// The vendor-specific part of the lowering to thread level. The `refuse`
 /// members are called while planning and return why something cannot be
 /// lowered; the others emit and cannot fail.
@@ -134,12 +141,11 @@ public:
                                       mlir::Value b,
                                       mlir::Value selector) const = 0;
 
-  /// One MMA instruction of `op`, on registers in the order of the instruction.
+  /// One MMA instruction.
   virtual llvm::SmallVector<mlir::Value>
-  emitMma(mlir::OpBuilder &builder, mosaic_gpu::MMAOp op,
+  emitMma(mlir::OpBuilder &builder, mlir::Location loc,
           const targets::MmaInstruction &instruction,
-          llvm::ArrayRef<mlir::Value> a, llvm::ArrayRef<mlir::Value> b,
-          llvm::ArrayRef<mlir::Value> accumulator) const = 0;
+          const MmaOperands &operands) const = 0;
   /// Loads all registers of a vector at the origin of a shared memref by
   /// warp-wide loads; nothing if they are not applicable.
   virtual llvm::SmallVector<mlir::Value>

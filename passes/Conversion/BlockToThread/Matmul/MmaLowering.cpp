@@ -217,15 +217,19 @@ void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
                                              instruction.bOrder),
                            accumulator =
                                gather(result, tile, instruction.cOrder);
-        if (mma.isTransposed)
+        bool unsignedA = op.getUnsignedA(), unsignedB = op.getUnsignedB();
+        if (mma.isTransposed) {
           std::swap(operandA, operandB);
+          std::swap(unsignedA, unsignedB);
+        }
         SmallVector<Value> results;
         if (instruction.kind == targets::MmaKind::Fma)
           results.push_back(multiplyAdd(builder, op, operandA.front(),
                                         operandB.front(), accumulator.front()));
         else
-          results = emitter.vendor.emitMma(builder, op, instruction, operandA,
-                                           operandB, accumulator);
+          results = emitter.vendor.emitMma(
+              builder, op.getLoc(), instruction,
+              {operandA, operandB, accumulator, unsignedA, unsignedB});
         for (auto [reg, value] : llvm::zip_equal(instruction.cOrder, results))
           result[tile * instruction.cOrder.size() + reg] = value;
       }
