@@ -39,6 +39,13 @@ KERNELS = {
         "%y: memref<60x90xf32>",
         "triton_xla.insert %t into %y[%minus, %minus] [37, 45] [1, 1] : T into memref<60x90xf32>",
     ),
+    "offset near 2^63": (
+        "%y: memref<60x90xf32>",
+        """%e = arith.constant 9223372036854775800 : index
+        %z = arith.constant dense<3.0> : tensor<32xf32>
+        triton_xla.insert %t into %y[%e, %five] [37, 45] [1, 1] : T into memref<60x90xf32>
+        triton_xla.insert %z into %y[%three, %e] [1, 32] [1, 1] : tensor<32xf32> into memref<60x90xf32>""",
+    ),
     "strided": (
         "%y: memref<90x100xf32>",
         """%s = triton_xla.extract %x[%three, %five] [27, 23] [2, 3] fill 7.0 : f32 : memref<60x90xf32> to tensor<27x23xf32>
