@@ -24,6 +24,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
 
@@ -489,6 +490,23 @@ static std::string describeGap(const GapRow &gap, Operation *op,
   return sentence;
 }
 
+/// The remedy for an op that the table does not list.
+static StringRef getReplacement(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Case("gpu.barrier",
+            "remove it: smalti-compile inserts the barriers of a tile")
+      .Case("linalg.matmul", "use triton_xla.dot")
+      .Case("linalg.reduce", "use triton_xla.reduce")
+      .Case("linalg.broadcast", "use triton_xla.broadcast")
+      .Case("linalg.transpose", "use triton_xla.transpose")
+      .Cases({"linalg.fill", "tensor.empty"},
+             "use a constant tensor or tensor.splat")
+      .Cases(
+          {"memref.subview", "vector.transfer_read", "vector.transfer_write"},
+          "use triton_xla.extract and triton_xla.insert")
+      .Default("docs/ops.md lists the supported ops");
+}
+
 std::optional<std::string>
 smalti::getRefusal(Operation *op, const Target *target, bool isSimulated) {
   StringRef name = op->getName().getStringRef();
@@ -497,7 +515,8 @@ smalti::getRefusal(Operation *op, const Target *target, bool isSimulated) {
     if (lists(row.ops, name))
       elements |= row.elements;
   if (elements == 0)
-    return quote(op) + " is not supported in a tile-level kernel";
+    return quote(op) + " is not supported in a tile-level kernel; " +
+           getReplacement(name).str();
   for (const GapRow &gap : kGaps) {
     bool applies = target ? isOn(gap, *target) ||
                                 (isSimulated && gap.platforms & Simulator)

@@ -32,9 +32,17 @@ def test_parse_error_in_file_names_the_file(tmp_path: Path) -> None:
     assert lines[1].startswith("  \t%0") and lines[2].startswith("  \t") and lines[2].endswith("^")
 
 
-def test_missing_file() -> None:
-    with pytest.raises(smalti.ParseError, match=r"file not found: .*nowhere\.mlir"):
-        smalti.parse("nowhere.mlir")
+@pytest.mark.parametrize("name", ["nowhere.mlir", "no where.mlir", "/nowhere/kernel.mlr", "kernel.txt"])
+def test_missing_file(name: str) -> None:
+    with pytest.raises(smalti.ParseError, match=f"file not found: {name}$"):
+        smalti.parse(name)
+
+
+@pytest.mark.parametrize("text", ["nonsense", "arith.constant kernel.x", "%a = kernel.mlr"])
+def test_text_that_is_not_a_path(text: str) -> None:
+    with pytest.raises(smalti.ParseError) as caught:
+        smalti.parse(text)
+    assert "file not found" not in str(caught.value)
 
 
 def test_verifier_error_differs_from_a_parse_error() -> None:

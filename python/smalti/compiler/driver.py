@@ -53,7 +53,9 @@ def new_context() -> ir.Context:
 def _is_path(source: str) -> bool:
     if "\n" in source or "{" in source:
         return False
-    return source.endswith((".mlir", ".mlirbc")) or Path(source).is_file()
+    if source.endswith((".mlir", ".mlirbc")) or re.fullmatch(r"\S+\.[A-Za-z]\w*", source):
+        return True
+    return Path(source).is_file()
 
 
 @contextmanager

@@ -242,7 +242,7 @@ def _dynamic_grid(operation: Any) -> tuple[tuple[tuple[int, int, int], ...], ...
 
 
 def _facts(operation: Any, index: int) -> dict[str, Any]:
-    """What a tile-level kernel states about the dynamic sizes and strides of an argument."""
+    """The facts that a tile-level kernel states about the dynamic sizes and strides of an argument."""
     if "arg_attrs" not in operation.attributes:
         return {}
     stated = ir.DictAttr(ir.ArrayAttr(operation.attributes["arg_attrs"])[index])

@@ -147,10 +147,23 @@ def test_every_command_has_the_same_sentence(tmp_path: Path) -> None:
         assert result.exit_code == 1 and sentence in str(result.exception) + result.output
 
 
-def test_an_op_that_is_not_listed() -> None:
-    text = "triton_xla.entry_func @f(%tile: index) tiles 1 {\n  %e = tensor.empty() : tensor<4xf32>\n  triton_xla.return\n}\n"
+@pytest.mark.parametrize(
+    ("op", "remedy"),
+    [
+        ("%e = tensor.empty() : tensor<4xf32>", "use a constant tensor or tensor.splat"),
+        ("gpu.barrier", "remove it: smalti-compile inserts the barriers of a tile"),
+        ("%m = linalg.matmul ins(%a, %a : T, T) outs(%a : T) -> T", "use triton_xla.dot"),
+        ("%x = gpu.thread_id x", "docs/ops.md lists the supported ops"),
+    ],
+)
+def test_an_op_that_is_not_listed(op: str, remedy: str) -> None:
+    constant = "%a = arith.constant dense<0.0> : T"
+    lines = ["triton_xla.entry_func @f(%tile: index) tiles 1 {", constant, op, "triton_xla.return", "}", ""]
+    text = "\n".join(lines).replace("T,", "tensor<16x16xf32>,").replace(" T", " tensor<16x16xf32>")
+    name = next(word for word in op.replace("()", "").split() if "." in word)
     for chip in (*CHIPS, ""):
-        assert refusals(text, chip) == [("tensor.empty", "'tensor.empty' is not supported in a tile-level kernel", 2)]
+        sentence = f"'{name}' is not supported in a tile-level kernel; {remedy}"
+        assert refusals(text, chip) == [(name, sentence, 3)]
 
 
 def runs(cell: Cell) -> None:
