@@ -36,7 +36,7 @@ every target refuses an op with the same sentence.
 | integers | signless integers of 1 to 64 bits |
 
 Elements of `i2`, `i4` and `f4E2M1FN` are packed in memory. On GPUs, a window that may begin or end inside a
-byte is accessed element by element; its stores update bytes atomically.
+byte is accessed one element at a time; its stores update bytes atomically.
 """
 
 _FLOAT8 = (
