@@ -545,7 +545,7 @@ def SmaltiLowerCacheHints : Pass<"smalti-lower-cache-hints"> {
 
     Precondition: the memory is global memory of an NVIDIA GPU. `ca` and `wb` are the defaults of loads and stores; these
     accesses, and accesses of other sizes, memory spaces or element types, are not changed. Neither are accesses whose
-    `alignment` (by default, the size of an element) is less than their size, which PTX requires. Nothing is refused.
+    `alignment` (by default, the size of an element) is less than their size, which PTX requires. The pass does not fail.
     Cost: linear in the number of ops. LLVM does not move memory accesses across inline assembly.
 
     Example:

@@ -420,12 +420,12 @@ static constexpr StringLiteral kBools = "tensor<16x64xi1>";
 
 static constexpr OpRow kOps[] = {
 #define GET_OPS
-#include "OpTable.def"
+#include "smalti/passes/Legality/OpTable.def"
 };
 
 static constexpr GapRow kGaps[] = {
 #define GET_GAPS
-#include "OpTable.def"
+#include "smalti/passes/Legality/OpTable.def"
 };
 
 //===----------------------------------------------------------------------===//

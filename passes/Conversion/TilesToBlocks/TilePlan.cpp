@@ -697,8 +697,8 @@ int64_t Planner::getColumnVector(triton_xla::ExtractOp extract) const {
   return vector;
 }
 
-/// Chooses the tiles that are transposed in registers on their way to shared
-/// memory, on targets whose MMAs have K in the vectors of both operands and
+/// Chooses the tiles that are transposed in registers before the store to
+/// shared memory, on targets whose MMAs have K in the vectors of both operands and
 /// that cannot transpose with the load of an operand.
 void Planner::chooseTransposedCopies() {
   if (target.hasLdMatrix)

@@ -158,7 +158,7 @@ class _Header:
             most = argument.max_bytes // size
             for dim in range(len(argument.shape)):
                 yield f"a->{name}.sizes[{dim}] > {most}", f"the array has more than {argument.max_bytes} B"
-            # Row-major strides are products, which can exceed int64_t.
+            # A row-major stride multiplies sizes, and can exceed int64_t.
             reach = " + ".join(
                 f"(double)({extent} - 1) * (double){step}"
                 for extent, step in zip(self._sizes(argument), self._strides(argument), strict=True)
@@ -169,7 +169,7 @@ class _Header:
             for dim, divisor in enumerate(divisors):
                 if divisor > 1:
                     if what == "stride" and argument.is_row_major:
-                        # The product of the remainders does not overflow.
+                        # The multiplied remainders do not overflow.
                         factors = [f"({size} % {divisor})" for size in self._sizes(argument)[dim + 1 :]] or ["1"]
                         value = f" % {divisor} * ".join(factors)
                     else:

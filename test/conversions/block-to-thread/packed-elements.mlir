@@ -1,4 +1,4 @@
-// Packed elements are accessed one by one if a thread's part of a row may begin or end inside a byte.
+// Scalar accesses of packed elements, for parts of rows that may begin or end inside a byte.
 // RUN: smalti-opt %s --convert-mosaic-gpu-to-nvvm=target=sm_80 | FileCheck %s
 // RUN: smalti-opt %s --convert-mosaic-gpu-to-rocdl=target=gfx1100 | FileCheck %s
 

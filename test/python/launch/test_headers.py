@@ -250,14 +250,14 @@ triton_xla.entry_func @cube(%x: memref<?x?x?x?xf32> {triton_xla.max_bytes = 2147
         ((3, 1 << 21, 1 << 21, 1 << 21), "x: the array has more than 2147483648 B"),
         ((3, 1 << 22, 1 << 21, 1 << 21), "x: the array has more than 2147483648 B"),
         ((1 << 29, 1, 1, 1), "x: the stride of dimension 0 must be a multiple of 24"),
-        # A product that is not computed, of an empty array: 3 * 2^66 is a multiple of 24; 2^63 is not.
+        # A stride that is not computed, of an empty array: 3 * 2^66 is a multiple of 24; 2^63 is not.
         ((0, 3 << 22, 1 << 22, 1 << 22), None),
         ((0, 1 << 21, 1 << 21, 1 << 21), "x: the stride of dimension 0 must be a multiple of 24"),
         ((2, 3, 4, 1), "x: the stride of dimension 0 must be a multiple of 24"),
         ((2, 6, 1, 4), "x: the stride of dimension 1 must be a multiple of 8"),
     ],
 )
-def test_products_of_sizes_do_not_overflow(tmp_path: Path, sizes: tuple[int, ...], message: str | None) -> None:
+def test_multiplied_sizes_do_not_overflow(tmp_path: Path, sizes: tuple[int, ...], message: str | None) -> None:
     kernel = smalti.compile(CUBE, target="sm_80")
     assert isinstance(kernel, Kernel)
     kernel.save(tmp_path / "cube.h")

@@ -226,7 +226,7 @@ def test_an_unsupported_op_is_reported_before_the_run() -> None:
     (problem,) = caught.value.diagnostics
     assert problem.message == "the simulator does not support 'nvvm.fence.sc.cluster'"
     assert problem.location is not None and problem.location.line > 1
-    with pytest.raises(CompileError, match=r"inline assembly 'trap;'"):
+    with pytest.raises(CompileError, match=r"the assembly 'trap;'"):
         sim.simulate(program('llvm.inline_asm "trap;", "" : () -> ()', ["memref<64x64xf32>"]), "sim:sm_90a")
 
 

@@ -110,7 +110,7 @@ def test_registers_of_threads() -> None:
     )
     with pytest.raises(smalti.CompileError) as caught:
         sim.simulate(more.replace("%m = memref", "%i = arith.constant 0 : index\n        %m = memref"), "sim:sm_90a")
-    assert "per-thread vectors in 'vector.load'" in caught.value.diagnostics[0].message
+    assert "'vector.load' has a per-thread vector" in caught.value.diagnostics[0].message
 
 
 GROUPS = np.array([100, 28, 0, 200, 1, 300, 67, 328], np.int32)
@@ -307,7 +307,7 @@ def test_a_block_level_kernel_with_wgmma_of_all_warps() -> None:
     alone = text.replace(", mosaic_gpu.thread_group_size = 256 : i64", "")
     with pytest.raises(smalti.CompileError) as caught:
         sim.simulate(alone, "sim:sm_90a")
-    assert "specialized warps in a block-level kernel" in caught.value.diagnostics[0].message
+    assert "the warps of the block-level kernel are specialized" in caught.value.diagnostics[0].message
 
 
 def test_scratch_of_a_reduction_is_memory_like_any_other() -> None:

@@ -489,7 +489,7 @@ WRONG = [
     (F32, (8, 0), {}, "box"),
     (F32, (8, 3), {}, "multiple of 16 B"),
     (F32, (8, 16), {"swizzle": 128}, "a row of the box has 64 B"),
-    (F32, (8, 16), {"swizzle": 16}, "swizzle is 16"),
+    (F32, (8, 16), {"swizzle": 16}, "'swizzle' is 16"),
     (F32, (8, 16), {"element_strides": (9, 1)}, "element_strides"),
     (F32, (8, 16), {"element_strides": (1, 2)}, "innermost dimension is 2; it must be 1"),
     (F32, (8, 16), {"oob_fill": "ones"}, "the fill is 'ones'"),
@@ -497,7 +497,7 @@ WRONG = [
     (F32.T, (8, 8), {}, "must be contiguous"),
     (np.zeros((8, 5), np.float32), (8, 4), {}, "multiples of 16 B"),
     (np.zeros((1,) * 6, np.float32), (1,) * 6, {}, "dimensions"),
-    (np.zeros((8, 16), np.complex64), (8, 16), {}, "element type"),
+    (np.zeros((8, 16), np.complex64), (8, 16), {}, "has elements of"),
     ("text", (1,), {}, "not an array"),
 ]
 

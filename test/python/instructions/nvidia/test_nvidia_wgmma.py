@@ -503,7 +503,7 @@ WRONG = {
         "read of accumulator registers of an outstanding wgmma.mma_async",
     ),
     "no commit": (chain(commit=False), "read of accumulator registers of an outstanding wgmma.mma_async"),
-    "no fence": (chain(fence=False), "without a wgmma.fence before it"),
+    "no fence": (chain(fence=False), "no wgmma.fence orders it"),
     "another shape": (
         chain(other=Kind("f32", "tf32", "tf32")),
         "accumulates into registers of an outstanding wgmma of another shape",
