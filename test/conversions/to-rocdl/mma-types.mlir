@@ -5,7 +5,8 @@
 // CHECK-LABEL: gpu.func @unsigned
 // GFX942: amdgpu.mfma 16x16x32
 // GFX1100: amdgpu.wmma 16x16x16 {{.*}} {unsignedB} : vector<16xi8>, vector<16xi8>, vector<8xi32>
-// GFX1201: amdgpu.wmma 16x16x16 {{.*}} {unsignedB} : vector<8xi8>, vector<8xi8>, vector<8xi32>
+// The MMA computes the transposed tile, so B is its first operand.
+// GFX1201: amdgpu.wmma 16x16x16 {{.*}} {unsignedA} : vector<8xi8>, vector<8xi8>, vector<8xi32>
 triton_xla.entry_func @unsigned(%a: memref<16x32xi8>, %b: memref<32x16xi8>, %c: memref<16x16xi32>, %tile: index) tiles 1 {
   %acc = arith.constant dense<0> : tensor<16x16xi32>
   %l = triton_xla.extract %a[0, 0] [16, 32] [1, 1] : memref<16x32xi8> to tensor<16x32xi8>
