@@ -35,7 +35,7 @@ def is_float(element: str) -> bool:
 
 
 def substitute(text: str, op: str, element: str) -> str:
-    """The example with the placeholders of OpTable.cpp replaced."""
+    """The example with the values in place of the names in braces, which OpTable.def lists."""
     accumulator = _ACCUMULATORS.get(element, "f32")
     values = {
         "op": op,

@@ -48,7 +48,7 @@ def test_a_missing_fence_after_the_wait() -> None:
     assert finding.message.endswith(
         "of tensor memory, which the MMA wrote; the access is not ordered after the wait for the MMA"
     )
-    assert "after the wait" in finding.hint
+    assert finding.hint == "execute nvvm.tcgen05.fence <after> after the wait and before the access"
 
 
 def test_a_result_is_loaded_before_the_mma_completes() -> None:

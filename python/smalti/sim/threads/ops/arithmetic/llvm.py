@@ -137,9 +137,9 @@ def _as_pointer(op: Any, tr: ThreadTranslator) -> Step:
 @operation("llvm.addrspacecast")
 def _cast_space(op: Any, tr: ThreadTranslator) -> Step:
     (source,), (result,) = tr.operands(op), tr.results(op)
-    before, behind = (address_space(value.type) for value in (op.operands[0], op.results[0]))
+    before, after = (address_space(value.type) for value in (op.operands[0], op.results[0]))
     shared = (3, IN_CLUSTER)
-    shift = SHARED_BEGIN * ((behind not in shared) - (before not in shared))
+    shift = SHARED_BEGIN * ((after not in shared) - (before not in shared))
 
     def step(st: Any) -> None:
         st.v[result] = st.v[source] + shift
@@ -307,8 +307,8 @@ def _cast(op: Any, tr: ThreadTranslator) -> Step:
             f"the cast has {len(op.operands)} operands and {len(op.results)} results; one of each is required"
         )
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    before, behind = op.operands[0].type, op.results[0].type
-    if isinstance(before, ir.MemRefType) and str(behind).startswith("!llvm.struct<(ptr"):
+    before, after = op.operands[0].type, op.results[0].type
+    if isinstance(before, ir.MemRefType) and str(after).startswith("!llvm.struct<(ptr"):
 
         def describe(st: Any) -> None:
             view: View = st.v[source]
@@ -320,12 +320,12 @@ def _cast(op: Any, tr: ThreadTranslator) -> Step:
             st.v[result] = Descriptor(fields)
 
         return describe
-    if dtype_of(before) is None or dtype_of(behind) is None or rank_of(before) != rank_of(behind):
+    if dtype_of(before) is None or dtype_of(after) is None or rank_of(before) != rank_of(after):
         raise Unsupported(
-            f"the op casts {before} to {behind}; scalars, or vectors of one rank, with elements of whole bytes "
+            f"the op casts {before} to {after}; scalars, or vectors of one rank, with elements of whole bytes "
             "are required"
         )
-    dtype = dtype_of(behind)
+    dtype = dtype_of(after)
     assert dtype is not None
 
     def step(st: Any) -> None:
