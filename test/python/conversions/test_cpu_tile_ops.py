@@ -1018,7 +1018,7 @@ DOTS = [
 ]
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("batch", [0, 1, 3])
 @pytest.mark.parametrize(("lhs", "rhs", "accumulator", "more"), DOTS)
 def test_dots_of_every_kind(lhs: str, rhs: str, accumulator: str, more: str, batch: int) -> None:

@@ -314,7 +314,6 @@ def test_wgmma(target: str, form: str, types: str) -> None:
         assert f"wgmma.mma_async.sync.aligned.m64n64{types} " in kernel.asm["llvm"]
 
 
-@pytest.mark.grid(3)
 @pytest.mark.parametrize("target", OTHERS)
 def test_other_chips(target: str) -> None:
     for algorithm in ALGORITHMS:

@@ -575,7 +575,7 @@ gpu.module @matmul_module {{
     )
 
 
-@pytest.mark.grid(12, cover=False)
+@pytest.mark.grid(24, cover=False)
 @pytest.mark.parametrize(
     ("target", "mma"),
     list(_instructions()),

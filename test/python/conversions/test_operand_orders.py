@@ -19,7 +19,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.grid(8)
+@pytest.mark.grid(18)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("order", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize("dtype", TYPES)

@@ -36,7 +36,6 @@ triton_xla.entry_func @update(%x: memref<{count}x{element}>, %n: memref<{count}x
     )
 
 
-@pytest.mark.grid(6)
 @pytest.mark.parametrize("chip", ["sm_80", "gfx942", "gfx1201"])
 @pytest.mark.parametrize(
     ("shape", "element", "slots"),

@@ -133,7 +133,6 @@ def test_conversions_that_overflow(source: str, target: str) -> None:
         same(instructions.convert(values, source, target), wanted.astype(FLOATS[target]))
 
 
-@pytest.mark.grid(60)
 @pytest.mark.parametrize("target", [name for name in FLOATS if name not in ("f64", UNSIGNED)])
 @pytest.mark.parametrize("source", ["f64", "f32", "f16"])
 @pytest.mark.parametrize(
@@ -196,7 +195,6 @@ def test_scales_of_powers_of_two(source: str) -> None:
         assert found == 2.0 ** (code - 127) if code < 255 else np.isnan(found)
 
 
-@pytest.mark.grid(40)
 @pytest.mark.parametrize("source", INTEGERS)
 @pytest.mark.parametrize("target", [name for name in FLOATS if name != UNSIGNED])
 def test_integers_round_once(source: str, target: str) -> None:

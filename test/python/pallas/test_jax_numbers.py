@@ -289,7 +289,6 @@ def test_kernels_are_those_of_the_folder() -> None:
     assert not {name for name in KERNELS if "blackwell" in name or name == "every_op"}
 
 
-@pytest.mark.grid(12)
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_assembler_has_nothing_to_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No registers are spilled, no `wgmma` is serialized, and no fences are added (C7519)."""

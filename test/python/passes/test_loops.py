@@ -33,7 +33,7 @@ PIPELINED = {
 POINTS = campaign.covering(CHIPS)
 
 
-@pytest.mark.grid(18)
+@pytest.mark.grid(48)
 @pytest.mark.parametrize("number", range(len(POINTS)), ids=lambda number: str(POINTS[number]))
 def test_loops(number: int) -> None:
     point, trips = POINTS[number], POINTS[number].bounds[0].trips

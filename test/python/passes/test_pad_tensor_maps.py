@@ -174,7 +174,6 @@ ROWS = [-FAR, -17, -16, -15, -1, 0, 3, 8, 12, 19, 20, FAR]
 COLUMNS = [-FAR, -32, -31, -8, 0, 5, 16, 47, 48, 1 << 32, FAR]
 
 
-@pytest.mark.grid(3)
 @pytest.mark.parametrize("element", DTYPES)
 def test_windows_of_a_matrix(element: str) -> None:
     """Before the begin, across begin and end, wholly outside, and where 32 bits of the index are inside."""
@@ -194,7 +193,6 @@ RANKS: list[tuple[tuple[int, ...], int, tuple[int, ...], tuple[tuple[int, ...], 
 ]
 
 
-@pytest.mark.grid(3)
 @pytest.mark.parametrize(("extents", "pitch", "window", "positions"), RANKS)
 def test_ranks(
     extents: tuple[int, ...], pitch: int, window: tuple[int, ...], positions: tuple[tuple[int, ...], ...]
@@ -429,7 +427,7 @@ STORES: list[tuple[str, tuple[int, ...], int, tuple[int, ...], list[tuple[int, .
 ]
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(("element", "extents", "pitch", "window", "positions"), STORES)
 @pytest.mark.parametrize("loop", [False, True])
 def test_stores(

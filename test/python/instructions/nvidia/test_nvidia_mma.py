@@ -31,7 +31,7 @@ def _build(name: str, exact: bool) -> tuple[nvidia.Call, Array]:
 GROUPS = sorted({group_of(name) for name in CASES})
 
 
-@pytest.mark.grid(14)
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("group", GROUPS)
 def test_mma(group: str, exact: bool) -> None:

@@ -238,7 +238,6 @@ def _place(name: str) -> tuple[str, str]:
     return SPACES[""] if "shared" not in name else SPACES[".shared"]
 
 
-@pytest.mark.grid(30)
 @pytest.mark.parametrize("name", ARRIVAL_NAMES)
 def test_arrivals(name: str) -> None:
     """The first thread arrives, twice by another instruction if a drop must show; all wait."""
@@ -278,7 +277,6 @@ def test_arrivals_without_release_semantics(order: str) -> None:
         nvidia.run_kernel(_kernel(body), 64, out, emulation=Emulation(sanitize="thread"))
 
 
-@pytest.mark.grid(25)
 @pytest.mark.parametrize("name", WAIT_NAMES)
 def test_waits(name: str) -> None:
     place, letter = _place(name)

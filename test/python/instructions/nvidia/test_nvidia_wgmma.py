@@ -605,7 +605,6 @@ def run_released(text: str, schedule: Emulation) -> Array:
     return scatter(problem.out, (ROWS, CHAIN_N), fragment_of_d)
 
 
-@pytest.mark.grid(6)
 @pytest.mark.parametrize("releaser", [0, 37, 127])
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
 def test_one_thread_releases_an_operand(schedule: Emulation, releaser: int) -> None:

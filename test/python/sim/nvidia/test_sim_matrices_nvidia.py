@@ -539,7 +539,6 @@ CONVERSIONS = {
 }
 
 
-@pytest.mark.grid(16)
 @pytest.mark.parametrize("name", CONVERSIONS)
 def test_conversions_give_the_bits_of_the_emulator(name: str) -> None:
     lines = [

@@ -165,7 +165,6 @@ def run(names: list[str], write: Any, exact: bool, targets: tuple[str, ...] = ("
 GROUPS = sorted({group_of(name) for name in CASES})
 
 
-@pytest.mark.grid(10)
 @pytest.mark.parametrize("which", GROUPS)
 def test_mmas_by_intrinsic_name(which: str) -> None:
     run([name for name in CASES if group_of(name) == which], by_name, exact=GROUPS.index(which) % 2 == 0)
