@@ -112,7 +112,10 @@ def test_elements_that_share_a_byte_are_bytes() -> None:
     argument = found.arguments[1]
     assert (argument.type, argument.shape, argument.strides) == ("memref<8x64xi4>", (8, 32), (32, 1))
     assert (argument.dtype.mlir, argument.packed) == ("i8", 2)
-    with pytest.raises(smalti.CompileError, match="rows must have a whole number of bytes; make each row and stride a multiple of 2 elements"):
+    with pytest.raises(
+        smalti.CompileError,
+        match="rows must have a whole number of bytes; make each row and stride a multiple of 2 elements",
+    ):
         describe(LAUNCH.replace("8x64xi4", "8x63xi4"))
 
 

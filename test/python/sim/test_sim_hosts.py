@@ -254,7 +254,10 @@ def test_unsupported_host_functions_are_refused() -> None:
     assert problem(unknown) == "the simulator does not support 'memref.store' (in the host function)"
     sizes = kernel_with(LAUNCH.replace("in (%c64,", "in (%n,"), BODY, ARGUMENTS)
     sizes = sizes.replace("@main(%x: memref<256xi32>)", "@main(%x: memref<256xi32>, %n: index)")
-    assert problem(sizes) == "the block size, cluster size or shared-memory size of the launch is dynamic; constants are required"
+    assert (
+        problem(sizes)
+        == "the block size, cluster size or shared-memory size of the launch is dynamic; constants are required"
+    )
     many = kernel_with(LAUNCH, BODY, ARGUMENTS).replace(
         "%c64 = arith.constant 64 : index\n    %seven", "%c64 = arith.constant 2048 : index\n    %seven"
     )

@@ -129,7 +129,9 @@ def test_races_of_tiles_and_parts_of_bytes() -> None:
     )
     assert outcomes and [str(o) for o in outcomes if not o.caught] == []
     odd = sim.simulate(through_shared_memory("i4", 2, WAIT, 3), "sm_90a")
-    with pytest.raises(LaunchError, match="begins or ends inside a byte, which the simulator does not support: 3 elements"):
+    with pytest.raises(
+        LaunchError, match="begins or ends inside a byte, which the simulator does not support: 3 elements"
+    ):
         odd(*odd.random_arguments())
 
 
@@ -159,11 +161,14 @@ def test_unsupported_packed_ops_are_named() -> None:
       mosaic_gpu.vector_store %s, %a0 : {NARROW}, {memref(SHAPE, "i4")}"""
     with pytest.raises(CompileError) as error:
         sim.simulate(module([(SHAPE, "i4")], counts), "sm_90a")
-    assert "the simulator does not support this form of 'mosaic_gpu.broadcasted_iota': the value has type" in str(error.value)
+    assert "the simulator does not support this form of 'mosaic_gpu.broadcasted_iota': the value has type" in str(
+        error.value
+    )
     with pytest.raises(CompileError) as error:
         sim.simulate(program("%v = memref.load %a[%t] : memref<32xi4>", "i4"), "sm_80")
-    assert "the simulator does not support this form of 'memref.load': an operand or a result has elements smaller than a byte" in str(
-        error.value
+    assert (
+        "the simulator does not support this form of 'memref.load': an operand or a result has elements smaller than a byte"
+        in str(error.value)
     )
     with pytest.raises(CompileError) as error:
         sim.simulate(program("", "i4").replace("32xi4", "31xi4"), "sm_80")

@@ -305,7 +305,10 @@ def test_permutations_of_some_lanes(inside: str, chip: str) -> None:
 def test_missing_features_of_a_chip_are_reported() -> None:
     for body, message in (
         ("%r0 = rocdl.permlanex16 %t, %v, %v, %v, true, false : i32, i32", "gfx942 does not have this instruction"),
-        ("%r0 = rocdl.ballot %odd : i32", "the result has type i32; an integer with a bit for each of the 64 lanes is required"),
+        (
+            "%r0 = rocdl.ballot %odd : i32",
+            "the result has type i32; an integer with a bit for each of the 64 lanes is required",
+        ),
     ):
         with pytest.raises(CompileError) as error:
             smalti.compile(program(body, 1, 64), target="sim:gfx942")
