@@ -36,6 +36,10 @@ inline mlir::Type blockTypeOf(mlir::Type type) {
   return type;
 }
 
+inline bool isVector(mlir::Value value) {
+  return mlir::isa<mlir::VectorType>(value.getType());
+}
+
 /// The type in memory of an element that is not a whole number of bytes, or
 /// index.
 mlir::Type getBufferElement(mlir::Type element);

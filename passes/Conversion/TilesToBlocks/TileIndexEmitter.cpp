@@ -21,10 +21,6 @@
 using namespace mlir;
 using namespace smalti;
 
-namespace {
-bool isVector(Value value) { return isa<VectorType>(value.getType()); }
-} // namespace
-
 /// Sets one layout for all vector operands and results of an op.
 Operation *TileEmitter::inLayout(Operation *op, Attribute layout) {
   setLayouts(op,
