@@ -698,8 +698,8 @@ int64_t Planner::getColumnVector(triton_xla::ExtractOp extract) const {
 }
 
 /// Chooses the tiles that are transposed in registers before the store to
-/// shared memory, on targets whose MMAs have K in the vectors of both operands and
-/// that cannot transpose with the load of an operand.
+/// shared memory, on targets whose MMAs have K in the vectors of both operands
+/// and that cannot transpose with the load of an operand.
 void Planner::chooseTransposedCopies() {
   if (target.hasLdMatrix)
     return;

@@ -1,0 +1,48 @@
+//===- ExpandTileOps.h - Expansion of tile-level ops ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Functions that create the primitive ops of a derived op and return their
+// values. None of them can fail. Used only by the files in this folder.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_CONVERSION_TILESTOTILES_EXPANDTILEOPS_H
+#define SMALTI_PASSES_CONVERSION_TILESTOTILES_EXPANDTILEOPS_H
+
+#include "smalti/passes/Conversion/TilesToTiles/TileBuilder.h"
+
+namespace smalti::targets {
+struct Target;
+} // namespace smalti::targets
+
+namespace smalti::triton_xla {
+
+mlir::Value expandHistogram(TileBuilder &b, HistogramOp op);
+/// The shape [outer, size, inner] of a tile that is sorted along a dimension.
+std::array<int64_t, 3> getSortShape(SortOp op);
+mlir::SmallVector<mlir::Value> expandSort(TileBuilder &b, SortOp op);
+mlir::SmallVector<mlir::Value> expandRandomBits(TileBuilder &b,
+                                                RandomBitsOp op);
+mlir::Value expandIota(TileBuilder &b, IotaOp op);
+
+mlir::Value expandIPowI(mlir::ImplicitLocOpBuilder &b, mlir::math::IPowIOp op);
+mlir::Value expandScalingExtF(mlir::OpBuilder &b,
+                              mlir::arith::ScalingExtFOp op);
+mlir::Value expandScalingTruncF(mlir::OpBuilder &b,
+                                mlir::arith::ScalingTruncFOp op);
+mlir::Value expandClampF(mlir::OpBuilder &b, mlir::math::ClampFOp op);
+mlir::SmallVector<mlir::Value> expandSinCos(mlir::OpBuilder &b,
+                                            mlir::math::SincosOp op);
+/// The class of a number as comparisons.
+mlir::Value expandClass(mlir::OpBuilder &b, mlir::Operation *op);
+
+/// The fastest algorithm of the target for a dot of f32, on MMAs, that is at
+/// least as accurate as that of the dot.
+DotAlgorithm chooseAlgorithm(DotOp dot, const targets::Target *target);
+mlir::Value expandDot(TileBuilder &b, DotOp op, DotAlgorithm algorithm);
+mlir::Value expandDotScaled(TileBuilder &b, DotScaledOp op);
+mlir::Value expandSparseDot(TileBuilder &b, SparseDotOp op);
+
+} // namespace smalti::triton_xla
+
+#endif // SMALTI_PASSES_CONVERSION_TILESTOTILES_EXPANDTILEOPS_H
