@@ -23,6 +23,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `sparse_dot` | the operand with its zeros, and a `dot` or a scaled one |
     | `math.ipowi` | a loop that squares and multiplies, over the bits of the exponent |
     | `iota` of floats of at most 8 bits | `iota` of f32 and `arith.truncf` |
+    | `tensor.extract` of a tile of rank 1 or more | a `reduce` of the tile, in which all other elements are 0 |
     | `arith.scaling_extf`, `arith.scaling_truncf` | a multiplication or division in f32 or f64, and conversions |
     | `math.isfinite`, `math.isinf`, `math.isnan`, `math.isnormal` | comparisons |
     | `math.clampf`, `math.sincos` | `arith.maximumf` and `arith.minimumf`; `math.sin` and `math.cos` |
@@ -59,7 +60,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     The two parts become a `slice` each, and the kernel has `tiles 4`.
   }];
   let options = [
-    ListOption<"keep", "keep", "std::string", "Ops that are not expanded, without the name of the dialect">,
+    ListOption<"keep", "keep", "std::string", "Ops that are not expanded, as in `keep=sort,tensor.extract`: ops of `tensor` with the name of the dialect">,
     Option<"target", "target", "std::string", /*default=*/"", "Target of the kernel; default: the module's">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",

@@ -294,10 +294,6 @@ static bool hasQuotedName(Operation *op) {
          });
 }
 
-static bool readsTile(Operation *op) {
-  return cast<RankedTensorType>(op->getOperand(0).getType()).getRank() != 0;
-}
-
 static bool hasOtherDimension(Operation *op) {
   auto dim = cast<memref::DimOp>(op);
   std::optional<int64_t> number = dim.getConstantIndex();
@@ -327,12 +323,6 @@ static bool hasManyBins(Operation *op) {
   auto histogram = cast<triton_xla::HistogramOp>(op);
   return histogram.getTile().getType().getNumElements() >
          kMaxHistogramComparisons / static_cast<int64_t>(histogram.getBins());
-}
-
-/// Whether a conversion is between two floats of at most 8 bits.
-static bool isBetweenSmallFloats(Operation *op) {
-  return getElement(op->getOperand(0).getType()) & kSmallFloats &&
-         getElement(op->getResult(0).getType()) & kSmallFloats;
 }
 
 /// Whether a conversion to a float of at most 8 bits does not round to nearest.

@@ -281,8 +281,9 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
     return;
   SmaltiExpandTileOpsOptions tiles;
   tiles.target = target.name.str();
-  tiles.keep = {"squeeze_dims", "split", "histogram", "sort",
-                "random_bits",  "dot",   "ipowi",     "index_switch"};
+  tiles.keep = {"squeeze_dims", "split", "histogram",    "sort",
+                "random_bits",  "dot",   "ipowi",        "index_switch",
+                "tensor.extract"};
   pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps(tiles));
   ConvertTritonXLAToCPUOptions convert;
   convert.vectorWidth = VectorWidth::Host;

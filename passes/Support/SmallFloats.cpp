@@ -68,10 +68,10 @@ static bool isSmallFloatConversion(Operation *op) {
             !isa<Float8E8M0FNUType>(
                 getElementTypeOrSelf(op->getResult(0).getType())));
   auto truncation = dyn_cast<arith::TruncFOp>(op);
-  // Conversions between two small floats would need a rule for each pair.
   Type wide = getElementTypeOrSelf(truncation ? op->getOperand(0).getType()
                                               : op->getResult(0).getType());
-  if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(wide))
+  if (!isSmallFloat(wide) &&
+      !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(wide))
     return false;
   return !truncation || truncation.getRoundingmode().value_or(
                             arith::RoundingMode::to_nearest_even) ==
@@ -95,9 +95,9 @@ LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
   return op->emitOpError()
          << "converts " << getElementTypeOrSelf(op->getOperand(0).getType())
          << " to " << getElementTypeOrSelf(op->getResult(0).getType())
-         << "; conversions of floats of at most 8 bits are supported from and "
-            "to f16, bf16, f32 and f64, and from integers, with rounding to "
-            "nearest even";
+         << "; conversions of floats of at most 8 bits are supported between "
+            "them, from and to f16, bf16, f32 and f64, and from integers, with "
+            "rounding to nearest even";
 }
 
 namespace {
@@ -299,12 +299,17 @@ void Expansion::run() {
     bits = arith::ExtUIOp::create(builder, i32(), bits);
     result = asFloat(format.isSigned ? extend(format, bits)
                                      : extendPowerOfTwo(bits));
-    // f8E8M0FNU exceeds the range of f16, to which this rounds.
-    if (to.getIntOrFloatBitWidth() < 32)
+    if (isSmallFloat(to)) {
+      from = builder.getF32Type();
+      operand = result;
+    } else if (to.getIntOrFloatBitWidth() < 32) {
+      // f8E8M0FNU exceeds the range of f16, to which this rounds.
       result = arith::TruncFOp::create(builder, type, result);
-    else if (!to.isF32())
+    } else if (!to.isF32()) {
       result = arith::ExtFOp::create(builder, type, result);
-  } else {
+    }
+  }
+  if (isSmallFloat(to)) {
     Format format(cast<FloatType>(to));
     if (isa<IntegerType>(from)) {
       from = from.getIntOrFloatBitWidth() <= 24 ? Type(builder.getF32Type())

@@ -47,7 +47,7 @@ Value smalti::triton_xla::expandHistogram(TileBuilder &b, HistogramOp op) {
   if (Value mask = op.getMask())
     hit = arith::AndIOp::create(
         b, hit, b.broadcast(b.reshape(mask, count), int64_t(0), shape));
-  return b.sum(b.zeroExtend(hit, sum), /*dim=*/0);
+  return b.sum(b.zeroExtend(hit, sum), /*dims=*/{0});
 }
 
 /// Computes a region of scalar ops for all elements of tiles.
@@ -197,6 +197,35 @@ SmallVector<Value> smalti::triton_xla::expandRandomBits(TileBuilder &b,
     }
   }
   return counter;
+}
+
+//===----------------------------------------------------------------------===//
+// Element at indices
+//===----------------------------------------------------------------------===//
+
+Value smalti::triton_xla::expandElementRead(TileBuilder &b,
+                                            tensor::ExtractOp op) {
+  Value tile = op.getTensor();
+  SmallVector<int64_t> shape(b.shapeOf(tile)), dims;
+  Value isRead;
+  for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
+    dims.push_back(static_cast<int64_t>(dim));
+    Value matches = b.compare(arith::CmpIPredicate::eq,
+                              b.iota(shape, b.getIndexType(), dims.back()),
+                              b.splat(shape, index));
+    isRead = isRead ? arith::AndIOp::create(b, isRead, matches) : matches;
+  }
+  // The sum of bits and zeros keeps the sign of a zero and the bits of a NaN.
+  Type element = op.getType();
+  bool isFloat = isa<FloatType>(element);
+  if (isFloat)
+    tile = b.bitcast(tile,
+                     b.getIntegerType(element.getIntOrFloatBitWidth()));
+  Value zeros = b.zeros(shape, b.typeOf(tile).getElementType());
+  Value sum = b.sum(b.select(isRead, tile, zeros), dims);
+  if (isFloat)
+    sum = b.bitcast(sum, element);
+  return tensor::ExtractOp::create(b, sum, ValueRange());
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,7 +37,8 @@ static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
 /// are not primitive. `num_tiles` is always expanded, since the grid changes.
 static constexpr llvm::StringLiteral kDerived[] = {
     "squeeze_dims", "split",      "histogram", "sort",  "random_bits",
-    "dot_scaled",   "sparse_dot", "dot",       "ipowi", "index_switch"};
+    "dot_scaled",   "sparse_dot", "dot",       "ipowi", "index_switch",
+    "tensor.extract"};
 
 /// The number of tiles in a dimension of the grid.
 static Value createTileCount(ImplicitLocOpBuilder &b, EntryFuncOp func,
@@ -165,6 +166,9 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
     return false;
   if (auto iota = dyn_cast<IotaOp>(op))
     return !isSmallFloat(iota.getType().getElementType());
+  if (auto read = dyn_cast<tensor::ExtractOp>(op))
+    return read.getIndices().empty() ||
+           llvm::is_contained(keep, "tensor.extract");
   StringRef name = op->getName().stripDialect();
   bool isListed = llvm::is_contained(keep, name);
   if (isa<math::IPowIOp>(op))
@@ -245,6 +249,9 @@ void SmaltiExpandTileOps::expand(Operation *op) {
           })
           .Case([&](arith::ScalingTruncFOp op) -> SmallVector<Value> {
             return {expandScalingTruncF(b, op)};
+          })
+          .Case([&](tensor::ExtractOp op) -> SmallVector<Value> {
+            return {expandElementRead(b, op)};
           })
           .Case([&](math::ClampFOp op) -> SmallVector<Value> {
             return {expandClampF(b, op)};

@@ -23,6 +23,8 @@ std::array<int64_t, 3> getSortShape(SortOp op);
 mlir::SmallVector<mlir::Value> expandSort(TileBuilder &b, SortOp op);
 mlir::SmallVector<mlir::Value> expandRandomBits(TileBuilder &b,
                                                 RandomBitsOp op);
+/// One element as the sum of a tile that is 0 elsewhere.
+mlir::Value expandElementRead(TileBuilder &b, mlir::tensor::ExtractOp op);
 mlir::Value expandIota(TileBuilder &b, IotaOp op);
 
 mlir::Value expandIPowI(mlir::ImplicitLocOpBuilder &b, mlir::math::IPowIOp op);

@@ -301,3 +301,22 @@ triton_xla.entry_func @scales(%x: memref<8xf32>, %tile: index) tiles 1 {
   triton_xla.print "wide" %wide : tensor<8xf64>
   triton_xla.return
 }
+
+// -----
+
+// CHECK-LABEL: triton_xla.entry_func @reads_an_element
+// CHECK:         %[[X:.*]] = triton_xla.extract %{{.*}} to tensor<8x4xf8E5M2>
+// CHECK:         %[[ROWS:.*]] = triton_xla.iota dim 0 : tensor<8x4xindex>
+// CHECK:         %[[COLUMNS:.*]] = triton_xla.iota dim 1 : tensor<8x4xindex>
+// CHECK:         %[[BITS:.*]] = arith.bitcast %[[X]] : tensor<8x4xf8E5M2> to tensor<8x4xi8>
+// CHECK:         %[[ONE:.*]] = arith.select %{{.*}}, %[[BITS]], %{{.*}} : tensor<8x4xi1>, tensor<8x4xi8>
+// CHECK:         %[[SUM:.*]] = triton_xla.reduce %[[ONE]] dims [0, 1]
+// CHECK:         %[[FLOAT:.*]] = arith.bitcast %[[SUM]] : tensor<i8> to tensor<f8E5M2>
+// CHECK:         tensor.extract %[[FLOAT]][] : tensor<f8E5M2>
+triton_xla.entry_func @reads_an_element(%x: memref<8x4xf8E5M2>, %tile: index) tiles 4 {
+  %c2 = arith.constant 2 : index
+  %t = triton_xla.extract %x[0, 0] [8, 4] [1, 1] : memref<8x4xf8E5M2> to tensor<8x4xf8E5M2>
+  %e = tensor.extract %t[%c2, %tile] : tensor<8x4xf8E5M2>
+  triton_xla.print "element" %e : f8E5M2
+  triton_xla.return
+}

@@ -158,6 +158,8 @@ for _order in (_ORDER, _ORDER_OF_BFLOATS):
                     dict.fromkeys(t for o in (_ORDER, _ORDER_OF_BFLOATS) if _wide in o for t in o[o.index(_wide) + 1 :])
                 )
                 _add(f"arith.extf to {_wide}", _narrower, _conversion("arith.extf", _wide))
+_add("arith.truncf to f4E2M1FN", FLOATS, _conversion("arith.truncf", "f4E2M1FN"))
+_add("arith.extf to f8E5M2", ("f4E2M1FN",), _conversion("arith.extf", "f8E5M2"))
 for _name in ARITHMETIC_FLOATS:
     _add(f"arith.sitofp to {_name}", INTEGERS[:-1], _conversion("arith.sitofp", _name))
     _add(f"arith.uitofp to {_name}", (*INTEGERS[:-1], "i1"), _conversion("arith.uitofp", _name))
@@ -324,6 +326,16 @@ def _splat(w: Writer, element: str) -> None:
     w.line(f"%s = memref.load {name}[%zero] : {ty}")
     shape = sizes(w.extent, 2)
     w.store(w.value(f"tensor.splat %s : {tensor(shape, element)}", shape, element))
+
+
+@_kernel("tensor.extract", ALL)
+def _extract_element(w: Writer, element: str) -> None:
+    """An element of the first row, which is in memory also if the tile is ragged."""
+    (x,) = _tiles(w, element, 1)
+    w.line("%row = arith.constant 0 : index")
+    w.line(f"%column = arith.constant {x.shape[1] // 2} : index")
+    w.line(f"%s = tensor.extract {x}[%row, %column] : {x.type}")
+    w.store(w.value(f"tensor.splat %s : {x.type}", x.shape, element))
 
 
 @_kernel("triton_xla.mask", ALL)
