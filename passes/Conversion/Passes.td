@@ -39,8 +39,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     least as accurate as its own. The order of accuracy is `tf32`, `bf16x3`, `tf32x3`, `bf16x6`, `bf16x9`, `ieee`. For
     example, `tf32x3` becomes `bf16x6` on chips that have neither TF32 nor f32 MMAs.
 
-    Preconditions: the region of `sort` has element-wise ops; another op is an error, and the kernel is not changed. The
-    size of the dimension, rounded up to a power of two, must not make the tile larger than 2^31 elements.
+    A `sort` or a `histogram` that no GPU supports, according to the table of legal ops, remains; a missed remark says why.
 
     Cost: linear in the number of created ops, which is quadratic in the logarithm of the sorted size.
 
