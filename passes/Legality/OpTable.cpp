@@ -319,10 +319,14 @@ static bool sortsTooMany(Operation *op) {
   return !triton_xla::fitsTile(shape);
 }
 
+/// Maximum number of comparisons of a histogram, elements times bins, that is
+/// expanded. A macro, since a row of the table has it in its text.
+#define MAX_COMPARISONS 1048576
+
 static bool hasManyBins(Operation *op) {
   auto histogram = cast<triton_xla::HistogramOp>(op);
   return histogram.getTile().getType().getNumElements() >
-         kMaxHistogramComparisons / static_cast<int64_t>(histogram.getBins());
+         MAX_COMPARISONS / static_cast<int64_t>(histogram.getBins());
 }
 
 /// Whether a conversion to a float of at most 8 bits does not round to nearest.
@@ -413,6 +417,8 @@ static constexpr OpRow kOps[] = {
 #include "smalti/passes/Legality/OpTable.def"
 };
 
+#define STRING(value) #value
+#define EXPANDED_STRING(macro) STRING(macro)
 static constexpr GapRow kGaps[] = {
 #define GET_GAPS
 #include "smalti/passes/Legality/OpTable.def"
@@ -497,8 +503,11 @@ static StringRef getReplacement(StringRef name) {
       .Default("docs/ops.md lists the supported ops");
 }
 
-std::optional<std::string>
-smalti::getRefusal(Operation *op, const Target *target, bool isSimulated) {
+/// The sentence that refuses an op because it is not in the table, or has a gap
+/// that applies.
+static std::optional<std::string>
+findRefusal(Operation *op, const Target *target,
+            llvm::function_ref<bool(const GapRow &)> applies) {
   StringRef name = op->getName().getStringRef();
   Elements elements = 0;
   for (const OpRow &row : kOps)
@@ -507,13 +516,9 @@ smalti::getRefusal(Operation *op, const Target *target, bool isSimulated) {
   if (elements == 0)
     return quote(op) + " is not supported in a tile-level kernel; " +
            getReplacement(name).str();
-  for (const GapRow &gap : kGaps) {
-    bool applies = target ? isOn(gap, *target) ||
-                                (isSimulated && gap.platforms & Simulator)
-                          : gap.platforms == All && !gap.isOn;
-    if (applies && matches(gap, op))
+  for (const GapRow &gap : kGaps)
+    if (applies(gap) && matches(gap, op))
       return describeGap(gap, op, target);
-  }
   // Verifiers relate the other types to this one, and restrict conditions and
   // positions.
   SmallVector<Type> types = getTypes(op);
@@ -521,6 +526,26 @@ smalti::getRefusal(Operation *op, const Target *target, bool isSimulated) {
     return std::nullopt;
   return quote(op) + " of " + describe(getElementTypeOrSelf(types.front())) +
          " is not supported: its elements must be " + nameElements(elements);
+}
+
+std::optional<std::string>
+smalti::getRefusal(Operation *op, const Target *target, bool isSimulated) {
+  return findRefusal(op, target, [&](const GapRow &gap) {
+    return target ? isOn(gap, *target) ||
+                        (isSimulated && gap.platforms & Simulator)
+                  : gap.platforms == All && !gap.isOn;
+  });
+}
+
+std::optional<std::string> smalti::getExpansionRefusal(Operation *op) {
+  std::optional<std::string> refusal;
+  op->walk<WalkOrder::PreOrder>([&](Operation *nested) {
+    refusal = findRefusal(nested, /*target=*/nullptr, [](const GapRow &gap) {
+      return (gap.platforms & GPUs) == GPUs && !gap.isOn;
+    });
+    return refusal ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return refusal;
 }
 
 void smalti::forEachRefusal(

@@ -22,10 +22,6 @@ class Operation;
 } // namespace mlir
 
 namespace smalti {
-/// Maximum number of comparisons of a histogram, elements times bins, that is
-/// expanded. Others are legal only on CPUs.
-inline constexpr int64_t kMaxHistogramComparisons = 1 << 20;
-
 namespace targets {
 struct Target;
 } // namespace targets
@@ -40,6 +36,10 @@ class EntryFuncOp;
 std::optional<std::string> getRefusal(mlir::Operation *op,
                                       const targets::Target *target,
                                       bool isSimulated = false);
+
+/// The sentence that refuses a sort or a histogram, or an op inside of it, on
+/// every GPU; nothing if it can be expanded to ops that GPUs support.
+std::optional<std::string> getExpansionRefusal(mlir::Operation *op);
 
 /// Calls `report` for each op of the kernel that is not legal, in order. Ops
 /// inside of a refused op are not visited.

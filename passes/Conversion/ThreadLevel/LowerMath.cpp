@@ -1,6 +1,7 @@
 //===- LowerMath.cpp - smalti-lower-math ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/passes/Conversion/ThreadLevel/DoubleFunctions.h"
 #include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -417,8 +418,10 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
     if (failed(checkTypes(kernels, legal)) || failed(checkSmallFloats(kernels)))
       return signalPassFailure();
     expandSmallFloats(kernels);
-    if (chip->vendor == targets::Vendor::AMD)
+    if (chip->vendor == targets::Vendor::AMD) {
+      expandDoubleFunctions(kernels, llvm::IsaPred<math::ExpM1Op>);
       keepSigns(kernels);
+    }
     if (failed(applyPartialConversion(kernels, legal, std::move(patterns))))
       signalPassFailure();
   }
@@ -436,8 +439,12 @@ struct SmaltiLowerCPUMath
     legal.addIllegalOp<math::ExpM1Op, math::FPowIOp, math::Log1pOp>();
     patterns.add<ExpandFPowI>(&getContext(), /*benefit=*/2);
     if (failed(checkTypes(getOperation(), legal)) ||
-        failed(checkCalls(getOperation(), patterns)) ||
-        failed(
+        failed(checkCalls(getOperation(), patterns)))
+      return signalPassFailure();
+    expandDoubleFunctions(
+        getOperation(),
+        llvm::IsaPred<math::CbrtOp, math::Log10Op, math::SinhOp, math::TanhOp>);
+    if (failed(
             applyPartialConversion(getOperation(), legal, std::move(patterns))))
       signalPassFailure();
   }

@@ -343,20 +343,12 @@ bool smalti::ordersElements(triton_xla::ScatterOp op) {
 bool smalti::ordersElements(triton_xla::AtomicRMWOp op) {
   if (!op.getDeterministic() || !hasSeveralElements(op.getValue()))
     return false;
-  switch (op.getKind()) {
-  case arith::AtomicRMWKind::addi:
-  case arith::AtomicRMWKind::maxs:
-  case arith::AtomicRMWKind::maxu:
-  case arith::AtomicRMWKind::mins:
-  case arith::AtomicRMWKind::minu:
-  case arith::AtomicRMWKind::andi:
-  case arith::AtomicRMWKind::ori:
-  case arith::AtomicRMWKind::xori:
-    // Every order has the same last value, but other values before.
-    return !op.getResult().use_empty();
-  default:
+  if (op.getKind() == arith::AtomicRMWKind::assign ||
+      isa<FloatType>(getElementTypeOrSelf(op.getValue())))
     return true;
-  }
+  // Every order of updates of integers has the same last value, but other
+  // values before.
+  return !op.getResult().use_empty();
 }
 
 void TileEmitter::emitScatter(triton_xla::ScatterOp op) {

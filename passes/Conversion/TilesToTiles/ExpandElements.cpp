@@ -133,15 +133,12 @@ static void sortNetwork(TileBuilder &b, Region &comparator,
   }
 }
 
-std::array<int64_t, 3> smalti::triton_xla::getSortShape(SortOp op) {
+SmallVector<Value> smalti::triton_xla::expandSort(TileBuilder &b, SortOp op) {
   ArrayRef<int64_t> shape = op.getInputType().getShape();
   auto dim = static_cast<int64_t>(op.getDim());
-  return {ShapedType::getNumElements(shape.take_front(dim)), shape[dim],
-          ShapedType::getNumElements(shape.drop_front(dim + 1))};
-}
-
-SmallVector<Value> smalti::triton_xla::expandSort(TileBuilder &b, SortOp op) {
-  auto [outer, count, inner] = getSortShape(op);
+  int64_t outer = ShapedType::getNumElements(shape.take_front(dim)),
+          count = shape[dim],
+          inner = ShapedType::getNumElements(shape.drop_front(dim + 1));
   auto size = static_cast<int64_t>(llvm::PowerOf2Ceil(count));
   SmallVector<Value> tiles;
   for (Value input : op.getInputs()) {
@@ -156,8 +153,7 @@ SmallVector<Value> smalti::triton_xla::expandSort(TileBuilder &b, SortOp op) {
   sortNetwork(b, op.getComparator(), tiles, count);
   tiles.pop_back();
   for (Value &tile : tiles)
-    tile = b.reshape(b.slice(tile, /*dim=*/1, 0, count),
-                     op.getInputType().getShape());
+    tile = b.reshape(b.slice(tile, /*dim=*/1, 0, count), shape);
   return tiles;
 }
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Rewrites derived ops of the tile level to primitive ones. The pass first
-// finds and checks all ops (plan); the functions that expand an op
-// cannot fail.
+// finds all ops (plan); the functions that expand an op cannot fail.
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,7 +105,7 @@ struct SmaltiExpandTileOps
   void runOnOperation() override;
 
 private:
-  LogicalResult plan(SmallVectorImpl<Operation *> &ops);
+  SmallVector<Operation *> plan();
   bool isKept(Operation *op) const;
   void expand(Operation *op);
   void linearizeGrid(EntryFuncOp func);
@@ -116,40 +115,6 @@ private:
 };
 
 } // namespace
-
-/// Checks that a sort can be expanded.
-static LogicalResult checkSort(SortOp op) {
-  for (Operation &nested : op.getComparator().front().without_terminator())
-    if (!isa<arith::ConstantOp>(nested) &&
-        (nested.getNumRegions() != 0 ||
-         !OpTrait::hasElementwiseMappableTraits(&nested)))
-      return nested.emitError()
-             << "'" << nested.getName()
-             << "' in the region of 'triton_xla.sort' is not supported; "
-                "element-wise scalar ops are required";
-  std::array<int64_t, 3> shape = getSortShape(op);
-  shape[1] = static_cast<int64_t>(llvm::PowerOf2Ceil(shape[1]));
-  if (!fitsTile(shape))
-    return op.emitOpError("of ")
-           << op.getInputType() << " is not supported: " << shape[1]
-           << " elements, the next power of two, exceed the size of a tile";
-  return success();
-}
-
-/// Why a histogram remains, if it does.
-static std::optional<std::string> getHistogramRefusal(HistogramOp op) {
-  int64_t comparisons;
-  if (llvm::MulOverflow(op.getTile().getType().getNumElements(),
-                        static_cast<int64_t>(op.getBins()), comparisons) ||
-      comparisons > kMaxHistogramComparisons)
-    return "comparing each element with each bin takes more than " +
-           std::to_string(kMaxHistogramComparisons) +
-           " comparisons; use a smaller tile or triton_xla.atomic_rmw";
-  Type element = op.getTile().getType().getElementType();
-  if (!element.isIndex() && element.getIntOrFloatBitWidth() > 64)
-    return std::string("elements of more than 64 bits are not supported");
-  return std::nullopt;
-}
 
 /// Whether the algorithm of a dot has a single part in the type of its
 /// operands.
@@ -185,23 +150,21 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
   return isListed || !llvm::is_contained(kDerived, name);
 }
 
-LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
-  WalkResult walk = getOperation().walk([&](Operation *op) -> WalkResult {
+SmallVector<Operation *> SmaltiExpandTileOps::plan() {
+  SmallVector<Operation *> ops;
+  getOperation().walk([&](Operation *op) {
     if (isKept(op))
-      return WalkResult::advance();
-    if (auto sort = dyn_cast<SortOp>(op)) {
-      if (failed(checkSort(sort)))
-        return WalkResult::interrupt();
-    } else if (auto histogram = dyn_cast<HistogramOp>(op)) {
-      if (std::optional<std::string> reason = getHistogramRefusal(histogram)) {
-        remarkMissed(op, kPassName) << "histogram not expanded: " << *reason;
-        return WalkResult::advance();
+      return;
+    if (isa<SortOp, HistogramOp>(op)) {
+      if (std::optional<std::string> refusal = getExpansionRefusal(op)) {
+        remarkMissed(op, kPassName)
+            << op->getName().stripDialect() << " not expanded: " << *refusal;
+        return;
       }
     }
     ops.push_back(op);
-    return WalkResult::advance();
   });
-  return failure(walk.wasInterrupted());
+  return ops;
 }
 
 void SmaltiExpandTileOps::expand(Operation *op) {
@@ -333,10 +296,7 @@ void SmaltiExpandTileOps::runOnOperation() {
   if (failed(found))
     return signalPassFailure();
   chip = *found;
-  SmallVector<Operation *> ops;
-  if (failed(plan(ops)))
-    return signalPassFailure();
-  for (Operation *op : ops)
+  for (Operation *op : plan())
     expand(op);
   linearizeGrid(getOperation());
 }

@@ -18,8 +18,6 @@ struct Target;
 namespace smalti::triton_xla {
 
 mlir::Value expandHistogram(TileBuilder &b, HistogramOp op);
-/// The shape [outer, size, inner] of a tile that is sorted along a dimension.
-std::array<int64_t, 3> getSortShape(SortOp op);
 mlir::SmallVector<mlir::Value> expandSort(TileBuilder &b, SortOp op);
 mlir::SmallVector<mlir::Value> expandRandomBits(TileBuilder &b,
                                                 RandomBitsOp op);

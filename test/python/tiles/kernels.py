@@ -254,7 +254,7 @@ def _clampf(w: Writer, element: str) -> None:
     w.store(w.value(f"math.clampf {x} to [{low}, {high}] : {x.type}", x.shape, element))
 
 
-@_kernel("math.sincos", ("f32", "f16", "bf16"))
+@_kernel("math.sincos", ARITHMETIC_FLOATS)
 def _sincos(w: Writer, element: str) -> None:
     (x,) = _tiles(w, element, 1)
     w.line(f"%sin, %cos = math.sincos {x} : {x.type}")

@@ -1,0 +1,52 @@
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-expand-tile-ops))' --split-input-file \
+// RUN:   --remarks-filter=smalti-expand-tile-ops 2>%t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+
+// What GPUs do not support remains. The remarks have the sentences of the table of legal ops.
+
+// CHECK-LABEL: triton_xla.entry_func @region(
+// CHECK:         triton_xla.sort
+// REMARK: sort not expanded: 'scf.if' in the region of 'triton_xla.sort' is not supported on GPUs: the comparison is applied to whole tiles; use element-wise ops
+triton_xla.entry_func @region(%x: memref<8xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  %s = triton_xla.sort %t dim 0 : (tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf olt, %a, %b : f32
+    %d = scf.if %c -> i1 {
+      scf.yield %c : i1
+    } else {
+      scf.yield %c : i1
+    }
+    triton_xla.yield %d : i1
+  }
+  triton_xla.insert %s into %x[0] [8] [1] : tensor<8xf32> into memref<8xf32>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK-LABEL: triton_xla.entry_func @size(
+// CHECK:         triton_xla.sort
+// REMARK: sort not expanded: 'triton_xla.sort' of this size is not supported on GPUs: the sorted dimension is rounded up to a power of two, and a tile has less than 2^31 elements; use a smaller tile
+triton_xla.entry_func @size(%x: memref<8xi8>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [1610612736] [1] : memref<8xi8> to tensor<1610612736xi8>
+  %s = triton_xla.sort %t dim 0 : (tensor<1610612736xi8>) -> tensor<1610612736xi8> {
+  ^bb0(%a: i8, %b: i8):
+    %c = arith.cmpi slt, %a, %b : i8
+    triton_xla.yield %c : i1
+  }
+  triton_xla.insert %s into %x[0] [1610612736] [1] : tensor<1610612736xi8> into memref<8xi8>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK-LABEL: triton_xla.entry_func @width(
+// CHECK:         triton_xla.histogram
+// REMARK: histogram not expanded: 'triton_xla.histogram' on i65 is not supported
+triton_xla.entry_func @width(%x: i65, %y: memref<16xi64>, %tile: index) tiles 1 {
+  %t = tensor.splat %x : tensor<4xi65>
+  %h = triton_xla.histogram %t bins 16 : tensor<4xi65> -> tensor<16xi64>
+  triton_xla.insert %h into %y[0] [16] [1] : tensor<16xi64> into memref<16xi64>
+  triton_xla.return
+}
