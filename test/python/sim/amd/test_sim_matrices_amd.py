@@ -129,7 +129,12 @@ def vector(count: int, element: str) -> str:
 
 def is_in_halves(row: tuple[str, str, int, int, int, str, str]) -> bool:
     """Whether the accumulator is in every other half of the registers."""
-    return architecture(row[0]) == "RDNA3" and row[6] == "f16"
+    chip, kind, *_, element, total = row
+    return any(
+        mma.accumulates_in_halves
+        for mma in targets.get(chip).mmas
+        if (mma.kind, mma.a, mma.accumulator) == (kind, element, total)
+    )
 
 
 def place_accumulator(row: tuple[str, str, int, int, int, str, str], c: np.ndarray) -> np.ndarray:
