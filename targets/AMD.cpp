@@ -26,6 +26,9 @@
 #include "smalti/targets/Chips.h"
 #include "smalti/targets/Fragments.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace smalti::targets;
 
 // clang-format off
@@ -84,7 +87,8 @@ static MmaInstruction mfma(int64_t m, int64_t k, Element element,
 }
 
 /// v_wmma_* of RDNA3, wave32: A and B are replicated in both half waves; the
-/// rows of C alternate between them.
+/// rows of C alternate between them, and 16-bit elements of C are the low
+/// halves of registers.
 static MmaInstruction rdna3Wmma(Element element, Element accumulator,
                                 llvm::StringRef mnemonic,
                                 int64_t macsPerCycle) {
@@ -95,6 +99,7 @@ static MmaInstruction rdna3Wmma(Element element, Element accumulator,
       columnsAlongLanes(16, 16, /*groups=*/2, /*chunk=*/1), mnemonic,
       macsPerCycle);
   mma.takesUnsigned = element == Element::I8;
+  mma.accumulatesInHalves = accumulator == Element::F16;
   return mma;
 }
 
@@ -105,7 +110,7 @@ static MmaInstruction rdna3Wmma(Element element, Element accumulator,
 /// K.
 static MmaInstruction gfx12Wmma(int64_t k, int64_t chunk, Element a, Element b,
                                 Element accumulator, llvm::StringRef mnemonic,
-                                int64_t macsPerCycle) {
+                                std::optional<int64_t> macsPerCycle) {
   MmaInstruction mma =
       makeMma(MmaKind::Wmma, {16, 16, k}, a, b, accumulator,
               rowsAlongLanes(16, k, /*groups=*/2, chunk),
@@ -116,41 +121,90 @@ static MmaInstruction gfx12Wmma(int64_t k, int64_t chunk, Element a, Element b,
   return mma;
 }
 
-/// Adds the instructions on two 8-bit floats in every combination. `create`
-/// has the parameters A, B and the suffix of the mnemonic.
-template <typename Create>
-static void addFloat8(std::vector<MmaInstruction> &mmas, Element fp8,
-                      Element bf8, Create create) {
+/// Calls `add` with each combination of two 8-bit floats and the suffix of the
+/// mnemonic.
+static void
+addFloat8(Element fp8, Element bf8,
+          llvm::function_ref<void(Element, Element, llvm::StringRef)> add) {
   for (auto [a, nameA] : {std::pair(fp8, "fp8"), std::pair(bf8, "bf8")})
     for (auto [b, nameB] : {std::pair(fp8, "fp8"), std::pair(bf8, "bf8")})
-      mmas.push_back(create(a, b, (llvm::Twine(nameA) + "_" + nameB).str()));
+      add(a, b, (llvm::Twine(nameA) + "_" + nameB).str());
 }
 
-/// The MFMA instructions on 8-bit floats of CDNA3 and CDNA4.
-static void addFloat8Mfmas(std::vector<MmaInstruction> &mmas, Element fp8,
-                           Element bf8) {
-  for (auto [m, k] : {std::pair(16, 32), std::pair(32, 16)})
-    addFloat8(
-        mmas, fp8, bf8,
-        [&, m = m, k = k](Element a, Element b, const std::string &types) {
-          std::string size = std::to_string(m);
-          return mfma(m, k, a, b, Element::F32,
-                      "v_mfma_f32_" + size + "x" + size + "x" +
-                          std::to_string(k) + "_" + types,
-                      2048);
-        });
+/// Adds the MFMA instructions of CDNA3 and CDNA4 for a type, with 16 and 32
+/// rows. `k` is that of 16 rows; `types` is the suffix of the mnemonic.
+static void addMfmas(std::vector<MmaInstruction> &mmas, Element a, Element b,
+                     Element accumulator, int64_t k, llvm::StringRef types,
+                     int64_t macsPerCycle) {
+  for (int64_t m : {16, 32}) {
+    int64_t columns = k * 16 / m;
+    std::string mnemonic = llvm::formatv(
+        "v_mfma_{0}_{1}x{1}x{2}_{3}",
+        accumulator == Element::I32 ? "i32" : "f32", m, columns, types);
+    mmas.push_back(mfma(m, columns, a, b, accumulator, mnemonic, macsPerCycle));
+  }
+}
+
+static void addMfmas(std::vector<MmaInstruction> &mmas, Element element,
+                     Element accumulator, int64_t k, llvm::StringRef types,
+                     int64_t macsPerCycle) {
+  addMfmas(mmas, element, element, accumulator, k, types, macsPerCycle);
+}
+
+static void add16BitMfmas(std::vector<MmaInstruction> &mmas, int64_t k,
+                          int64_t macsPerCycle) {
+  addMfmas(mmas, Element::F16, Element::F32, k, "f16", macsPerCycle);
+  addMfmas(mmas, Element::BF16, Element::F32, k, "bf16", macsPerCycle);
+}
+
+/// Adds the MFMA instructions that CDNA3 and CDNA4 have in common. Only the
+/// types of 8-bit floats and the rate of f64 differ.
+static void addCommonMfmas(std::vector<MmaInstruction> &mmas, Element fp8,
+                           Element bf8, int64_t f64MacsPerCycle) {
+  add16BitMfmas(mmas, 16, 1024);
+  addMfmas(mmas, Element::F32, Element::F32, 4, "f32", 128);
+  mmas.push_back(mfma(16, 4, Element::F64, Element::F64,
+                      "v_mfma_f64_16x16x4_f64", f64MacsPerCycle));
+  addFloat8(fp8, bf8, [&](Element a, Element b, llvm::StringRef types) {
+    addMfmas(mmas, a, b, Element::F32, 32, types, 2048);
+  });
+}
+
+/// The WMMA instructions that RDNA4 and gfx1250 have in common. Their depths
+/// are those of 16-bit and of 8-bit types.
+static std::vector<MmaInstruction> gfx12Wmmas(int64_t depth16, int64_t depth8,
+                                              std::optional<int64_t> rate16,
+                                              std::optional<int64_t> rate8) {
+  std::vector<MmaInstruction> mmas;
+  auto add = [&](int64_t k, Element a, Element b, Element accumulator,
+                 llvm::StringRef types, std::optional<int64_t> rate) {
+    std::string mnemonic = llvm::formatv("v_wmma_{0}_16x16x{1}_{2}",
+                                         toString(accumulator), k, types);
+    mmas.push_back(
+        gfx12Wmma(k, /*chunk=*/8, a, b, accumulator, mnemonic, rate));
+  };
+  add(depth16, Element::F16, Element::F16, Element::F32, "f16", rate16);
+  add(depth16, Element::F16, Element::F16, Element::F16, "f16", rate16);
+  add(depth16, Element::BF16, Element::BF16, Element::F32, "bf16", rate16);
+  add(depth8, Element::I8, Element::I8, Element::I32, "iu8", rate8);
+  addFloat8(Element::E4M3, Element::E5M2,
+            [&](Element a, Element b, llvm::StringRef types) {
+              add(depth8, a, b, Element::F32, types, rate8);
+            });
+  return mmas;
 }
 
 /// The scalar fallback, last in every list.
 static void addFma(std::vector<MmaInstruction> &mmas, int64_t waveSize,
-                   int64_t macsPerCycle, int64_t f64MacsPerCycle = 0) {
-  auto add = [&](Element element, int64_t rate) {
+                   std::optional<int64_t> macsPerCycle,
+                   std::optional<int64_t> f64MacsPerCycle = {}) {
+  auto add = [&](Element element, std::optional<int64_t> rate) {
     mmas.push_back(scalarFma(8, waveSize / 8, element, rate));
   };
   for (Element element : {Element::F32, Element::F16, Element::BF16})
     add(element, macsPerCycle);
   add(Element::F64, f64MacsPerCycle);
-  add(Element::I8, /*macsPerCycle=*/0);
+  add(Element::I8, /*rate=*/{});
 }
 
 static Target amd(llvm::StringRef name, llvm::StringRef architecture) {
@@ -221,20 +275,11 @@ static void addGfx942(ChipTable &table) {
   Target target = cdna("gfx942", "CDNA3");
   target.asyncCopyBytes = asyncCopyBytes;
   target.asyncCopy = AsyncCopyKind::LDSLoad;
-  std::vector<MmaInstruction> mmas = {
-      mfma(16, 16, Element::F16, Element::F32, "v_mfma_f32_16x16x16_f16", 1024),
-      mfma(32, 8, Element::F16, Element::F32, "v_mfma_f32_32x32x8_f16", 1024),
-      mfma(16, 16, Element::BF16, Element::F32, "v_mfma_f32_16x16x16_bf16",
-           1024),
-      mfma(32, 8, Element::BF16, Element::F32, "v_mfma_f32_32x32x8_bf16", 1024),
-      mfma(16, 4, Element::F32, Element::F32, "v_mfma_f32_16x16x4_f32", 128),
-      mfma(32, 2, Element::F32, Element::F32, "v_mfma_f32_32x32x2_f32", 128),
-      mfma(16, 8, Element::TF32, Element::F32, "v_mfma_f32_16x16x8_xf32", 512),
-      mfma(32, 4, Element::TF32, Element::F32, "v_mfma_f32_32x32x4_xf32", 512),
-      mfma(16, 4, Element::F64, Element::F64, "v_mfma_f64_16x16x4_f64", 128),
-      mfma(16, 32, Element::I8, Element::I32, "v_mfma_i32_16x16x32_i8", 2048),
-      mfma(32, 16, Element::I8, Element::I32, "v_mfma_i32_32x32x16_i8", 2048)};
-  addFloat8Mfmas(mmas, Element::E4M3FNUZ, Element::E5M2FNUZ);
+  std::vector<MmaInstruction> mmas;
+  addCommonMfmas(mmas, Element::E4M3FNUZ, Element::E5M2FNUZ,
+                 /*f64MacsPerCycle=*/128);
+  addMfmas(mmas, Element::TF32, Element::F32, 8, "xf32", 512);
+  addMfmas(mmas, Element::I8, Element::I32, 32, "i8", 2048);
   addFma(mmas, 64, 128, 64);
   table.add(target, std::move(mmas));
 }
@@ -249,24 +294,10 @@ static void addGfx950(ChipTable &table) {
   target.transposedReads = cdna4TransposedReads;
   target.asyncCopyBytes = asyncCopyBytes;
   target.asyncCopy = AsyncCopyKind::LDSLoad;
-  std::vector<MmaInstruction> mmas = {
-      mfma(16, 32, Element::F16, Element::F32, "v_mfma_f32_16x16x32_f16", 2048),
-      mfma(32, 16, Element::F16, Element::F32, "v_mfma_f32_32x32x16_f16", 2048),
-      mfma(16, 16, Element::F16, Element::F32, "v_mfma_f32_16x16x16_f16", 1024),
-      mfma(32, 8, Element::F16, Element::F32, "v_mfma_f32_32x32x8_f16", 1024),
-      mfma(16, 32, Element::BF16, Element::F32, "v_mfma_f32_16x16x32_bf16",
-           2048),
-      mfma(32, 16, Element::BF16, Element::F32, "v_mfma_f32_32x32x16_bf16",
-           2048),
-      mfma(16, 16, Element::BF16, Element::F32, "v_mfma_f32_16x16x16_bf16",
-           1024),
-      mfma(32, 8, Element::BF16, Element::F32, "v_mfma_f32_32x32x8_bf16", 1024),
-      mfma(16, 4, Element::F32, Element::F32, "v_mfma_f32_16x16x4_f32", 128),
-      mfma(32, 2, Element::F32, Element::F32, "v_mfma_f32_32x32x2_f32", 128),
-      mfma(16, 4, Element::F64, Element::F64, "v_mfma_f64_16x16x4_f64", 64),
-      mfma(16, 64, Element::I8, Element::I32, "v_mfma_i32_16x16x64_i8", 4096),
-      mfma(32, 32, Element::I8, Element::I32, "v_mfma_i32_32x32x32_i8", 4096)};
-  addFloat8Mfmas(mmas, Element::E4M3, Element::E5M2);
+  std::vector<MmaInstruction> mmas;
+  add16BitMfmas(mmas, 32, 2048);
+  addCommonMfmas(mmas, Element::E4M3, Element::E5M2, /*f64MacsPerCycle=*/64);
+  addMfmas(mmas, Element::I8, Element::I32, 64, "i8", 4096);
   addFma(mmas, 64, 128, 64);
   table.add(target, std::move(mmas));
 }
@@ -291,25 +322,9 @@ static void addRDNA4(ChipTable &table) {
     Target target = rdna(name, "RDNA4");
     target.barrier = BarrierKind::SplitBarrier;
     target.waits = splitWaits;
-    auto wmma = [](Element a, Element b, Element accumulator,
-                   llvm::StringRef mnemonic, int64_t macsPerCycle) {
-      return gfx12Wmma(/*k=*/16, /*chunk=*/8, a, b, accumulator, mnemonic,
-                       macsPerCycle);
-    };
-    std::vector<MmaInstruction> mmas = {
-        wmma(Element::F16, Element::F16, Element::F32,
-             "v_wmma_f32_16x16x16_f16", 512),
-        wmma(Element::F16, Element::F16, Element::F16,
-             "v_wmma_f16_16x16x16_f16", 512),
-        wmma(Element::BF16, Element::BF16, Element::F32,
-             "v_wmma_f32_16x16x16_bf16", 512),
-        wmma(Element::I8, Element::I8, Element::I32, "v_wmma_i32_16x16x16_iu8",
-             1024)};
-    addFloat8(mmas, Element::E4M3, Element::E5M2,
-              [&](Element a, Element b, const std::string &types) {
-                return wmma(a, b, Element::F32, "v_wmma_f32_16x16x16_" + types,
-                            1024);
-              });
+    std::vector<MmaInstruction> mmas =
+        gfx12Wmmas(/*depth16=*/16, /*depth8=*/16, /*rate16=*/512,
+                   /*rate8=*/1024);
     addFma(mmas, 32, 128);
     table.add(target, std::move(mmas));
   }
@@ -332,28 +347,12 @@ static void addGfx1250(ChipTable &table) {
   target.transposedReads = gfx1250TransposedReads;
   target.barrier = BarrierKind::SplitBarrier;
   target.waits = gfx1250Waits;
-  auto wmma = [](int64_t k, int64_t chunk, Element a, Element b,
-                 Element accumulator, llvm::StringRef mnemonic) {
-    return gfx12Wmma(k, chunk, a, b, accumulator, mnemonic,
-                     /*macsPerCycle=*/0);
-  };
-  std::vector<MmaInstruction> mmas = {
-      wmma(32, 8, Element::F16, Element::F16, Element::F32,
-           "v_wmma_f32_16x16x32_f16"),
-      wmma(32, 8, Element::F16, Element::F16, Element::F16,
-           "v_wmma_f16_16x16x32_f16"),
-      wmma(32, 8, Element::BF16, Element::BF16, Element::F32,
-           "v_wmma_f32_16x16x32_bf16"),
-      wmma(4, 2, Element::F32, Element::F32, Element::F32,
-           "v_wmma_f32_16x16x4_f32"),
-      wmma(64, 8, Element::I8, Element::I8, Element::I32,
-           "v_wmma_i32_16x16x64_iu8")};
-  addFloat8(mmas, Element::E4M3, Element::E5M2,
-            [&](Element a, Element b, const std::string &types) {
-              return wmma(64, 8, a, b, Element::F32,
-                          "v_wmma_f32_16x16x64_" + types);
-            });
-  addFma(mmas, 32, 0);
+  std::vector<MmaInstruction> mmas =
+      gfx12Wmmas(/*depth16=*/32, /*depth8=*/64, /*rate16=*/{}, /*rate8=*/{});
+  mmas.push_back(gfx12Wmma(4, /*chunk=*/2, Element::F32, Element::F32,
+                           Element::F32, "v_wmma_f32_16x16x4_f32",
+                           /*macsPerCycle=*/{}));
+  addFma(mmas, 32, /*macsPerCycle=*/{});
   table.add(target, std::move(mmas));
 }
 

@@ -91,11 +91,13 @@ Fragment targets::columnsAlongLanes(int64_t rows, int64_t columns,
   return fragment;
 }
 
-MmaInstruction
-targets::makeMma(MmaKind kind, llvm::ArrayRef<int64_t> mnk, Element a,
-                 Element b, Element accumulator, const Fragment &fragmentA,
-                 const Fragment &fragmentB, const Fragment &fragmentC,
-                 llvm::StringRef mnemonic, int64_t macsPerCycle) {
+MmaInstruction targets::makeMma(MmaKind kind, llvm::ArrayRef<int64_t> mnk,
+                                Element a, Element b, Element accumulator,
+                                const Fragment &fragmentA,
+                                const Fragment &fragmentB,
+                                const Fragment &fragmentC,
+                                llvm::StringRef mnemonic,
+                                std::optional<int64_t> macsPerCycle) {
   MmaInstruction mma;
   mma.kind = kind;
   mma.m = mnk[0];
@@ -116,7 +118,7 @@ targets::makeMma(MmaKind kind, llvm::ArrayRef<int64_t> mnk, Element a,
 }
 
 MmaInstruction targets::scalarFma(int64_t m, int64_t n, Element element,
-                                  int64_t macsPerCycle) {
+                                  std::optional<int64_t> macsPerCycle) {
   Fragment a, b, c;
   a.layout.tiling = {{m, 1}, {1}};
   a.layout.laneDims = {PartitionDim::of(-3), PartitionDim::replicated(n)};

@@ -49,14 +49,14 @@ Fragment columnsAlongLanes(int64_t rows, int64_t columns, int64_t groups,
 /// lane = n * row + column of C. A and B are replicated across the lanes that
 /// need the same element.
 MmaInstruction scalarFma(int64_t m, int64_t n, Element element,
-                         int64_t macsPerCycle);
+                         std::optional<int64_t> macsPerCycle);
 
 /// Creates an MMA from its fragments.
 MmaInstruction makeMma(MmaKind kind, llvm::ArrayRef<int64_t> mnk, Element a,
                        Element b, Element accumulator,
                        const Fragment &fragmentA, const Fragment &fragmentB,
                        const Fragment &fragmentC, llvm::StringRef mnemonic,
-                       int64_t macsPerCycle);
+                       std::optional<int64_t> macsPerCycle);
 
 } // namespace smalti::targets
 

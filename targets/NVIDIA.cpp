@@ -13,8 +13,8 @@
 //   and the target notes of each instruction, "Tensor Memory" (512 columns),
 //   "ldmatrix" and "stmatrix" (from sm_90; 8-bit matrices from sm_100a).
 // - The whitepapers of the architectures: dense multiply-accumulates per cycle
-//   and SM. Zero if they do not state a rate for mma.sync: since Hopper it does
-//   not reach the quoted rate of the newer instructions.
+//   and SM. Unknown if they do not state a rate for mma.sync: since Hopper it
+//   does not reach the quoted rate of the newer instructions.
 // - PTX version: what LLVM 22 writes at most (9.0) and ptxas 13.0 accepts, for
 //   each chip; test/python/targets/test_targets_isa.py checks both.
 //
@@ -32,14 +32,12 @@ static constexpr WaitKind ampereWaits[] = {WaitKind::CpAsyncGroup};
 static constexpr WaitKind hopperWaits[] = {WaitKind::CpAsyncGroup,
                                            WaitKind::Mbarrier};
 
-/// Multiply-accumulates per cycle and SM; 0: not published for mma.sync.
+/// Multiply-accumulates per cycle and SM, as far as they are published for
+/// mma.sync.
 struct Rates {
-  int64_t f16 = 0;
-  int64_t tf32 = 0;
-  int64_t eightBit = 0;
+  std::optional<int64_t> f16, tf32, eightBit;
   int64_t fma = 128;
-  int64_t f64 = 0;
-  int64_t f64Fma = 0;
+  std::optional<int64_t> f64, f64Fma;
 };
 
 /// The name of a type in PTX. Integer operands are named as signed.
@@ -59,7 +57,8 @@ static std::string typeName(Element element) {
 }
 
 static MmaInstruction mmaSync(int64_t m, int64_t k, Element a, Element b,
-                              Element accumulator, int64_t macsPerCycle) {
+                              Element accumulator,
+                              std::optional<int64_t> macsPerCycle) {
   int64_t packed = 4;
   if (a == Element::F16 || a == Element::BF16)
     packed = 2;
@@ -83,7 +82,7 @@ static std::vector<MmaInstruction> instructions(const Rates &rates,
                                                 Generation generation) {
   std::vector<MmaInstruction> mmas;
   auto add = [&](int64_t k, Element element, Element accumulator,
-                 int64_t macsPerCycle) {
+                 std::optional<int64_t> macsPerCycle) {
     mmas.push_back(
         mmaSync(/*m=*/16, k, element, element, accumulator, macsPerCycle));
   };
@@ -110,7 +109,7 @@ static std::vector<MmaInstruction> instructions(const Rates &rates,
   for (Element element : {Element::F32, Element::F16, Element::BF16})
     mmas.push_back(scalarFma(8, 4, element, rates.fma));
   mmas.push_back(scalarFma(8, 4, Element::F64, rates.f64Fma));
-  mmas.push_back(scalarFma(8, 4, Element::I8, /*macsPerCycle=*/0));
+  mmas.push_back(scalarFma(8, 4, Element::I8, /*macsPerCycle=*/{}));
   return mmas;
 }
 

@@ -211,6 +211,7 @@ static void writeMma(llvm::json::OStream &json, const MmaInstruction &mma) {
     json.attribute("b", toString(mma.b));
     json.attribute("accumulator", toString(mma.accumulator));
     json.attribute("macs_per_cycle", mma.macsPerCycle);
+    json.attribute("accumulates_in_halves", mma.accumulatesInHalves);
     json.attribute("takes_unsigned", mma.takesUnsigned);
     writeFragment(json, "a_fragment", mma.aShape(), mma.aLayout, mma.aOrder);
     writeFragment(json, "b_fragment", mma.bShape(), mma.bLayout, mma.bOrder);
@@ -218,12 +219,12 @@ static void writeMma(llvm::json::OStream &json, const MmaInstruction &mma) {
   });
 }
 
-/// The highest MMA rate for a type, or 0.
+/// The highest known MMA rate for a type, or 0.
 static int64_t bestRate(const Target &target, Element element) {
   int64_t best = 0;
   for (const MmaInstruction &mma : target.mmas)
     if (mma.kind != MmaKind::Fma && mma.a == element)
-      best = std::max(best, mma.macsPerCycle);
+      best = std::max(best, mma.macsPerCycle.value_or(0));
   return best;
 }
 

@@ -16,6 +16,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace smalti::targets {
@@ -73,8 +74,12 @@ struct MmaInstruction {
   /// The mnemonic in the chip's assembly, e.g. `v_mfma_f32_16x16x16_f16`.
   std::string mnemonic;
   /// Multiply-accumulates per cycle and compute unit, for the choice of an
-  /// instruction; 0: unknown.
-  int64_t macsPerCycle = 0;
+  /// instruction; nothing: unknown.
+  std::optional<int64_t> macsPerCycle;
+  /// Whether the 16-bit elements of C and D are the low halves of 32-bit
+  /// registers, whose high halves are not used. Operand register `i` of
+  /// amdgpu.wmma is then element `2 * i`.
+  bool accumulatesInHalves = false;
   /// Whether each i8 operand may also be unsigned.
   bool takesUnsigned = false;
 

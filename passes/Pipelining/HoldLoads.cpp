@@ -40,12 +40,14 @@ public:
   /// copied.
   Operation *getFirstStore() const { return firstStore; }
   unsigned countPrefetches() const { return numPrefetched; }
+  /// The reads of earlier iterations whose values this iteration stores.
+  unsigned countCarriedReads() const { return numCarried; }
 
 private:
   void classify(Operation *op, unsigned position);
-  /// Whether the value that `op` read is only stored to shared memory or
-  /// carried to the next iteration, and the position of its first store.
-  bool findFirstUse(Operation *op, unsigned &firstUse) const;
+  /// Whether values that were read are only stored to shared memory or carried
+  /// to the next iteration, and the position of their first store.
+  bool findFirstUse(ValueRange values, unsigned &firstUse) const;
 
   Block *block;
   DenseMap<Operation *, unsigned> positions;
@@ -53,7 +55,7 @@ private:
   std::optional<unsigned> firstSharedRead;
   bool isScheduled = false;
   Operation *lastPrefetch = nullptr, *firstStore = nullptr;
-  unsigned numPrefetched = 0;
+  unsigned numPrefetched = 0, numCarried = 0;
 };
 
 struct SmaltiHoldLoads : smalti::impl::SmaltiHoldLoadsBase<SmaltiHoldLoads> {
@@ -111,33 +113,37 @@ void Body::classify(Operation *op, unsigned position) {
     writers.insert(op);
 }
 
-bool Body::findFirstUse(Operation *op, unsigned &firstUse) const {
-  SmallVector<std::pair<Operation *, bool>> worklist = {{op, true}};
+bool Body::findFirstUse(ValueRange values, unsigned &firstUse) const {
+  SmallVector<std::pair<Operation *, bool>> worklist;
+  auto addUsers = [&](ValueRange used, bool isRead) {
+    for (Value value : used)
+      for (Operation *user : value.getUsers())
+        worklist.emplace_back(user, isRead);
+  };
+  addUsers(values, /*isRead=*/true);
   llvm::DenseSet<Operation *> seen;
   firstUse = positions.size();
   while (!worklist.empty()) {
-    auto [current, isRead] = worklist.pop_back_val();
-    for (Operation *user : current->getUsers()) {
-      Operation *ancestor = block->findAncestorOpInBlock(*user);
-      if (!ancestor)
+    auto [user, isRead] = worklist.pop_back_val();
+    Operation *ancestor = block->findAncestorOpInBlock(*user);
+    if (!ancestor)
+      return false;
+    // A value that is computed from the read and carried on is a result of
+    // the loop.
+    if (ancestor == block->getTerminator()) {
+      if (!isRead)
         return false;
-      // A value that is computed from the read and carried on is a result of
-      // the loop.
-      if (ancestor == block->getTerminator()) {
-        if (!isRead)
-          return false;
-        continue;
-      }
-      if (!seen.insert(ancestor).second)
-        continue;
-      if (pure.contains(ancestor)) {
-        worklist.emplace_back(ancestor, false);
-        continue;
-      }
-      if (!writers.contains(ancestor))
-        return false;
-      firstUse = std::min(firstUse, positions.lookup(ancestor));
+      continue;
     }
+    if (!seen.insert(ancestor).second)
+      continue;
+    if (pure.contains(ancestor)) {
+      addUsers(ancestor->getResults(), /*isRead=*/false);
+      continue;
+    }
+    if (!writers.contains(ancestor))
+      return false;
+    firstUse = std::min(firstUse, positions.lookup(ancestor));
   }
   return true;
 }
@@ -155,10 +161,20 @@ Body::Body(scf::ForOp loop) : block(loop.getBody()) {
     if (here > *firstSharedRead)
       break;
     if (copies.contains(&op) ||
-        (readers.contains(&op) && findFirstUse(&op, firstUse) &&
+        (readers.contains(&op) && findFirstUse(op.getResults(), firstUse) &&
          firstUse > *firstSharedRead)) {
       lastPrefetch = &op;
       ++numPrefetched;
+      firstPosition = std::min(firstPosition, firstUse);
+    }
+  }
+  for (BlockArgument carried : loop.getRegionIterArgs()) {
+    unsigned firstUse = positions.size();
+    OpOperand *yielded = loop.getTiedLoopYieldedValue(carried);
+    if (readers.contains(yielded->get().getDefiningOp()) &&
+        findFirstUse(carried, firstUse) && firstUse > *firstSharedRead &&
+        firstUse < positions.size()) {
+      ++numCarried;
       firstPosition = std::min(firstPosition, firstUse);
     }
   }
@@ -177,24 +193,35 @@ void SmaltiHoldLoads::runOnOperation() {
   function->walk([&](scf::ForOp loop) {
     Body body(loop);
     Operation *last = body.getLastPrefetch(), *store = body.getFirstStore();
-    if (!last)
-      return;
-    OpBuilder builder(last);
-    builder.setInsertionPointAfter(last);
-    amdgpu::SchedBarrierOp::create(builder, last->getLoc(),
-                                   amdgpu::sched_barrier_opt_enum::none);
-    // Without the second barrier, LLVM could move the arithmetic below the
-    // stores, and with it the waits above the arithmetic.
+    OpBuilder builder(&getContext());
+    auto insertBarrier = [&](Operation *op) {
+      amdgpu::SchedBarrierOp::create(builder, op->getLoc(),
+                                     amdgpu::sched_barrier_opt_enum::none);
+    };
+    if (last) {
+      builder.setInsertionPointAfter(last);
+      insertBarrier(last);
+    }
+    // Without this barrier, LLVM could move the arithmetic below the stores,
+    // and with it the waits above the arithmetic.
     if (store) {
       builder.setInsertionPoint(store);
-      amdgpu::SchedBarrierOp::create(builder, store->getLoc(),
-                                     amdgpu::sched_barrier_opt_enum::none);
+      insertBarrier(store);
     }
-    bool isOne = body.countPrefetches() == 1;
-    remarkApplied(loop, kPassName)
-        << "scheduling barriers inserted: " << body.countPrefetches()
-        << (isOne ? " read" : " reads") << " of global memory "
-        << (isOne ? "is" : "are") << " issued before the loop's arithmetic"
-        << (store ? "; the wait follows the arithmetic" : "");
+    if (last) {
+      bool isOne = body.countPrefetches() == 1;
+      remarkApplied(loop, kPassName)
+          << "scheduling barriers inserted: " << body.countPrefetches()
+          << (isOne ? " read" : " reads") << " of global memory "
+          << (isOne ? "is" : "are") << " issued before the loop's arithmetic"
+          << (store ? "; the wait follows the arithmetic" : "");
+    } else if (store) {
+      bool isOne = body.countCarriedReads() == 1;
+      remarkApplied(loop, kPassName)
+          << "scheduling barrier inserted: the wait for "
+          << body.countCarriedReads() << (isOne ? " read" : " reads")
+          << " of global memory by the previous iteration follows the loop's "
+             "arithmetic";
+    }
   });
 }

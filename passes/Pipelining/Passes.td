@@ -16,7 +16,8 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
 
     - `mode=stream`: reads of global memory go to registers in the first stage. Stores of these values to shared memory run
       one stage before the computation. One slot is sufficient; with two slots (`smalti-multi-buffer`) the kernel needs
-      one barrier per iteration instead of two.
+      one barrier per iteration instead of two. With 3 or more stages, each read follows the last store of its previous
+      value.
     - `mode=async`: with N stages, the asynchronous copies of N - 1 iterations are in flight, and every buffer and mbarrier
       needs N slots. Each wait on an async-group or an AMD wait counter states the exact number of copies that may stay in
       flight. In the epilogue, this number decreases step by step. If a block barrier implicitly waits for LDS DMA, the
@@ -103,10 +104,13 @@ def SmaltiHoldLoads : InterfacePass<"smalti-hold-loads", "::mlir::FunctionOpInte
     A pipelined loop reads global memory for a later iteration, computes, and then stores the values to shared memory. To
     save registers, LLVM moves the reads down to the stores, or the arithmetic below the stores. In both cases the loop
     waits for memory and computes nothing meanwhile. The pass inserts two `amdgpu.sched_barrier allow = <none>`, which no
-    instruction crosses: one after the last read, and one before the first store of a value that was read.
+    instruction crosses: one after the last read, and one before the first store of a value that was read. If the previous
+    iteration read the stored values (3 or more stages), the pass inserts only the latter.
 
-    **Preconditions.** The loop reads shared memory between the read and the first use of its value. The value, or what
-    side-effect-free ops compute from it, is only stored to shared memory or carried to the next iteration. Asynchronous copies before the first read of shared memory are kept too.
+    **Preconditions.** The loop reads shared memory between the read and the first use of its value, or before the first
+    use of a value that the previous iteration read. The value, or what side-effect-free ops compute from it, is only
+    stored to shared memory or carried to the next iteration. Asynchronous copies before the first read of shared memory
+    are kept too.
 
     **Not changed**, without a remark: other loops, loops that already contain an `amdgpu.sched_barrier` or a ROCDL
     scheduling hint, and all loops on targets whose code generator does not sink loads.

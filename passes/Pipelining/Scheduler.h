@@ -75,6 +75,8 @@ private:
   Reason analyzeWaits();
   void findHoistable();
   Reason placeStream();
+  void interleaveReads(llvm::ArrayRef<mlir::Operation *> reads,
+                       llvm::ArrayRef<mlir::Operation *> writes);
   bool mayStartCopiesFirst() const;
   bool waitsForNextCopies() const;
   Reason placeAsync();

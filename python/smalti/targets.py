@@ -26,8 +26,10 @@ class MatrixInstruction:
     a: str
     b: str
     accumulator: str
-    macs_per_cycle: int
-    """Multiply-accumulates of this instruction per cycle and SM, CU or WGP."""
+    macs_per_cycle: int | None
+    """Multiply-accumulates of this instruction per cycle and SM, CU or WGP. None: unknown."""
+    accumulates_in_halves: bool
+    """Whether the 16-bit elements of C and D are the low halves of 32-bit registers."""
     takes_unsigned: bool
     """Whether each i8 operand may also be unsigned."""
 

@@ -22,6 +22,7 @@ int main() {
                         {"chip", text.instruction->chip},
                         {"of_one_chip", text.instruction->isOfOneChip},
                         {"text", text.text},
+                        {"written", text.written},
                         {"changed", text.changed},
                         {"read", text.read}})
                  << "\n";

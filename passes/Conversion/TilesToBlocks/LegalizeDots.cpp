@@ -124,10 +124,11 @@ static PaddedShape choosePadding(const Target &target, DotOp dot,
     return mma.instruction ? mma : fma;
   if (mma.m == shape.m && mma.n == shape.n && mma.k == shape.k)
     return mma;
-  auto mmaRate = static_cast<double>(mma.instruction->macsPerCycle),
-       fmaRate = static_cast<double>(fma.instruction->macsPerCycle);
-  double speedup =
-      mmaRate == 0 || fmaRate == 0 ? kAssumedSpeedup : mmaRate / fmaRate;
+  std::optional<int64_t> mmaRate = mma.instruction->macsPerCycle,
+                         fmaRate = fma.instruction->macsPerCycle;
+  double speedup = mmaRate && fmaRate ? static_cast<double>(*mmaRate) /
+                                            static_cast<double>(*fmaRate)
+                                      : kAssumedSpeedup;
   return mma.volume() <= speedup * fma.volume() ? mma : fma;
 }
 

@@ -38,17 +38,20 @@ struct SplitOperand {
 
 } // namespace
 
-/// The rate of the fastest MMA of the target for a type, with an f32
-/// accumulator: 0 if the table does not have the rate, and no value if the
-/// target does not have an MMA.
-static std::optional<int64_t> getMmaRate(const targets::Target &target,
-                                         targets::Element element) {
-  std::optional<int64_t> rate;
-  for (const targets::MmaInstruction &mma : target.mmas)
-    if (mma.kind != targets::MmaKind::Fma && mma.a == element &&
-        mma.accumulator == targets::Element::F32)
-      rate = std::max(rate.value_or(0), mma.macsPerCycle);
-  return rate;
+/// Whether the target has MMAs of a type with an f32 accumulator. `rate` is the
+/// rate of the fastest one; nothing: unknown.
+static bool findMmaRate(const targets::Target &target, targets::Element element,
+                        std::optional<int64_t> &rate) {
+  bool hasMma = false;
+  for (const targets::MmaInstruction &mma : target.mmas) {
+    if (mma.kind == targets::MmaKind::Fma || mma.a != element ||
+        mma.accumulator != targets::Element::F32)
+      continue;
+    hasMma = true;
+    if (mma.macsPerCycle)
+      rate = std::max(rate.value_or(0), *mma.macsPerCycle);
+  }
+  return hasMma;
 }
 
 /// The fastest algorithm of the target for a dot of f32, on MMAs, that is at
@@ -73,21 +76,23 @@ smalti::triton_xla::chooseAlgorithm(DotOp dot, const targets::Target *target) {
       choices, [&](const Choice &choice) { return choice.algorithm == asked; });
   if (!target || !target->isGPU() || first == std::end(choices))
     return asked;
-  DotAlgorithm best = asked;
-  double bestRate = -1;
+  const Choice *best = nullptr;
+  std::optional<double> bestRate;
   for (const Choice &choice : llvm::make_range(first, std::end(choices))) {
-    std::optional<int64_t> rate = getMmaRate(*target, choice.element);
-    if (!rate)
+    std::optional<int64_t> macs;
+    if (!findMmaRate(*target, choice.element, macs))
       continue;
-    double adjusted = static_cast<double>(*rate) / choice.dots;
-    if (choice.dots != 1)
-      adjusted /= kCostOfParts;
-    if (adjusted > bestRate) {
-      best = choice.algorithm;
-      bestRate = adjusted;
+    std::optional<double> rate;
+    if (macs)
+      rate = static_cast<double>(*macs) / choice.dots /
+             (choice.dots != 1 ? kCostOfParts : 1);
+    // A more accurate algorithm must be known to be faster.
+    if (!best || (rate && bestRate && *rate > *bestRate)) {
+      best = &choice;
+      bestRate = rate;
     }
   }
-  return best;
+  return best ? best->algorithm : asked;
 }
 
 /// Splits an operand into parts of bf16, or f32 parts that TF32 represents.

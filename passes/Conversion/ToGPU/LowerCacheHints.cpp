@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Conversion/BlockToThread/Assembly/NVIDIAAssembly.h"
+#include "smalti/passes/Conversion/BlockToThread/Assembly/PTXTable.h"
 #include "smalti/passes/Conversion/ToGPU/ElementAddress.h"
 #include "smalti/passes/Support/CacheHints.h"
 
@@ -12,7 +14,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace smalti {
@@ -69,34 +70,23 @@ public:
   using SmaltiLowerCacheHintsBase::SmaltiLowerCacheHintsBase;
 
   void runOnOperation() override {
-    SmallVector<std::pair<Operation *, std::string>> ops;
+    SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
       auto hint = op->getAttrOfType<StringAttr>(kCacheHint);
-      if (!hint || isDefault(hint))
+      if (!hint)
         return;
-      std::string suffix = getSuffix(hint);
       HintedAccess access = HintedAccess::of(op);
-      if (!suffix.empty() && access.memref && isSupported(access))
-        ops.emplace_back(op, std::move(suffix));
+      if (access.memref && ptx::hasCacheHint(hint, bool(access.stored)) &&
+          isSupported(access))
+        ops.push_back(op);
     });
     if (ops.empty())
       return markAllAnalysesPreserved();
-    for (auto &[op, suffix] : ops)
-      lower(op, suffix);
+    for (Operation *op : ops)
+      lower(op);
   }
 
 private:
-  /// Whether the instruction without a suffix has this hint.
-  static bool isDefault(StringRef hint) { return hint == "ca" || hint == "wb"; }
-
-  static std::string getSuffix(StringRef hint) {
-    return llvm::StringSwitch<std::string>(hint)
-        .Cases({"cg", "cs", "cv", "wt"}, hint.str())
-        .Cases({"evict_first", "evict_last", "no_allocate"},
-               "L1::" + hint.str())
-        .Default("");
-  }
-
   /// Registers of inline assembly have 2, 4 or 8 bytes. The instructions
   /// require an address that is a multiple of their size.
   static bool isSupported(const HintedAccess &access) {
@@ -117,11 +107,12 @@ private:
            getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
   }
 
-  static void lower(Operation *op, StringRef suffix);
+  static void lower(Operation *op);
 };
 } // namespace
 
-void SmaltiLowerCacheHints::lower(Operation *op, StringRef suffix) {
+void SmaltiLowerCacheHints::lower(Operation *op) {
+  StringRef hint = op->getAttrOfType<StringAttr>(kCacheHint);
   HintedAccess access = HintedAccess::of(op);
   OpBuilder builder(op);
   Location loc = op->getLoc();
@@ -139,43 +130,16 @@ void SmaltiLowerCacheHints::lower(Operation *op, StringRef suffix) {
   int64_t bytes = bytesOf(access.type);
   bool isPair = bytes == 16;
   Type word = builder.getIntegerType(isPair ? 64 : bytes * 8);
-  StringRef constraint = bytes == 2 ? "h" : bytes == 4 ? "r" : "l";
-  std::string type =
-      (isPair ? ".v2.b64 " : ".b" + Twine(bytes * 8) + " ").str();
   auto words = VectorType::get({isPair ? 2 : 1}, word);
   auto element = getElementTypeOrSelf(access.type);
   auto vector = dyn_cast<VectorType>(access.type);
   auto elements =
       VectorType::get({vector ? vector.getNumElements() : 1}, element);
-  auto create = [&](TypeRange results, ValueRange operands, const Twine &text,
-                    const Twine &constraints) {
-    return LLVM::InlineAsmOp::create(
-        builder, loc, results, operands, text.str(), constraints.str(),
-        /*has_side_effects=*/true, /*is_align_stack=*/false,
-        LLVM::tailcallkind::TailCallKind::None,
-        LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT),
-        /*operand_attrs=*/ArrayAttr());
-  };
-
   if (!access.stored) {
-    Value loaded;
-    if (isPair) {
-      auto pair = LLVM::LLVMStructType::getLiteral(context, {word, word});
-      auto load =
-          create(pair, pointer,
-                 "ld.global." + suffix + type + "{$0, $1}, [$2];", "=l,=l,l");
-      SmallVector<Value> parts;
-      for (int64_t at : {0, 1})
-        parts.push_back(
-            LLVM::ExtractValueOp::create(builder, loc, load.getResult(0), at));
-      loaded = vector::FromElementsOp::create(builder, loc, words, parts);
-    } else {
-      auto load =
-          create(word, pointer, "ld.global." + suffix + type + "$0, [$1];",
-                 "=" + constraint + ",l");
-      loaded =
-          vector::BroadcastOp::create(builder, loc, words, load.getResult(0));
-    }
+    SmallVector<Type> types(words.getNumElements(), word);
+    Value loaded = vector::FromElementsOp::create(
+        builder, loc, words,
+        nvidia::emitHintedLoad(builder, loc, pointer, types, hint));
     if (loaded.getType() != elements)
       loaded = vector::BitCastOp::create(builder, loc, elements, loaded);
     if (!vector)
@@ -190,13 +154,10 @@ void SmaltiLowerCacheHints::lower(Operation *op, StringRef suffix) {
     value = vector::BroadcastOp::create(builder, loc, elements, value);
   if (value.getType() != words)
     value = vector::BitCastOp::create(builder, loc, words, value);
-  SmallVector<Value> operands = {pointer};
+  SmallVector<Value> parts;
   for (int64_t at = 0; at < words.getNumElements(); ++at)
-    operands.push_back(
+    parts.push_back(
         vector::ExtractOp::create(builder, loc, value, ArrayRef<int64_t>{at}));
-  create(TypeRange(), operands,
-         "st.global." + suffix + type + "[$0], " +
-             (isPair ? "{$1, $2};" : "$1;"),
-         isPair ? Twine("l,l,l") : "l," + constraint);
+  nvidia::emitHintedStore(builder, loc, pointer, parts, hint);
   op->erase();
 }

@@ -248,11 +248,7 @@ SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
     operandA = roundToTF32(builder, loc, operandA);
     operandB = roundToTF32(builder, loc, operandB);
   }
-  // RDNA3 has 16-bit accumulators in the low halves of registers.
-  bool isInHalves = instruction.kind == MmaKind::Wmma &&
-                    instruction.accumulator == Element::F16 &&
-                    instruction.cLayout.vectorLength() == 1;
-  if (isInHalves) {
+  if (instruction.accumulatesInHalves) {
     SmallVector<int64_t> mask(2 * accumulator.size(),
                               vector::ShuffleOp::kPoisonIndex);
     for (size_t element = 0; element < accumulator.size(); ++element)
@@ -277,7 +273,7 @@ SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
     wmma.setUnsignedB(operands.unsignedB);
     mmaResult = wmma;
   }
-  if (isInHalves) {
+  if (instruction.accumulatesInHalves) {
     SmallVector<int64_t> mask;
     for (size_t element = 0; element < accumulator.size(); ++element)
       mask.push_back(static_cast<int64_t>(2 * element));

@@ -20,9 +20,13 @@ func.func @accesses(%x: memref<64xf32>, %y: memref<64xf16>, %n: memref<64xi8>,
   %d = arith.constant dense<7> : vector<8xi8>
   vector.store %d, %n[%c4] {alignment = 16 : i64, smalti.cache = "cg"} : memref<64xi8>, vector<8xi8>
 
-  // Defaults, bytes and shared memory.
+  // Defaults, hints of stores on loads, bytes and shared memory.
   // CHECK: vector.load %{{.*}} {smalti.cache = "ca"}
   %e = vector.load %x[%c4] {smalti.cache = "ca"} : memref<64xf32>, vector<4xf32>
+  // CHECK: vector.load %{{.*}} {alignment = 16 : i64, smalti.cache = "wt"}
+  %g = vector.load %x[%c4] {alignment = 16 : i64, smalti.cache = "wt"} : memref<64xf32>, vector<4xf32>
+  // CHECK: vector.store %{{.*}} {alignment = 16 : i64, smalti.cache = "wb"}
+  vector.store %g, %x[%c4] {alignment = 16 : i64, smalti.cache = "wb"} : memref<64xf32>, vector<4xf32>
   // CHECK: memref.store %{{.*}} {smalti.cache = "cs"} : memref<64xi8>
   %f = arith.constant 1 : i8
   memref.store %f, %n[%c4] {smalti.cache = "cs"} : memref<64xi8>

@@ -43,11 +43,15 @@ func.func @prefetched(%a: memref<4096xf32>, %b: memref<4096xf16>, %s: memref<64x
 // -----
 
 // Values that are carried to the next iteration are prefetched, too.
-// CHECK-LABEL: @carried
+// CHECK-LABEL: @carried(
 // CHECK: memref.load %{{.*}} : memref<4096xf32>
 // CHECK-NEXT: amdgpu.sched_barrier
 // CHECK-NOT: sched_barrier
-// REMARK: Function=carried | Remark="scheduling barriers inserted: 1 read of global memory is issued before the loop's arithmetic"
+// CHECK: gpu.barrier
+// CHECK-NEXT: amdgpu.sched_barrier
+// CHECK-NEXT: memref.store
+// CHECK-NOT: sched_barrier
+// REMARK: Function=carried | Remark="scheduling barriers inserted: 1 read of global memory is issued before the loop's arithmetic; the wait follows the arithmetic"
 func.func @carried(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -59,6 +63,59 @@ func.func @carried(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<w
     %new = arith.addf %acc, %v : f32
     gpu.barrier
     memref.store %held, %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    gpu.barrier
+    scf.yield %new, %x : f32, f32
+  }
+  return %sum#0 : f32
+}
+
+// -----
+
+// A loop with 3 stages: the value from the previous iteration is stored before the next read.
+// CHECK-LABEL: @carried_to_store
+// CHECK: memref.load %{{.*}} #gpu.address_space<workgroup>>
+// CHECK-NOT: sched_barrier
+// CHECK: gpu.barrier
+// CHECK-NEXT: amdgpu.sched_barrier allow = <none>
+// CHECK-NEXT: memref.store
+// CHECK-NOT: sched_barrier
+// REMARK: Function=carried_to_store | Remark="scheduling barrier inserted: the wait for 1 read of global memory by the previous iteration follows the loop's arithmetic"
+func.func @carried_to_store(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %n: index,
+                            %start: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %lane = gpu.thread_id x
+  %sum:2 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %start, %held = %start) -> (f32, f32) {
+    %v = memref.load %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %new = arith.addf %acc, %v : f32
+    gpu.barrier
+    memref.store %held, %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %j = arith.addi %i, %lane : index
+    %x = memref.load %a[%j] : memref<4096xf32>
+    gpu.barrier
+    scf.yield %new, %x : f32, f32
+  }
+  return %sum#0 : f32
+}
+
+// -----
+
+// The carried value is also an operand of the arithmetic, so the loop must wait earlier.
+// CHECK-LABEL: @carried_and_used
+// CHECK-NOT: sched_barrier
+func.func @carried_and_used(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %n: index,
+                            %start: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %lane = gpu.thread_id x
+  %sum:2 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %start, %held = %start) -> (f32, f32) {
+    %v = memref.load %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %weighted = arith.mulf %held, %v : f32
+    %new = arith.addf %acc, %weighted : f32
+    gpu.barrier
+    memref.store %held, %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %j = arith.addi %i, %lane : index
+    %x = memref.load %a[%j] : memref<4096xf32>
     gpu.barrier
     scf.yield %new, %x : f32, f32
   }

@@ -43,15 +43,21 @@
 // TWO:         gpu.barrier
 // TWO-COUNT-2: mosaic_gpu.vector_load
 
-// With three stages, what was read is carried to the next iteration.
+// With three stages, what was read is carried to the next iteration. Each read follows the store of
+// the previous value, and is in flight while the next store waits.
 // THREE-LABEL: func.func @matmul(
 // THREE:         scf.for {{.*}} -> (vector<64x32xf16>, vector<64x32xf16>, vector<64x32xf16>)
 // THREE-NEXT:      gpu.barrier
 // THREE-COUNT-2:   mosaic_gpu.vector_load
 // THREE:           gpu.barrier
-// THREE-COUNT-2:   mosaic_gpu.vector_store
-// THREE-COUNT-2:   vector.transfer_read
-// THREE:           scf.yield
+// THREE:           mosaic_gpu.vector_store
+// THREE-NOT:       mosaic_gpu.vector_store
+// THREE:           vector.transfer_read
+// THREE-NOT:       vector.transfer_read
+// THREE:           mosaic_gpu.vector_store
+// THREE-NOT:       mosaic_gpu.vector_store
+// THREE:           vector.transfer_read
+// THREE-NEXT:      scf.yield
 // THREE:         gpu.barrier
 // THREE:         gpu.barrier
 // THREE:         gpu.barrier

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -54,6 +55,18 @@ def test_prefetches_are_issued_first_and_waited_for_last(target: str, rows: str)
     assert last_read < order.index("store")
     assert [step for step in body[first_load:last_read] if step.kind == "wait"] == []
     assert order[last_load : order.index("store")].count("mma") >= order.count("mma") // 4
+
+
+@pytest.mark.grid(2)
+@pytest.mark.parametrize("target", AMD)
+def test_three_stages_wait_after_the_mmas(target: str) -> None:
+    order = kinds(loop_body(assembly(target, "rows of 16 bytes", (128, 128, 32), copies="registers", stages=3)))
+    # LLVM unrolls some of the loops.
+    iterations = [list(run) for is_barrier, run in itertools.groupby(order, "barrier".__eq__) if not is_barrier]
+    for iteration in iterations:
+        after = iteration[len(iteration) - iteration[::-1].index("mma") :]
+        for kind in ("wait", "store", "load"):
+            assert after.count(kind) == iteration.count(kind) > 0
 
 
 @pytest.mark.grid(10)

@@ -274,7 +274,7 @@ def test_waves_prefetch(made_up: targets.Timing, chip: str) -> None:
     source = matmul((64, 64, 256), (64, 64, 32), start="zero")
     plain, pipelined = (timeline(source, f"sim:{chip}", level="thread", stages=stages).summary for stages in (1, 3))
     assert plain.overlap < 0.03 < pipelined.overlap
-    assert pipelined.cycles < 0.85 * plain.cycles and pipelined.matrix == pytest.approx(plain.matrix)
+    assert pipelined.cycles < 0.75 * plain.cycles and pipelined.matrix == pytest.approx(plain.matrix)
 
 
 COUNTED = {

@@ -4,7 +4,7 @@
     smalti-ptx-table | python assemble_table.py PTXAS
 
 All texts of an instruction are functions of one module. The table names the oldest that have the instruction: with the
-version before, and on the chip before, the first text must be refused.
+version before, and on the chip before, the first text must be refused, unless Smalti does not support older ones.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from typing import Any
 
 TYPES = {"h": "b16", "r": "b32", "l": "b64", "f": "f32", "d": "f64"}
 VERSIONS = (65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90)
+OLDEST_VERSION, OLDEST_CHIP = 70, 80
+"""The oldest that Smalti supports."""
 CHIPS = (75, 80, 86, 89, 90, 100, 103, 120)
 
 
 def function(number: int, entry: dict[str, Any]) -> str:
     """A kernel with one assembly text. A read-write operand is two operands in LLVM, of which the text names one."""
-    letters = entry["changed"] * 2 + entry["read"]
+    letters = entry["written"] + entry["changed"] * 2 + entry["read"]
     registers = [f"%{letter}{place}" for place, letter in enumerate(letters)]
     declared = "".join(f".reg .{TYPES[letter]} %{letter}{place};\n" for place, letter in enumerate(letters))
     text = re.sub(r"\$(\d+)", lambda match: registers[int(match[1])], entry["text"])
@@ -54,15 +56,17 @@ def main(ptxas: str) -> None:
         if said := assemble(ptxas, entries, version, f"sm_{chip}{suffix}"):
             sys.exit(f"{name}: {said}")
         found = f"{name}: {len(entries)} texts for PTX {version // 10}.{version % 10} and sm_{chip}{suffix}"
-        if any(entry["text"] for entry in entries):
+        if version > OLDEST_VERSION:
             before = VERSIONS[VERSIONS.index(version) - 1]
             if not assemble(ptxas, entries[:1], before, f"sm_{chip}"):
                 sys.exit(f"{name}: PTX {before} has it, too")
+            found += ", no older version"
+        if chip > OLDEST_CHIP:
             if not assemble(ptxas, entries[:1], version, f"sm_{CHIPS[CHIPS.index(chip) - 1]}"):
                 sys.exit(f"{name}: an older chip has it, too")
             if suffix and not assemble(ptxas, entries[:1], version, f"sm_{chip}"):
                 sys.exit(f"{name}: sm_{chip} has it, too")
-            found += ", no older"
+            found += ", no older chip"
         print(found)
 
 

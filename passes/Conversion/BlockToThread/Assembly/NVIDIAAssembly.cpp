@@ -46,21 +46,23 @@ static char getLetter(Type type) {
   }
 }
 
-/// Emits a text of the table with its operands: first the read-write operands,
-/// then the read-only ones. Returns the written values.
+/// Emits a text of the table with the types of the written operands, and its
+/// other operands: first the read-write operands, then the read-only ones.
+/// Returns the written values.
 static SmallVector<Value> emit(OpBuilder &builder, Location loc,
                                const ptx::Text &text, ValueRange changed,
-                               ValueRange read) {
-  SmallVector<Type> results(changed.getTypes());
+                               ValueRange read, TypeRange written = {}) {
+  SmallVector<Type> results(written);
+  llvm::append_range(results, changed.getTypes());
   SmallVector<Value> operands(changed);
   llvm::append_range(operands, read);
   std::string constraints;
   llvm::raw_string_ostream os(constraints);
   llvm::ListSeparator comma(",");
-  for (char letter : text.changed)
+  for (char letter : text.written + text.changed)
     os << comma << "=" << letter;
   for (size_t number = 0; number < text.changed.size(); ++number)
-    os << comma << number;
+    os << comma << text.written.size() + number;
   for (char letter : text.read)
     os << comma << letter;
   Type type;
@@ -198,4 +200,23 @@ void nvidia::emitRemoteReduction(OpBuilder &builder, Location loc, Value place,
                                  StringRef operation) {
   emit(builder, loc, ptx::getRemoteReduction(operation), {},
        {place, word, barrier});
+}
+
+static unsigned countBytes(TypeRange words) {
+  return words.size() * getBits(words.front()) / 8;
+}
+
+SmallVector<Value> nvidia::emitHintedLoad(OpBuilder &builder, Location loc,
+                                          Value place, TypeRange words,
+                                          StringRef hint) {
+  return emit(builder, loc, ptx::getHintedLoad(hint, countBytes(words)), {},
+              place, words);
+}
+
+void nvidia::emitHintedStore(OpBuilder &builder, Location loc, Value place,
+                             ValueRange words, StringRef hint) {
+  SmallVector<Value> read{place};
+  llvm::append_range(read, words);
+  emit(builder, loc, ptx::getHintedStore(hint, countBytes(words.getTypes())),
+       {}, read);
 }

@@ -54,6 +54,16 @@ void emitRemoteReduction(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value place, mlir::Value word,
                          mlir::Value barrier, llvm::StringRef operation);
 
+/// Loads global memory with a cache hint (ptx::hasCacheHint) into one word of
+/// 16, 32 or 64 bits, or two of 64 bits.
+llvm::SmallVector<mlir::Value>
+emitHintedLoad(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value place,
+               mlir::TypeRange words, llvm::StringRef hint);
+/// The store of such words.
+void emitHintedStore(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value place, mlir::ValueRange words,
+                     llvm::StringRef hint);
+
 } // namespace smalti::nvidia
 
 #endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_ASSEMBLY_NVIDIAASSEMBLY_H

@@ -4,6 +4,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Assembly/PTXTable.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace smalti;
@@ -24,6 +25,12 @@ static constexpr Instruction remoteReduction{
     "red.async",
     "Parallel Synchronization and Communication Instructions: red.async", 81,
     90, false};
+static constexpr Instruction cacheOperator{
+    "ld, st with a cache operator",
+    "Data Movement and Conversion Instructions: ld, st", 70, 80, false};
+static constexpr Instruction evictionPriority{
+    "ld, st with an eviction priority",
+    "Data Movement and Conversion Instructions: ld, st", 74, 80, false};
 
 /// "{$0, $1}" starting at number `first`.
 static std::string listOperands(size_t first, size_t count) {
@@ -34,7 +41,7 @@ static std::string listOperands(size_t first, size_t count) {
 }
 
 Text ptx::getOpaque(std::string letters) {
-  return {&held, "", std::move(letters), ""};
+  return {&held, "", "", std::move(letters), ""};
 }
 
 Text ptx::getWgmmaWithRegisterA(const Wgmma &form) {
@@ -57,7 +64,7 @@ Text ptx::getWgmmaWithRegisterA(const Wgmma &form) {
   if (form.a == "f16" || form.a == "bf16")
     os << ", " << (form.transposesB ? 1 : 0);
   os << ";\n}";
-  return {&wgmma, text,
+  return {&wgmma, text, "",
           std::string(accumulators, isInteger || isPacked ? 'r' : 'f'),
           std::string(a, 'r') + "l"};
 }
@@ -72,7 +79,7 @@ Text ptx::getRemoteStore(unsigned registers) {
   text += ".b32 [$0], " +
           (registers > 1 ? listOperands(1, registers) : std::string("$1")) +
           ", [$" + std::to_string(registers + 1) + "];";
-  return {&remoteStore, text, "", "l" + std::string(registers, 'r') + "l"};
+  return {&remoteStore, text, "", "", "l" + std::string(registers, 'r') + "l"};
 }
 
 Text ptx::getRemoteReduction(StringRef operation) {
@@ -82,7 +89,53 @@ Text ptx::getRemoteReduction(StringRef operation) {
           "red.async.relaxed.cluster" + kCountedBytes.str() + "." +
               operation.str() + (isBitwise ? ".b32" : ".u32") +
               " [$0], $1, [$2];",
-          "", "lrl"};
+          "", "", "lrl"};
+}
+
+static constexpr StringRef kEvictionPriorities[] = {"evict_first", "evict_last",
+                                                    "no_allocate"};
+static constexpr StringRef kLoadOperators[] = {"cg", "cs", "cv"};
+static constexpr StringRef kStoreOperators[] = {"cg", "cs", "wt"};
+
+static llvm::ArrayRef<StringRef> getOperators(bool isStore) {
+  if (isStore)
+    return kStoreOperators;
+  return kLoadOperators;
+}
+
+bool ptx::hasCacheHint(StringRef hint, bool isStore) {
+  return llvm::is_contained(kEvictionPriorities, hint) ||
+         llvm::is_contained(getOperators(isStore), hint);
+}
+
+static Text getHintedAccess(StringRef hint, unsigned bytes, bool isStore) {
+  bool isPriority = llvm::is_contained(kEvictionPriorities, hint),
+       isPair = bytes == 16;
+  std::string registers(isPair ? 2 : 1, bytes == 2   ? 'h'
+                                        : bytes == 4 ? 'r'
+                                                     : 'l');
+  std::string mnemonic =
+                  std::string(isStore ? "st" : "ld") + ".global." +
+                  (isPriority ? "L1::" : "") + hint.str() +
+                  (isPair ? ".v2.b64" : ".b" + std::to_string(8 * bytes)),
+              value = isPair ? listOperands(isStore, 2)
+                             : "$" + std::to_string(isStore);
+  const Instruction *instruction =
+      isPriority ? &evictionPriority : &cacheOperator;
+  if (isStore)
+    return {instruction, mnemonic + " [$0], " + value + ";", "", "",
+            "l" + registers};
+  std::string address = "[$" + std::to_string(registers.size()) + "]";
+  return {instruction, mnemonic + " " + value + ", " + address + ";", registers,
+          "", "l"};
+}
+
+Text ptx::getHintedLoad(StringRef hint, unsigned bytes) {
+  return getHintedAccess(hint, bytes, /*isStore=*/false);
+}
+
+Text ptx::getHintedStore(StringRef hint, unsigned bytes) {
+  return getHintedAccess(hint, bytes, /*isStore=*/true);
 }
 
 std::vector<Text> ptx::getAll() {
@@ -117,5 +170,12 @@ std::vector<Text> ptx::getAll() {
     all.push_back(getRemoteStore(registers));
   for (StringRef operation : {"add", "min", "max", "and", "or", "xor"})
     all.push_back(getRemoteReduction(operation));
+  for (bool isStore : {false, true})
+    for (unsigned bytes : {2, 4, 8, 16}) {
+      for (StringRef hint : getOperators(isStore))
+        all.push_back(getHintedAccess(hint, bytes, isStore));
+      for (StringRef hint : kEvictionPriorities)
+        all.push_back(getHintedAccess(hint, bytes, isStore));
+    }
   return all;
 }

@@ -17,7 +17,7 @@
 namespace smalti::ptx {
 
 /// An instruction, its documentation, and the oldest version and chip that
-/// support it.
+/// support it, from those that Smalti supports.
 struct Instruction {
   llvm::StringLiteral name;
   /// Section of the PTX ISA.
@@ -30,12 +30,14 @@ struct Instruction {
   bool isOfOneChip;
 };
 
-/// A text with operands `$0` and following: first the read-write registers,
-/// then the read-only ones. Each is named by the letter of its constraint
-/// class: h, r and l have 16, 32 and 64 bits; f and d are floats.
+/// A text with operands `$0` and following: first the written registers, then
+/// the read-write ones, then the read-only ones. Each is named by the letter of
+/// its constraint class: h, r and l have 16, 32 and 64 bits; f and d are
+/// floats.
 struct Text {
   const Instruction *instruction = nullptr;
   std::string text;
+  std::string written;
   std::string changed;
   std::string read;
 };
@@ -62,6 +64,16 @@ Text getRemoteStore(unsigned registers);
 /// red.async of one 32-bit integer; operands as for a store. `operation` is
 /// "add", "min", "max", "and", "or" or "xor", on unsigned integers.
 Text getRemoteReduction(llvm::StringRef operation);
+
+/// Whether an access of global memory can have this cache operator ("cs") or
+/// eviction priority ("evict_first"), other than the default ones.
+bool hasCacheHint(llvm::StringRef hint, bool isStore);
+
+/// ld.global with a hint, of one register of 2, 4 or 8 bytes, or of two of 8
+/// bytes. Operands: the registers, the address.
+Text getHintedLoad(llvm::StringRef hint, unsigned bytes);
+/// st.global with a hint. Operands: the address, the registers.
+Text getHintedStore(llvm::StringRef hint, unsigned bytes);
 
 /// Every text that these functions can produce, each once.
 std::vector<Text> getAll();

@@ -199,10 +199,11 @@ class Recorder:
     def mma(self, agent: Actor, element: str, macs: int, site: Site) -> float:
         """A warp, or a warpgroup through instructions of its warps, issues an MMA, and continues when the MMA starts.
         Returns when it is complete."""
-        known = max((m.macs_per_cycle for m in self.target.mmas if m.kind != "fma" and m.a == element), default=None)
-        if known is None and element == "f32":
+        mmas = [mma for mma in self.target.mmas if mma.kind != "fma" and mma.a == element]
+        known = max((mma.macs_per_cycle for mma in mmas if mma.macs_per_cycle is not None), default=None)
+        if not mmas and element == "f32":
             rate = self._number("results")
-        elif not known:
+        elif known is None:
             raise self.unknown(f"the rate of MMA instructions for {element}")
         else:
             quoted = getattr(self.timing, _RATES[element]) if element in _RATES else None
