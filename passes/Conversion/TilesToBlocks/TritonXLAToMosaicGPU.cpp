@@ -69,7 +69,7 @@ gpu::GPUModuleOp TileEmitter::run() {
                                          (func.getSymName() + "_module").str());
   builder.setInsertionPointToStart(module.getBody());
 
-  SmallVector<Type> declared(llvm::drop_end(func.getArgumentTypes())), types;
+  SmallVector<Type> types;
   SmallVector<unsigned> positions;
   for (BlockArgument argument : func.getKernelArguments()) {
     positions.push_back(types.size());
@@ -88,7 +88,11 @@ gpu::GPUModuleOp TileEmitter::run() {
                                                          : func.getNumTiles()),
          1, 1}));
   kernel->setAttr(kNumWarps, builder.getI64IntegerAttr(plan.block.numWarps));
-  kernel->setAttr(kArguments, builder.getTypeArrayAttr(declared));
+  auto declared = func->getAttrOfType<ArrayAttr>(kArguments);
+  kernel->setAttr(kArguments,
+                  declared ? declared
+                           : builder.getTypeArrayAttr(llvm::to_vector(
+                                 llvm::drop_end(func.getArgumentTypes()))));
   for (auto [argument, number] :
        llvm::zip_equal(func.getKernelArguments(), positions)) {
     if (DictionaryAttr attributes =
@@ -1246,11 +1250,14 @@ struct ConvertTritonXLAToMosaicGPU
     std::vector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
       triton_xla::EntryFuncOp planned = func;
-      bool areUneven = hasUnevenTiles(func);
-      if (areUneven || !hasLegalDots(func, *chip, legalWarps)) {
+      bool areUneven = hasUnevenTiles(func),
+           areStored = hasStoredElements(func);
+      if (areUneven || areStored || !hasLegalDots(func, *chip, legalWarps)) {
         planned = cast<triton_xla::EntryFuncOp>(
             OpBuilder(func).clone(*func.getOperation()));
         legalized.push_back({func, planned});
+        if (areStored)
+          convertStoredElements(planned);
         if (areUneven)
           padTiles(planned);
         legalizeDots(planned, *chip, legalWarps);

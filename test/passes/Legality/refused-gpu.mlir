@@ -46,13 +46,6 @@ triton_xla.entry_func @packed(%a: memref<?x8xi4>, %b: memref<?x?xi4>, %tile: ind
 
 // -----
 
-// expected-error@+1 {{'triton_xla.entry_func' with an argument of f6E2M3FN is not supported on GPUs: elements of memory have 2, 4, 8, 16, 32 or 64 bits; use wider elements}}
-triton_xla.entry_func @small_floats(%a: memref<4xf6E2M3FN>, %tile: index) tiles 1 {
-  triton_xla.return
-}
-
-// -----
-
 triton_xla.entry_func @ops(%x: memref<8xf32>, %b: memref<8xi4>, %y: i4, %z: f32, %n: index, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
