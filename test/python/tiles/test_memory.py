@@ -103,3 +103,57 @@ def test_scaled_dots_of_floats_of_6_bits_in_memory(target: str) -> None:
     smalti.compile(text, target=target)(*arrays)
     # The sums of all blocks are exact in f32.
     np.testing.assert_array_equal(arrays[3], wanted.data)
+
+
+PACKED = """
+triton_xla.entry_func @packed(%x: memref<?x?xE> {triton_xla.size_divisors = array<i64: 1, 4>},
+    %y: memref<?x?xE, strided<[?, 1]>> {triton_xla.size_divisors = array<i64: 1, 4>, triton_xla.stride_divisors = array<i64: 4, 1>},
+    %w: memref<?x?xE> {triton_xla.size_divisors = array<i64: 1, 4>}, %i: memref<8x16xi32>, %g: memref<?x20xE>, %tile: index) tiles 1 {
+  %two = arith.constant 2 : index
+  %three = arith.constant 3 : index
+  %five = arith.constant 5 : index
+  %t = triton_xla.extract %x[%five, %three] [8, 16] [1, 1] fill FILL : memref<?x?xE> to tensor<8x16xE>
+  triton_xla.insert %t into %y[%three, %five] [8, 16] [1, 1] : tensor<8x16xE> into memref<?x?xE, strided<[?, 1]>>
+  %a = triton_xla.extract %x[0, 4] [8, 16] [1, 1] : memref<?x?xE> to tensor<8x16xE>
+  triton_xla.insert %a into %w[%two, 4] [8, 16] [1, 1] : tensor<8x16xE> into memref<?x?xE>
+  %s = triton_xla.extract %x[%three, %two] [4, 8] [2, 3] fill FILL : memref<?x?xE> to tensor<4x8xE>
+  triton_xla.insert %s into %w[0, %five] [4, 8] [3, 2] : tensor<4x8xE> into memref<?x?xE>
+  %n = triton_xla.extract %i[0, 0] [8, 16] [1, 1] : memref<8x16xi32> to tensor<8x16xi32>
+  %v = triton_xla.gather %x[%n, %three] fill FILL : memref<?x?xE>, tensor<8x16xi32>, index -> tensor<8x16xE>
+  triton_xla.scatter %v into %g[%five, %n] : tensor<8x16xE> into memref<?x20xE>, index, tensor<8x16xi32>
+  %e = memref.load %x[%five, %three] : memref<?x?xE>
+  memref.store %e, %g[%three, %five] : memref<?x20xE>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("element", "shape"), [("i4", (13, 28)), ("i2", (9, 8)), ("f4E2M1FN", (9, 24)), ("i4", (0, 12))], ids=str
+)
+def test_packed_elements_of_dynamic_arrays(element: str, shape: tuple[int, int]) -> None:
+    """The bytes between the rows of `%y` and the other elements of each byte do not change."""
+    generator = np.random.default_rng(7)
+    rows, columns = shape[0], shape[1] * (2 if element == "i2" else 4) // 8
+    text = PACKED.replace("xE", f"x{element}").replace("FILL", f"{'1.0' if element[0] == 'f' else '1'} : {element}")
+    if not rows:
+        text = "\n".join(line for line in text.splitlines() if "%e" not in line)
+    shapes = [(rows, columns), (rows, columns + 4), (rows, columns), (max(rows, 7), 5 if element == "i2" else 10)]
+    first, wide, second, gathered = (generator.integers(-128, 128, s).astype(np.int8) for s in shapes)
+    numbers = generator.integers(-2, 22, (8, 16)).astype(np.int32)
+
+    def arguments() -> list[np.ndarray[Any, Any]]:
+        return [first.copy(), wide.copy()[:, :columns], second.copy(), numbers.copy(), gathered.copy()]
+
+    module = smalti.parse(text)
+    what = entry.describe(entry.find_entry(module))
+    wanted = reference.run(entry.find_entry(module), arguments())
+    for target in ("cpu", *GPUS[:3]):
+        found = arguments()
+        smalti.compile(text, target=target)(*found)
+        for array, argument, value in zip(found, what.arguments, wanted, strict=True):
+            codes = reference.memory.unpack(array, argument)
+            np.testing.assert_array_equal(codes, value.data, err_msg=f"{target}: {argument}")
+        between = found[1].base
+        assert between is not None
+        np.testing.assert_array_equal(between[:, columns:], wide[:, columns:], err_msg=target)

@@ -94,7 +94,8 @@ def bind(parameter: Parameter, value: Any) -> BoundArgument:
     readonly = not array.flags.writeable
     view = arrays.ArrayView(_address(array), array.shape, (0,) * array.ndim, name, arrays.CPU, readonly=readonly)
     calls.check_array(argument, view, arrays.CPU)
-    if parameter.packed == 1 and (stored := numpy_type(parameter.type.element_type)) != wanted.numpy:
+    stored = numpy_type(parameter.type.element_type)
+    if parameter.packed == 1 and stored is not None and stored != wanted.numpy:
         # The kernel stores these elements as integers.
         array = array.view(stored)
     return BoundArgument(parameter, array, array.shape, _strides(parameter, array))
