@@ -16,7 +16,6 @@
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
-#include "smalti/passes/Analysis/Memory/PackedMemory.h"
 #include "smalti/passes/Support/Describe.h"
 #include "smalti/targets/Target.h"
 
@@ -246,15 +245,6 @@ static bool hasNegativeStride(Operation *op) {
            llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
              return !ShapedType::isDynamic(stride) && stride < 0;
            });
-  });
-}
-
-/// Whether packed elements have strides that are not constants.
-static bool hasPackedRows(Operation *op) {
-  return anyMemory(op, [](MemRefType type) {
-    return getPackedBits(type.getElementType()) != 0 && type.isStrided() &&
-           llvm::any_of(type.getStridesAndOffset().first,
-                        ShapedType::isDynamic);
   });
 }
 

@@ -35,8 +35,20 @@ every target refuses an op with the same sentence.
 | small floats | the 8-bit floats, `f6E2M3FN`, `f6E3M2FN`, `f4E2M1FN` |
 | integers | signless integers of 1 to 64 bits |
 
-Elements of `i2`, `i4` and `f4E2M1FN` are packed in memory. On GPUs, a window that may begin or end inside a
-byte is accessed one element at a time; its stores update bytes atomically.
+Elements in memory:
+
+| element | memory |
+|---|---|
+| `i2`, `i4`, `f4E2M1FN` | packed into bytes; the first element is in the low bits |
+| `i1` | a byte with the value 0 or 1, as in numpy |
+| `f6E2M3FN`, `f6E3M2FN` | the low 6 bits of a byte, as in `ml_dtypes`; stores clear the other bits, and loads ignore them |
+| `index` | 64 bits |
+| others | 8, 16, 32 or 64 bits |
+
+On GPUs, a window of packed elements that may begin or end inside a byte is accessed one element at a time; its stores
+update bytes atomically. State `triton_xla.size_divisors` and `triton_xla.stride_divisors` of arrays with dynamic sizes and
+strides. Floats of 6 bits that are packed in memory, 4 in 3 bytes, are bytes of `i8` for the kernel;
+`triton_xla.dot_scaled` and `triton_xla.sparse_dot` read them with `as f6E2M3FN packed DIM`.
 """
 
 _FLOAT8 = (

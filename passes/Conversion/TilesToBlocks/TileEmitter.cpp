@@ -33,7 +33,7 @@ gpu::GPUModuleOp TileEmitter::run() {
                                          (func.getSymName() + "_module").str());
   builder.setInsertionPointToStart(module.getBody());
 
-  SmallVector<Type> declared(llvm::drop_end(func.getArgumentTypes())), types;
+  SmallVector<Type> types;
   SmallVector<unsigned> positions;
   for (BlockArgument argument : func.getKernelArguments()) {
     positions.push_back(types.size());
@@ -52,7 +52,11 @@ gpu::GPUModuleOp TileEmitter::run() {
                                                          : func.getNumTiles()),
          1, 1}));
   kernel->setAttr(kNumWarps, builder.getI64IntegerAttr(plan.block.numWarps));
-  kernel->setAttr(kArguments, builder.getTypeArrayAttr(declared));
+  auto declared = func->getAttrOfType<ArrayAttr>(kArguments);
+  kernel->setAttr(kArguments,
+                  declared ? declared
+                           : builder.getTypeArrayAttr(llvm::to_vector(
+                                 llvm::drop_end(func.getArgumentTypes()))));
   for (auto [argument, number] :
        llvm::zip_equal(func.getKernelArguments(), positions)) {
     if (DictionaryAttr attributes =

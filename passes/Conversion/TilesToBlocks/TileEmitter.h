@@ -11,6 +11,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
+#include "smalti/passes/Conversion/TilesToBlocks/StoredElements.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -39,10 +40,6 @@ inline mlir::Type blockTypeOf(mlir::Type type) {
 inline bool isVector(mlir::Value value) {
   return mlir::isa<mlir::VectorType>(value.getType());
 }
-
-/// The type in memory of an element that is not a whole number of bytes, or
-/// index.
-mlir::Type getBufferElement(mlir::Type element);
 
 /// An operand that a dot stores to a shared-memory buffer. Later dots of the
 /// MLIR block read it from there.

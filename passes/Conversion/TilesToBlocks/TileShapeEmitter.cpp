@@ -319,18 +319,6 @@ void TileEmitter::emitSlice(triton_xla::SliceOp op) {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-Type smalti::getBufferElement(Type element) {
-  auto i = [&](unsigned bits) {
-    return IntegerType::get(element.getContext(), bits);
-  };
-  if (element.isIndex())
-    return i(64);
-  if (auto integer = dyn_cast<IntegerType>(element))
-    return i(std::max<uint64_t>(8, llvm::PowerOf2Ceil(integer.getWidth())));
-  unsigned bits = element.getIntOrFloatBitWidth();
-  return bits % 8 == 0 ? element : i(8);
-}
-
 /// Converts a vector between its element type and that in memory.
 Value TileEmitter::convertForBuffer(Location loc, Value vector, Type element,
                                     Attribute layout) {

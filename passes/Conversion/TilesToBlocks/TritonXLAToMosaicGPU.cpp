@@ -80,11 +80,14 @@ struct ConvertTritonXLAToMosaicGPU
     std::vector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
       triton_xla::EntryFuncOp planned = func;
-      bool areUneven = hasUnevenTiles(func);
-      if (areUneven || !hasLegalDots(func, *chip, legalWarps)) {
+      bool areUneven = hasUnevenTiles(func),
+           areStored = hasStoredElements(func);
+      if (areUneven || areStored || !hasLegalDots(func, *chip, legalWarps)) {
         planned = cast<triton_xla::EntryFuncOp>(
             OpBuilder(func).clone(*func.getOperation()));
         legalized.push_back({func, planned});
+        if (areStored)
+          convertStoredElements(planned);
         if (areUneven)
           padTiles(planned);
         legalizeDots(planned, *chip, legalWarps);

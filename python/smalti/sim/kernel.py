@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -43,7 +44,7 @@ class SimulatedKernel(Settings):
     def __init__(
         self, program: Program, target: targets.Target, module: ir.Module, entry: entry.Entry | None = None
     ) -> None:
-        self.program = program
+        self.program = program if entry is None else _declare(program, entry)
         self.entry = entry
         """The parameters of a tile-level kernel; None for a module that is simulated without lowering."""
         self.target = target
@@ -249,6 +250,17 @@ class SimulatedKernel(Settings):
             self(*(values if number == 0 else [np.copy(value) for value in first]))
             best = min(best, time.perf_counter() - start)
         return best
+
+
+def _declare(program: Program, what: entry.Entry) -> Program:
+    """The program with the element types of the tile-level kernel."""
+    parameters = iter(program.parameters)
+    found: list[Parameter] = []
+    for argument in what.arguments:
+        parameter = next(parameters)
+        found.append(dataclasses.replace(parameter, declared=argument.dtype) if argument.is_memref else parameter)
+        found += itertools.islice(parameters, argument.num_parameters - 1)
+    return dataclasses.replace(program, parameters=tuple(found))
 
 
 TOO_DEEP = "nests loops and conditions more deeply than the simulator supports"

@@ -32,13 +32,13 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  gpu.func @small(%m: memref<?xi4>, %at: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @small(%m: memref<?xi1>, %at: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %i = vector.broadcast %at {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : i32 to vector<128xi32>
     %mask = arith.constant dense<true> : vector<128xi1>
-    %zero = arith.constant dense<0> : vector<128xi4>
+    %zero = arith.constant dense<false> : vector<128xi1>
     // expected-error @below {{elements smaller than a byte are not supported}}
-    %v = vector.gather %m[%c0] [%i], %mask, %zero : memref<?xi4>, vector<128xi32>, vector<128xi1>, vector<128xi4> into vector<128xi4>
+    %v = vector.gather %m[%c0] [%i], %mask, %zero : memref<?xi1>, vector<128xi32>, vector<128xi1>, vector<128xi1> into vector<128xi1>
     gpu.return
   }
 }

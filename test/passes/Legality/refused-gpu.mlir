@@ -39,28 +39,12 @@ triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
 
 // -----
 
-// expected-error@+1 {{'triton_xla.entry_func' with an argument of i4 that has dynamic strides is not supported on GPUs: the position of an element in its byte is computed from static strides; use static strides; only the first size may be dynamic}}
-triton_xla.entry_func @packed(%a: memref<?x8xi4>, %b: memref<?x?xi4>, %tile: index) tiles 1 {
-  triton_xla.return
-}
-
-// -----
-
-// expected-error@+1 {{'triton_xla.entry_func' with an argument of f6E2M3FN is not supported on GPUs: elements of memory have 2, 4, 8, 16, 32 or 64 bits; use wider elements}}
-triton_xla.entry_func @small_floats(%a: memref<4xf6E2M3FN>, %tile: index) tiles 1 {
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @ops(%x: memref<8xf32>, %b: memref<8xi4>, %y: i4, %z: f32, %n: index, %tile: index) tiles 1 {
+triton_xla.entry_func @ops(%x: memref<8xf32>, %z: f32, %n: index, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
   %e = tensor.extract %t[%c0] : tensor<8xf32>
   // expected-error@+1 {{'memref.dim' of a dimension that is not a constant in range is not supported on GPUs: each size is a separate argument of a GPU kernel}}
   %d = memref.dim %x, %n : memref<8xf32>
-  // expected-error@+1 {{'memref.store' of i4 is not supported on GPUs: the smallest access at an index is a byte; use triton_xla.extract and triton_xla.insert}}
-  memref.store %y, %b[%c0] : memref<8xi4>
   // expected-error@+1 {{'memref.atomic_rmw' is not supported on GPUs: all threads of a block would make the update; use triton_xla.atomic_rmw}}
   %i = memref.atomic_rmw assign %z, %x[%c0] : (f32, memref<8xf32>) -> f32
   triton_xla.return

@@ -7,7 +7,7 @@ import re
 
 _SHAPE = "16x64"
 
-_STORED = {"i1": "i8", "i6": "i8", "i12": "i16", "index": "i64", "f6E2M3FN": "f32", "f6E3M2FN": "f32"}
+_STORED = {"i6": "i8", "i12": "i16"}
 """Element types that are not in memory in the examples, and the types that are stored instead."""
 
 _ACCUMULATORS = {"f64": "f64", "i8": "i32"}
@@ -57,12 +57,7 @@ def _cast(result: str, value: str, source: str, destination: str, shape: str) ->
     def ty(element: str) -> str:
         return f"tensor<{shape}{element}>" if shape else element
 
-    if "index" in (source, destination):
-        op = "arith.index_cast"
-    elif is_float(source):
-        op = "arith.extf" if bits(source) < bits(destination) else "arith.truncf"
-    else:
-        op = "arith.extui" if bits(source) < bits(destination) else "arith.trunci"
+    op = "arith.extui" if bits(source) < bits(destination) else "arith.trunci"
     return f"{result} = {op} {value} : {ty(source)} to {ty(destination)}"
 
 

@@ -13,7 +13,7 @@ from .writer import EXTENTS, Tile, Writer, is_float, memref, sizes, tensor
 FLOATS = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2")
 ARITHMETIC_FLOATS = ("f64", "f32", "f16", "bf16")
 INTEGERS = ("i64", "i32", "i16", "i8", "index")
-ALL = (*FLOATS, *INTEGERS, "i1")
+ALL = (*FLOATS, "f6E2M3FN", "f6E3M2FN", *INTEGERS, "i1")
 NUMBERS = (*ARITHMETIC_FLOATS, *INTEGERS)
 
 Build = Callable[[Writer, str], None]
@@ -639,8 +639,8 @@ def _gather(index: str, masked: bool) -> Build:
 
 
 for _name in ("i32", "i64", "index"):
-    _add(f"triton_xla.gather by {_name}", (*FLOATS, *INTEGERS), _gather(_name, False))
-_add("triton_xla.gather with a mask", (*FLOATS, *INTEGERS), _gather("i32", True))
+    _add(f"triton_xla.gather by {_name}", ALL, _gather(_name, False))
+_add("triton_xla.gather with a mask", ALL, _gather("i32", True))
 
 
 def _scatter(flags: str, masked: bool) -> Build:
@@ -659,9 +659,9 @@ def _scatter(flags: str, masked: bool) -> Build:
     return build
 
 
-_add("triton_xla.scatter", (*FLOATS, *INTEGERS), _scatter("", False))
-_add("triton_xla.scatter with a mask", (*FLOATS, *INTEGERS), _scatter("", True))
-_add("triton_xla.scatter unique sorted", (*FLOATS, *INTEGERS), _scatter("unique sorted", False))
+_add("triton_xla.scatter", ALL, _scatter("", False))
+_add("triton_xla.scatter with a mask", ALL, _scatter("", True))
+_add("triton_xla.scatter unique sorted", ALL, _scatter("unique sorted", False))
 
 
 def _atomic(kind: str, flags: str = "", masked: bool = False) -> Build:

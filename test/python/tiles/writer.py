@@ -89,10 +89,7 @@ class Writer:
         return f"{[0] * len(shape)} {list(shape)} {[1] * len(shape)}"
 
     def load(self, shape: Sequence[int], element: str, is_whole: bool = False) -> Tile:
-        """A tile of an argument. An i1 tile compares integers."""
-        if element == "i1":
-            zero, wide = self.constant(0, shape, "i8"), self.load(shape, "i8", is_whole)
-            return self.value(f"arith.cmpi sgt, {wide}, {zero} : {wide.type}", shape, "i1")
+        """A tile of an argument."""
         name, ty = self._memory(shape, element, is_whole)
         return self.value(
             f"triton_xla.extract {name}{self.window(shape)} : {ty} to {tensor(shape, element)}", shape, element
@@ -100,8 +97,6 @@ class Writer:
 
     def store(self, tile: Tile) -> None:
         """Writes a tile to an argument of its own."""
-        if tile.element == "i1":
-            tile = self.value(f"arith.extui {tile} : {tile.type} to {tensor(tile.shape, 'i8')}", tile.shape, "i8")
         name, ty = self._memory(tile.shape, tile.element, False)
         self.line(f"triton_xla.insert {tile} into {name}{self.window(tile.shape)} : {tile.type} into {ty}")
 

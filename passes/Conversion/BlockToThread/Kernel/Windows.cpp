@@ -166,13 +166,21 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
   return window;
 }
 
-/// The exponent of the power of two that divides a dynamic size or stride.
-static unsigned log2DynamicDivisor(Value memref, int64_t dim, bool isStride) {
+unsigned block_to_thread::log2Size(Value memref, int64_t dim) {
+  int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
+  if (!ShapedType::isDynamic(size))
+    return log2Divisor(size);
   auto view = memref.getDefiningOp<memref::ReinterpretCastOp>();
-  if (!view)
-    return 0;
-  return log2Divisor(isStride ? view.getMixedStrides()[dim]
-                              : view.getMixedSizes()[dim]);
+  return view ? log2Divisor(view.getMixedSizes()[dim]) : 0;
+}
+
+unsigned block_to_thread::log2Stride(Value memref, int64_t dim) {
+  int64_t stride =
+      cast<MemRefType>(memref.getType()).getStridesAndOffset().first[dim];
+  if (!ShapedType::isDynamic(stride))
+    return log2Divisor(stride);
+  auto view = memref.getDefiningOp<memref::ReinterpretCastOp>();
+  return view ? log2Divisor(view.getMixedStrides()[dim]) : 0;
 }
 
 int64_t block_to_thread::getAccessWidth(const Window &window,
@@ -207,11 +215,8 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
     }
     if (dim == rank - 1)
       log2Minor = log2Index;
-    unsigned log2Stride = ShapedType::isDynamic(strides[dim])
-                              ? log2DynamicDivisor(window.memref, dim,
-                                                   /*isStride=*/true)
-                              : log2Divisor(strides[dim]);
-    log2Address = std::min(log2Address, log2Index + log2Stride);
+    log2Address =
+        std::min(log2Address, log2Index + log2Stride(window.memref, dim));
   }
   int64_t width = std::min<int64_t>(int64_t(1) << std::min(log2Address, 6u),
                                     distribution.getVectorLength());
@@ -219,15 +224,10 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
   width = llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(width, 1)));
   while (distribution.getVectorLength() % width != 0)
     width /= 2;
-  if (window.isChecked.back()) {
-    int64_t extent = type.getDimSize(rank - 1);
-    unsigned log2Extent = ShapedType::isDynamic(extent)
-                              ? log2DynamicDivisor(window.memref, rank - 1,
-                                                   /*isStride=*/false)
-                              : log2Divisor(extent);
-    width =
-        std::min(width, int64_t(1) << std::min({log2Extent, log2Minor, 6u}));
-  }
+  if (window.isChecked.back())
+    width = std::min(width,
+                     int64_t(1) << std::min(
+                         {log2Size(window.memref, rank - 1), log2Minor, 6u}));
   return width;
 }
 

@@ -21,6 +21,11 @@ int64_t elementBytes(mlir::Type type);
 /// first element.
 unsigned log2Alignment(mlir::Value memref);
 
+/// The largest n for which 2^n provably divides the size or the stride of a
+/// memref's dimension.
+unsigned log2Size(mlir::Value memref, int64_t dim);
+unsigned log2Stride(mlir::Value memref, int64_t dim);
+
 /// A window of memory that a vector is read from or written to.
 struct Window {
   mlir::Value memref;

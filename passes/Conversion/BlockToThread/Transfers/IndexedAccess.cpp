@@ -7,10 +7,12 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/PackedTransfers.h"
 #include "smalti/passes/Support/DynamicArguments.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -21,7 +23,8 @@ namespace {
 class Gathers : public LoweringOf<vector::GatherOp> {
 public:
   LogicalResult plan(vector::GatherOp op, Planner &planner) const override {
-    return planIndexed(op, op.getBase(), op.getIndices(), planner);
+    return planIndexed(op, op.getBase(), op.getIndices(), planner,
+                       /*mayShareBytes=*/true);
   }
   void emit(vector::GatherOp op, Emitter &emitter,
             OpBuilder &builder) const override;
@@ -40,14 +43,15 @@ public:
 //===----------------------------------------------------------------------===//
 
 LogicalResult block_to_thread::planIndexed(Operation *op, Value memref,
-                                           Value indices, Planner &planner) {
+                                           Value indices, Planner &planner,
+                                           bool mayShareBytes) {
   auto type = dyn_cast<MemRefType>(memref.getType());
   if (!type || !type.isStrided())
     return op->emitOpError()
            << "cannot be lowered to thread level: it accesses "
            << memref.getType() << "; a strided memref is required";
   Type element = type.getElementType();
-  if (elementBytes(element) == 0)
+  if (elementBytes(element) == 0 && !(mayShareBytes && isPackedGlobal(memref)))
     return op->emitOpError() << "cannot be lowered to thread level: elements "
                                 "smaller than a byte are not supported";
   // A gather permits any element type of the vector.
@@ -127,6 +131,34 @@ static Access getElementAccess(OpBuilder &builder, Location loc, Value memref,
   return access;
 }
 
+static Value loadPacked(OpBuilder &builder, Location loc, const Access &access,
+                        Value padding) {
+  auto branch = scf::IfOp::create(
+      builder, loc, access.inBounds,
+      [&](OpBuilder &nested, Location) {
+        scf::YieldOp::create(
+            nested, loc,
+            loadPackedElement(nested, loc, access.memref, access.indices));
+      },
+      [&](OpBuilder &nested, Location) {
+        scf::YieldOp::create(
+            nested, loc,
+            vector::BroadcastOp::create(nested, loc, access.type, padding)
+                .getResult());
+      });
+  return branch.getResult(0);
+}
+
+static void storePacked(OpBuilder &builder, Location loc, const Access &access,
+                        Value stored, targets::Vendor vendor) {
+  scf::IfOp::create(builder, loc, access.inBounds,
+                    [&](OpBuilder &nested, Location) {
+                      storePackedElement(nested, loc, access.memref,
+                                         access.indices, stored, vendor);
+                      scf::YieldOp::create(nested, loc);
+                    });
+}
+
 //===----------------------------------------------------------------------===//
 // Gathers
 //===----------------------------------------------------------------------===//
@@ -153,9 +185,11 @@ void Gathers::emit(vector::GatherOp op, Emitter &emitter,
           builder, loc, memref, offsets,
           getIndexElement(builder, loc, indices[reg], element),
           getElement(builder, loc, masks[reg], element), isSmall);
-      elements.push_back(emitter.vendor.emitLoad(
-          builder, loc, access,
-          getElement(builder, loc, padding[reg], element)));
+      Value otherwise = getElement(builder, loc, padding[reg], element);
+      elements.push_back(
+          isPackedGlobal(op.getBase())
+              ? loadPacked(builder, loc, access, otherwise)
+              : emitter.vendor.emitLoad(builder, loc, access, otherwise));
     }
     loaded.push_back(concatenate(builder, loc, elements));
   }
@@ -168,7 +202,8 @@ void Gathers::emit(vector::GatherOp op, Emitter &emitter,
 
 LogicalResult Scatters::plan(vector::ScatterOp op, Planner &planner) const {
   return success(
-      succeeded(planIndexed(op, op.getBase(), op.getIndices(), planner)) &&
+      succeeded(planIndexed(op, op.getBase(), op.getIndices(), planner,
+                            /*mayShareBytes=*/true)) &&
       succeeded(checkOrderedWrite(op, op.getBase(), planner)));
 }
 
@@ -196,9 +231,12 @@ void Scatters::emit(vector::ScatterOp op, Emitter &emitter,
             nested, loc, memref, offsets,
             getIndexElement(nested, loc, indices[reg], element),
             getElement(nested, loc, masks[reg], element), isSmall);
-        emitter.vendor.emitStore(
-            nested, loc, takeElements(nested, loc, stored[reg], element, 1),
-            access);
+        Value value = takeElements(nested, loc, stored[reg], element, 1);
+        if (isPackedGlobal(op.getBase()))
+          storePacked(nested, loc, access, value,
+                      emitter.vendor.getTarget().vendor);
+        else
+          emitter.vendor.emitStore(nested, loc, value, access);
       }
   });
   if (isOrdered)

@@ -20,7 +20,8 @@ class Planner;
 /// Checks the memory and the indices of an op, and sets the distribution of its
 /// result: that of the operands, which must be equal except for splats.
 mlir::LogicalResult planIndexed(mlir::Operation *op, mlir::Value memref,
-                                mlir::Value indices, Planner &planner);
+                                mlir::Value indices, Planner &planner,
+                                bool mayShareBytes = false);
 
 /// The distribution that the result or the operands of a planned op have.
 const Distribution &findIndexedDistribution(

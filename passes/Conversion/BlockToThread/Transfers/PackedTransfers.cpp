@@ -12,6 +12,7 @@
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,7 +32,6 @@ struct PackedPlan : OpPlan {
   /// The vector's distribution; for a splat, how it is distributed across the
   /// threads.
   Distribution distribution;
-  SmallVector<int64_t> strides;
   /// Elements of a register that one instruction accesses: all in bounds or all
   /// out of bounds.
   int64_t width = 1;
@@ -73,12 +73,7 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
     return op->emitOpError() << "cannot be lowered to thread level: " << why;
   auto type = cast<MemRefType>(window->memref.getType());
   int64_t bits = getPackedBits(type.getElementType()), perByte = 8 / bits;
-  int64_t offset;
   std::optional<Distribution> shared = *planner.find(vector);
-  auto refuse = [&](const Twine &why) {
-    return op->emitOpError() << "cannot be lowered to thread level: " << bits
-                             << "-bit elements share bytes, and " << why;
-  };
   if (shared->isSplat()) {
     auto share = [&](int64_t minLength) {
       return Distribution::share(cast<VectorType>(vector.getType()), minLength,
@@ -90,12 +85,13 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
       shared = share(1);
   }
   if (!shared)
-    return refuse("the splat cannot be distributed across the threads: " + why);
+    return op->emitOpError() << "cannot be lowered to thread level: " << bits
+                             << "-bit elements share bytes, and the splat "
+                                "cannot be distributed across the threads: "
+                             << why;
   auto plan = std::make_unique<PackedPlan>(std::move(*shared));
   const Distribution &distribution = plan->distribution;
-  if (failed(type.getStridesAndOffset(plan->strides, offset)) ||
-      llvm::any_of(plan->strides, ShapedType::isDynamic))
-    return refuse("the memref must have static strides");
+  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
   auto accessByElement = [&] {
     plan->isByElement = true;
     plan->width = 1;
@@ -103,27 +99,30 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
     return success();
   };
   int64_t length = distribution.getVectorLength();
-  if (plan->strides.empty() || plan->strides.back() != 1 ||
-      length * bits % 8 != 0 || distribution.getVectorStride() != 1 ||
+  if (strides.empty() || strides.back() != 1 || length * bits % 8 != 0 ||
+      distribution.getVectorStride() != 1 ||
       distribution.getVectorDim() != window->vectorDims.back())
     return accessByElement();
   // The first elements of all registers of all threads.
   unsigned log2 = log2PackedStart(window->memref), log2Minor = 62;
-  if (!window->indices.empty())
-    for (auto [index, stride] :
-         llvm::zip_equal(window->indices, plan->strides)) {
-      log2 = std::min(log2, log2Divisor(index) + log2Divisor(stride));
-      log2Minor = log2Divisor(index);
-    }
+  for (auto [dim, index] : llvm::enumerate(window->indices)) {
+    log2 = std::min(log2, log2Divisor(index) + log2Stride(window->memref, dim));
+    log2Minor = log2Divisor(index);
+  }
   const ThreadGrid &grid = planner.getGrid();
   for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
     for (int64_t thread = 0; thread < grid.numThreads; ++thread) {
       SmallVector<int64_t> index = getIndex(distribution, grid, thread, reg);
       int64_t linear = 0;
-      for (auto [dim, stride] :
-           llvm::zip_equal(window->vectorDims, plan->strides))
-        if (dim >= 0)
-          linear += index[dim] * stride;
+      for (auto [dim, vectorDim] : llvm::enumerate(window->vectorDims)) {
+        if (vectorDim < 0)
+          continue;
+        if (ShapedType::isDynamic(strides[dim]))
+          log2 = std::min(log2, log2Divisor(index[vectorDim]) +
+                                    log2Stride(window->memref, dim));
+        else
+          linear += index[vectorDim] * strides[dim];
+      }
       log2 = std::min(log2, log2Divisor(linear));
       log2Minor =
           std::min(log2Minor, log2Divisor(index[window->vectorDims.back()]));
@@ -132,11 +131,10 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
     return accessByElement();
   plan->width = length;
   if (window->isChecked.back()) {
-    int64_t extent = type.getShape().back();
-    unsigned log2Extent =
-        ShapedType::isDynamic(extent) ? 0 : log2Divisor(extent);
-    plan->width =
-        std::gcd(length, int64_t(1) << std::min({log2Extent, log2Minor, 10u}));
+    plan->width = std::gcd(
+        length,
+        int64_t(1) << std::min(
+            {log2Size(window->memref, type.getRank() - 1), log2Minor, 10u}));
     if (plan->width < perByte)
       return accessByElement();
   }
@@ -173,38 +171,45 @@ struct PackedAccess {
   Value inBounds;
 };
 
+/// Packed memory in a kernel: the first byte, and the numbers of its elements.
+class PackedMemory {
+public:
+  PackedMemory(OpBuilder &builder, Location loc, Value memref);
+
+  int64_t perByte() const { return 8 / bits; }
+  /// The number of an element. A view may begin before the first byte, so the
+  /// number is signed.
+  Value getElement(OpBuilder &builder, Location loc, ValueRange indices) const;
+  /// The byte of an element.
+  Value getPointer(OpBuilder &builder, Location loc, Value element) const;
+  /// The lowest bit of an element in its byte: i8.
+  Value getShift(OpBuilder &builder, Location loc, Value element) const;
+
+  SmallVector<OpFoldResult> strides;
+
+private:
+  int64_t bits;
+  Value base;
+  OpFoldResult offset;
+};
+
+Window findWindow(Operation *op) {
+  std::string why;
+  return *getWindow(op, why, /*mayShareBytes=*/true);
+}
+
 /// Emits the addresses of the registers of a vector.
 class PackedAccesses {
 public:
   PackedAccesses(Operation *op, const PackedPlan &plan, Emitter &emitter,
                  OpBuilder &builder)
-      : plan(plan), emitter(emitter), builder(builder), loc(op->getLoc()) {
-    std::string why;
-    window = *getWindow(op, why, /*mayShareBytes=*/true);
-    memref = emitter.lookup(window.memref);
+      : plan(plan), emitter(emitter), builder(builder), loc(op->getLoc()),
+        window(findWindow(op)), memref(emitter.lookup(window.memref)),
+        packed(builder, loc, memref) {
     windowIndices = emitter.lookup(window.indices);
-    auto type = cast<MemRefType>(memref.getType());
-    bits = getPackedBits(type.getElementType());
-    perByte = 8 / bits;
     windows.emplace(window, memref, windowIndices, emitter.indices, builder,
                     loc);
-    auto metadata =
-        memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-    start = metadata.getOffset();
-    for (auto [index, stride] : llvm::zip(windowIndices, plan.strides)) {
-      Value step = arith::MulIOp::create(builder, loc, index,
-                                         emitter.indices.getConstant(stride));
-      start = arith::AddIOp::create(builder, loc, start, step);
-    }
-    Value address =
-        memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
-    address =
-        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
-    constexpr unsigned globalMemory = 1;
-    base = LLVM::IntToPtrOp::create(
-        builder, loc,
-        LLVM::LLVMPointerType::get(builder.getContext(), globalMemory),
-        address);
+    start = packed.getElement(builder, loc, windowIndices);
   }
 
   PackedAccess get(int64_t reg, int64_t first) {
@@ -212,36 +217,30 @@ public:
         emitter.indices.getCoordinates(plan.distribution, reg);
     coordinates[plan.distribution.getVectorDim()].offset += first;
     ThreadIndices &indices = emitter.indices;
-    Value own;
+    Value own, element = start;
     int64_t constant = 0;
-    for (auto [dim, stride] :
-         llvm::zip_equal(window.vectorDims, plan.strides)) {
+    for (auto [dim, step] :
+         llvm::zip_equal(window.vectorDims, packed.strides)) {
       if (dim < 0)
         continue;
-      own = indices.add(own, indices.mul(coordinates[dim].base, stride));
-      constant += coordinates[dim].offset * stride;
+      if (std::optional<int64_t> stride = getConstantIntValue(step)) {
+        own = indices.add(own, indices.mul(coordinates[dim].base, *stride));
+        constant += coordinates[dim].offset * *stride;
+        continue;
+      }
+      Value index = indices.add(coordinates[dim].base, indices.getConstant(0));
+      index = indices.add(index, coordinates[dim].offset);
+      Value distance =
+          arith::MulIOp::create(builder, loc, index, cast<Value>(step));
+      element = arith::AddIOp::create(builder, loc, element, distance);
     }
     own = indices.add(own ? own : indices.getConstant(0), constant);
-    // A view may begin before the pointer, so the number is signed.
-    Value element = arith::AddIOp::create(builder, loc, start, own);
-    Value byte = arith::ShRSIOp::create(
-        builder, loc, element, indices.getConstant(llvm::Log2_64(perByte)));
-    byte = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), byte);
+    element = arith::AddIOp::create(builder, loc, element, own);
     auto piece = VectorType::get(
         {plan.width}, cast<MemRefType>(memref.getType()).getElementType());
-    Value shift;
-    if (plan.isByElement) {
-      Value number = arith::AndIOp::create(builder, loc, element,
-                                           indices.getConstant(perByte - 1));
-      shift = arith::IndexCastOp::create(
-          builder, loc, builder.getI8Type(),
-          arith::MulIOp::create(builder, loc, number,
-                                indices.getConstant(bits)));
-    }
-    return {
-        LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(),
-                            base, ArrayRef<LLVM::GEPArg>{byte}),
-        shift, windows->getAccess(coordinates, piece, plan.alignment).inBounds};
+    return {packed.getPointer(builder, loc, element),
+            plan.isByElement ? packed.getShift(builder, loc, element) : Value(),
+            windows->getAccess(coordinates, piece, plan.alignment).inBounds};
   }
 
 private:
@@ -251,13 +250,63 @@ private:
   Location loc;
   Window window;
   Value memref;
+  PackedMemory packed;
   SmallVector<Value> windowIndices;
   std::optional<WindowEmitter> windows;
-  int64_t bits = 8, perByte = 1;
-  /// The first byte, and the element index of the window's start.
-  Value base, start;
+  /// The number of the window's first element.
+  Value start;
 };
 } // namespace
+
+PackedMemory::PackedMemory(OpBuilder &builder, Location loc, Value memref)
+    : bits(getPackedBits(cast<MemRefType>(memref.getType()).getElementType())) {
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  strides = metadata.getConstifiedMixedStrides();
+  offset = metadata.getConstifiedMixedOffset();
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  address =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  constexpr unsigned globalMemory = 1;
+  base = LLVM::IntToPtrOp::create(
+      builder, loc,
+      LLVM::LLVMPointerType::get(builder.getContext(), globalMemory), address);
+}
+
+Value PackedMemory::getElement(OpBuilder &builder, Location loc,
+                               ValueRange indices) const {
+  Value element = getValueOrCreateConstantIndexOp(builder, loc, offset);
+  for (auto [index, stride] : llvm::zip(indices, strides)) {
+    Value step = arith::MulIOp::create(
+        builder, loc, index,
+        getValueOrCreateConstantIndexOp(builder, loc, stride));
+    element = arith::AddIOp::create(builder, loc, element, step);
+  }
+  return element;
+}
+
+Value PackedMemory::getPointer(OpBuilder &builder, Location loc,
+                               Value element) const {
+  Value byte = arith::ShRSIOp::create(
+      builder, loc, element,
+      arith::ConstantIndexOp::create(builder, loc, llvm::Log2_64(perByte())));
+  byte = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), byte);
+  return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(),
+                             base, ArrayRef<LLVM::GEPArg>{byte});
+}
+
+Value PackedMemory::getShift(OpBuilder &builder, Location loc,
+                             Value element) const {
+  Value number = arith::AndIOp::create(
+      builder, loc, element,
+      arith::ConstantIndexOp::create(builder, loc, perByte() - 1));
+  return arith::IndexCastOp::create(
+      builder, loc, builder.getI8Type(),
+      arith::MulIOp::create(
+          builder, loc, number,
+          arith::ConstantIndexOp::create(builder, loc, bits)));
+}
 
 static VectorType getBytes(VectorType reg) {
   int64_t bits = reg.getDimSize(0) * getElementBits(reg.getElementType());
@@ -311,6 +360,28 @@ static void storeElement(OpBuilder &builder, Location loc,
   };
   update(LLVM::AtomicBinOp::_and, others);
   update(LLVM::AtomicBinOp::_or, own);
+}
+
+Value block_to_thread::loadPackedElement(OpBuilder &builder, Location loc,
+                                         Value memref, ValueRange indices) {
+  PackedMemory packed(builder, loc, memref);
+  Value element = packed.getElement(builder, loc, indices);
+  auto type = cast<MemRefType>(memref.getType());
+  return loadElement(builder, loc,
+                     {packed.getPointer(builder, loc, element),
+                      packed.getShift(builder, loc, element), Value()},
+                     VectorType::get({1}, type.getElementType()));
+}
+
+void block_to_thread::storePackedElement(OpBuilder &builder, Location loc,
+                                         Value memref, ValueRange indices,
+                                         Value stored, targets::Vendor vendor) {
+  PackedMemory packed(builder, loc, memref);
+  Value element = packed.getElement(builder, loc, indices);
+  storeElement(builder, loc,
+               {packed.getPointer(builder, loc, element),
+                packed.getShift(builder, loc, element), Value()},
+               stored, vendor);
 }
 
 void block_to_thread::emitPackedLoad(Operation *op, Emitter &emitter,

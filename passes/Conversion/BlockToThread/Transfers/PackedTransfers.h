@@ -5,6 +5,7 @@
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PACKEDTRANSFERS_H
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/targets/Target.h"
 
 namespace smalti::block_to_thread {
 
@@ -12,15 +13,23 @@ namespace smalti::block_to_thread {
 /// first in the low bits.
 bool isPackedGlobal(mlir::Value memref);
 
-/// Plans a vector_load, a vector_store or a transfer of this memory. A register
-/// must be whole bytes of one row, and a byte must be entirely in bounds or out
-/// of bounds.
+/// Plans a vector_load, a vector_store or a transfer of this memory. If a byte
+/// may be partly out of bounds or belong to several threads, each element is
+/// accessed alone.
 mlir::LogicalResult planPackedLoad(mlir::Operation *op, Planner &planner);
 mlir::LogicalResult planPackedStore(mlir::Operation *op, Planner &planner);
 void emitPackedLoad(mlir::Operation *op, Emitter &emitter,
                     mlir::OpBuilder &builder);
 void emitPackedStore(mlir::Operation *op, Emitter &emitter,
                      mlir::OpBuilder &builder);
+
+/// An element of this memory: a vector of one element. A store updates the byte
+/// atomically.
+mlir::Value loadPackedElement(mlir::OpBuilder &builder, mlir::Location loc,
+                              mlir::Value memref, mlir::ValueRange indices);
+void storePackedElement(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value memref, mlir::ValueRange indices,
+                        mlir::Value stored, targets::Vendor vendor);
 
 } // namespace smalti::block_to_thread
 

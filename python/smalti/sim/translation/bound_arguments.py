@@ -15,6 +15,7 @@ from ...calling import arrays, calls
 from ...calling.arguments import Argument
 from ...errors import LaunchError
 from ..machine.memory import Buffer, MemRef
+from ..machine.values import numpy_type
 from .program import Parameter
 from .random_arguments import element
 
@@ -93,6 +94,10 @@ def bind(parameter: Parameter, value: Any) -> BoundArgument:
     readonly = not array.flags.writeable
     view = arrays.ArrayView(_address(array), array.shape, (0,) * array.ndim, name, arrays.CPU, readonly=readonly)
     calls.check_array(argument, view, arrays.CPU)
+    stored = numpy_type(parameter.type.element_type)
+    if parameter.packed == 1 and stored is not None and stored != wanted.numpy:
+        # The kernel stores these elements as integers.
+        array = array.view(stored)
     return BoundArgument(parameter, array, array.shape, _strides(parameter, array))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ... import ir
+from ... import dtypes, ir
 from ...calling.arguments import UNUSED
 from ...diagnostics import Diagnostic, SourceLocation, source_location
 from ...errors import CompileError
@@ -39,6 +39,8 @@ class Parameter:
     """Whether it is a scalar."""
     packed: int = 1
     """Elements per byte; shape and strides are those of the bytes then."""
+    declared: dtypes.ElementType | None = None
+    """The element type of the array of a call if the tile-level kernel states it."""
 
     def __str__(self) -> str:
         return f"argument {self.index} ({self.type})"

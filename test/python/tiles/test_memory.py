@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Elements that are not stored with their own width: windows at odd offsets, past the ends, and between other elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+from smalti import dtypes, reference
+from smalti.compiler import entry
+
+GPUS = ("emu:sm_80", "emu:gfx942", "emu:gfx1201", "sim:sm_80", "sim:gfx942")
+BYTES = ("i1", "f6E2M3FN", "f6E3M2FN", "index")
+
+WINDOWS = """
+triton_xla.entry_func @windows(%x: memref<13x19xE>, %y: memref<13x19xE>, %z: memref<?x19xE, strided<[?, 2]>>, %i: memref<8x16xi32>,
+    %g: memref<8x16xE>, %s: memref<13x19xE>, %tile: index) tiles 1 {
+  %three = arith.constant 3 : index
+  %five = arith.constant 5 : index
+  %w = triton_xla.extract %x[%five, 7] [8, 16] [1, 1] fill FILL : memref<13x19xE> to tensor<8x16xE>
+  triton_xla.insert %w into %y[%three, 5] [8, 16] [1, 1] : tensor<8x16xE> into memref<13x19xE>
+  triton_xla.insert %w into %z[%five, %three] [8, 16] [1, 1] : tensor<8x16xE> into memref<?x19xE, strided<[?, 2]>>
+  %n = triton_xla.extract %i[0, 0] [8, 16] [1, 1] : memref<8x16xi32> to tensor<8x16xi32>
+  %v = triton_xla.gather %x[%n, %three] fill FILL : memref<13x19xE>, tensor<8x16xi32>, index -> tensor<8x16xE>
+  triton_xla.scatter %v into %g[%n, %five] : tensor<8x16xE> into memref<8x16xE>, tensor<8x16xi32>, index
+  %e = memref.load %x[%five, %three] : memref<13x19xE>
+  memref.store %e, %s[%three, %five] : memref<13x19xE>
+  triton_xla.return
+}
+"""
+
+
+def elements(generator: np.random.Generator, element: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    ty = dtypes.from_mlir(element)
+    assert ty is not None
+    high = {"i1": 2, "index": 1000}.get(element, 64)
+    codes = generator.integers(0, high, shape)
+    return codes if element == "index" else codes.astype(np.uint8).view(ty.numpy)
+
+
+@pytest.mark.parametrize("element", BYTES)
+def test_windows_of_elements_in_bytes(element: str) -> None:
+    """The elements between those of `%z`, which has stride 2, do not change."""
+    generator = np.random.default_rng(3)
+    fill = {"i1": "true", "index": "-7 : index"}.get(element, f"1.5 : {element}")
+    text = WINDOWS.replace("xE", f"x{element}").replace("FILL", fill)
+    wide = elements(generator, element, (13, 41))
+    arrays = [
+        elements(generator, element, (13, 19)),
+        elements(generator, element, (13, 19)),
+        wide,
+        generator.integers(-2, 15, (8, 16)).astype(np.int32),
+        elements(generator, element, (8, 16)),
+        elements(generator, element, (13, 19)),
+    ]
+
+    def arguments() -> list[np.ndarray[Any, Any]]:
+        copies = [array.copy() for array in arrays]
+        return [copy[:, :38:2] if copy.shape == wide.shape else copy for copy in copies]
+
+    module = smalti.parse(text)
+    wanted = reference.run(entry.find_entry(module), arguments())
+    for target in ("cpu", *GPUS):
+        found = arguments()
+        smalti.compile(text, target=target)(*found)
+        for array, value in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(array.astype(value.data.dtype), value.data, err_msg=target)
+        between = found[2].base
+        assert between is not None
+        np.testing.assert_array_equal(between[:, 1::2], wide[:, 1::2], err_msg=target)
+
+
+DOT = """
+triton_xla.entry_func @dot(%a: memref<9x40xE>, %b: memref<37x11xF>, %l: memref<9x2xf8E8M0FNU>, %c: memref<9x11xf32>, %tile: index)
+    tiles 1 {
+  %three = arith.constant 3 : index
+  %x = triton_xla.extract %a[0, %three] [16, 64] [1, 1] : memref<9x40xE> to tensor<16x64xE>
+  %y = triton_xla.extract %b[0, 0] [64, 16] [1, 1] : memref<37x11xF> to tensor<64x16xF>
+  %s = triton_xla.extract %l[0, 0] [16, 2] [1, 1] : memref<9x2xf8E8M0FNU> to tensor<16x2xf8E8M0FNU>
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %d = triton_xla.dot_scaled %x scale %s, %y, %zero block 32
+    : (tensor<16x64xE>, tensor<16x2xf8E8M0FNU>, tensor<64x16xF>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  triton_xla.insert %d into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<9x11xf32>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", *GPUS])
+def test_scaled_dots_of_floats_of_6_bits_in_memory(target: str) -> None:
+    text = DOT.replace("xE", "xf6E2M3FN").replace("xF", "xf6E3M2FN")
+    generator = np.random.default_rng(5)
+    arrays = [
+        elements(generator, "f6E2M3FN", (9, 40)),
+        elements(generator, "f6E3M2FN", (37, 11)),
+        (2.0 ** generator.integers(-3, 4, (9, 2))).astype(dtypes.from_mlir("f8E8M0FNU").numpy),  # pyright: ignore[reportOptionalMemberAccess]
+        np.full((9, 11), np.nan, np.float32),
+    ]
+    module = smalti.parse(text)
+    (*_, wanted) = reference.run(entry.find_entry(module), arrays)
+    smalti.compile(text, target=target)(*arrays)
+    # The sums of all blocks are exact in f32.
+    np.testing.assert_array_equal(arrays[3], wanted.data)
+
+
+PACKED = """
+triton_xla.entry_func @packed(%x: memref<?x?xE> {triton_xla.size_divisors = array<i64: 1, 4>},
+    %y: memref<?x?xE, strided<[?, 1]>> {triton_xla.size_divisors = array<i64: 1, 4>, triton_xla.stride_divisors = array<i64: 4, 1>},
+    %w: memref<?x?xE> {triton_xla.size_divisors = array<i64: 1, 4>}, %i: memref<8x16xi32>, %g: memref<?x20xE>, %tile: index) tiles 1 {
+  %two = arith.constant 2 : index
+  %three = arith.constant 3 : index
+  %five = arith.constant 5 : index
+  %t = triton_xla.extract %x[%five, %three] [8, 16] [1, 1] fill FILL : memref<?x?xE> to tensor<8x16xE>
+  triton_xla.insert %t into %y[%three, %five] [8, 16] [1, 1] : tensor<8x16xE> into memref<?x?xE, strided<[?, 1]>>
+  %a = triton_xla.extract %x[0, 4] [8, 16] [1, 1] : memref<?x?xE> to tensor<8x16xE>
+  triton_xla.insert %a into %w[%two, 4] [8, 16] [1, 1] : tensor<8x16xE> into memref<?x?xE>
+  %s = triton_xla.extract %x[%three, %two] [4, 8] [2, 3] fill FILL : memref<?x?xE> to tensor<4x8xE>
+  triton_xla.insert %s into %w[0, %five] [4, 8] [3, 2] : tensor<4x8xE> into memref<?x?xE>
+  %n = triton_xla.extract %i[0, 0] [8, 16] [1, 1] : memref<8x16xi32> to tensor<8x16xi32>
+  %v = triton_xla.gather %x[%n, %three] fill FILL : memref<?x?xE>, tensor<8x16xi32>, index -> tensor<8x16xE>
+  triton_xla.scatter %v into %g[%five, %n] : tensor<8x16xE> into memref<?x20xE>, index, tensor<8x16xi32>
+  %e = memref.load %x[%five, %three] : memref<?x?xE>
+  memref.store %e, %g[%three, %five] : memref<?x20xE>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("element", "shape"), [("i4", (13, 28)), ("i2", (9, 8)), ("f4E2M1FN", (9, 24)), ("i4", (0, 12))], ids=str
+)
+def test_packed_elements_of_dynamic_arrays(element: str, shape: tuple[int, int]) -> None:
+    """The bytes between the rows of `%y` and the other elements of each byte do not change."""
+    generator = np.random.default_rng(7)
+    rows, columns = shape[0], shape[1] * (2 if element == "i2" else 4) // 8
+    text = PACKED.replace("xE", f"x{element}").replace("FILL", f"{'1.0' if element[0] == 'f' else '1'} : {element}")
+    if not rows:
+        text = "\n".join(line for line in text.splitlines() if "%e" not in line)
+    shapes = [(rows, columns), (rows, columns + 4), (rows, columns), (max(rows, 7), 5 if element == "i2" else 10)]
+    first, wide, second, gathered = (generator.integers(-128, 128, s).astype(np.int8) for s in shapes)
+    numbers = generator.integers(-2, 22, (8, 16)).astype(np.int32)
+
+    def arguments() -> list[np.ndarray[Any, Any]]:
+        return [first.copy(), wide.copy()[:, :columns], second.copy(), numbers.copy(), gathered.copy()]
+
+    module = smalti.parse(text)
+    what = entry.describe(entry.find_entry(module))
+    wanted = reference.run(entry.find_entry(module), arguments())
+    for target in ("cpu", *GPUS[:3]):
+        found = arguments()
+        smalti.compile(text, target=target)(*found)
+        for array, argument, value in zip(found, what.arguments, wanted, strict=True):
+            codes = reference.memory.unpack(array, argument)
+            np.testing.assert_array_equal(codes, value.data, err_msg=f"{target}: {argument}")
+        between = found[1].base
+        assert between is not None
+        np.testing.assert_array_equal(between[:, columns:], wide[:, columns:], err_msg=target)
