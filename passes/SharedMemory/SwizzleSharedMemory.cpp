@@ -140,7 +140,8 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
       strided ? strided.getRowAccess(operand) : std::nullopt;
   if (!row)
     return quote(op) +
-           " is not an access whose index can be permuted chunk by chunk";
+           " is not a load or store with an index per dimension, which the "
+           "swizzle permutes";
   if (row->isBoundsChecked)
     return quote(op) + " may be out of bounds";
   if (row->isWaveWide)

@@ -96,7 +96,7 @@ _WHOLE = (
     (
         "emulator/Rewrite/Assembly",
         "complain|complainNone|text|consume_front|starts_with",
-        "cannot parse inline assembly: ... in 'STATEMENT'",
+        "cannot parse inline assembly 'STATEMENT': ...",
     ),
     ("emulator/Rewrite", "refuse|complain", "@kernel: ..."),
     ("emulator/Runtime/Launch", "setError|return", "invalid launch: ..."),
@@ -109,7 +109,7 @@ _WHOLE = (
     (
         "passes/Analysis/Memory/Overwrite",
         "ignore",
-        "buffer not multi-buffered: 3 of 8 elements are proven to be overwritten in every iteration; 'OP' is not counted: ...",
+        "buffer not multi-buffered: each iteration must overwrite all 8 elements that the loop uses, but is proven to overwrite only 3; 'OP' is not counted: ...",
     ),
     ("passes/Analysis/Memory/Overwrite", "return|text|quote", "buffer not multi-buffered: ..."),
     ("passes/Analysis/Resources/SharedBuffers", "hasStaticShape|isIdentity|get\\w+", "rows not padded: the buffer ..."),

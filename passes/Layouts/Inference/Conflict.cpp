@@ -523,7 +523,8 @@ private:
     case Kind::Divides:
       return "align the offsets and sizes of " + op + " to tile boundaries";
     case Kind::SharedTransfer:
-      return "set 'optimized = false' on " + op;
+      return "set 'optimized = false' on " + op +
+             ", which then may have bank conflicts";
     case Kind::TensorTransfer:
       return "change the layout of the tensor memory of " + op +
              " with 'mosaic_gpu.tmem_layout_cast'";
