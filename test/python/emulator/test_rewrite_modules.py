@@ -208,15 +208,15 @@ def assembly(text: str) -> str:
         (assembly("mov.b64 $0, $1;"), "'mov.b64 $0, $1' is not emulated: 32-bit register is used as an operand of a 64-bit type"),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; mov.b32 $0, a; }"),
-            "64-bit register is used as an operand of a 32-bit type in 'mov.b32 $0, a'",
+            "'mov.b32 $0, a' is not emulated: 64-bit register is used as an operand of a 32-bit type",
         ),
         (
             assembly("{ .reg .b32 a<2>; mov.b32 {a0, a1}, $1; mov.b32 $0, a0; }"),
-            "32-bit register is used as an operand of a 16-bit type in 'mov.b32 {a0, a1}, $1'",
+            "'mov.b32 {a0, a1}, $1' is not emulated: 32-bit register is used as an operand of a 16-bit type",
         ),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; add.u64 $0, a, a; }"),
-            "32-bit register is used as an operand of a 64-bit type in 'add.u64 $0, a, a'",
+            "'add.u64 $0, a, a' is not emulated: 32-bit register is used as an operand of a 64-bit type",
         ),
     ],
 )

@@ -162,7 +162,7 @@ def test_tied_operands() -> None:
 WRONG = {
     "frobnicate.b32 $0, $1;": "asm:frobnicate.b32",
     "{ mov.b32 $0, $1; ld.imaginary.b32 $0, [$1]; }": "asm:ld.imaginary.b32",
-    "add.u32 $0, $1, other;": "'add.u32 \\$0, \\$1, other' is not emulated: undefined name other",
+    "add.u32 $0, $1, other;": "'add.u32 \\$0, \\$1, other': undefined name other",
     "add.u32 $0, $1, 1.5;": "'add.u32 \\$0, \\$1, 1.5'.*: floating-point constant 1.5; only operands of type .f32, .f64 and .b64 can be one",
     "add.u32 $0, $1, 08;": "invalid number '08'",
     "add.u32 $0, $1, 0b12;": "invalid number '0b12'",
