@@ -205,7 +205,10 @@ def assembly(text: str) -> str:
         ),
         (assembly("mov.b32 $0, $1; /* x"), "'/* x': the comment is not closed"),
         (assembly("mov.b32 $0, $1 /* x */ /* ;"), "'mov.b32 $0, $1 /* x */ /*': the comment is not closed"),
-        (assembly("mov.b64 $0, $1;"), "'mov.b64 $0, $1' is not emulated: 32-bit register is used as an operand of a 64-bit type"),
+        (
+            assembly("mov.b64 $0, $1;"),
+            "'mov.b64 $0, $1' is not emulated: 32-bit register is used as an operand of a 64-bit type",
+        ),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; mov.b32 $0, a; }"),
             "'mov.b32 $0, a' is not emulated: 64-bit register is used as an operand of a 32-bit type",
