@@ -143,7 +143,7 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
            " is not a load or store with an index per dimension, which the "
            "swizzle permutes";
   if (row->isBoundsChecked)
-    return quote(op) + " may be out of bounds";
+    return quote(op) + " may be out of bounds; mark the transfer as in_bounds";
   if (row->isWaveWide)
     return quote(op) + " writes consecutive addresses across lanes, which a "
                        "swizzle would break";

@@ -75,7 +75,7 @@ func.func @several_rows() -> vector<2x4xf32> {
   return %v : vector<2x4xf32>
 }
 
-// CHECK: Function=bounds | Remark="buffer not swizzled: 'vector.transfer_read' may be out of bounds"
+// CHECK: Function=bounds | Remark="buffer not swizzled: 'vector.transfer_read' may be out of bounds; mark the transfer as in_bounds"
 func.func @bounds(%column: index) -> vector<4xf32> {
   %zero = arith.constant 0.0 : f32
   %lane = gpu.thread_id x
