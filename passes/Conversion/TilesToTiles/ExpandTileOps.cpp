@@ -917,7 +917,9 @@ static LogicalResult checkSort(SortOp op) {
   if (!fitsTile(shape))
     return op.emitOpError("of ")
            << op.getInputType() << " is not supported: " << shape[1]
-           << " elements, the next power of two, exceed the size of a tile";
+           << " elements, the next power of two, exceed the size of a tile; "
+              "use a "
+              "smaller tile";
   return success();
 }
 

@@ -533,7 +533,8 @@ private:
              " to multiples of one of these tiles";
     case Kind::MinorDivisible:
       return "give the shared memory of " + op +
-             " a tile whose rows are a multiple of 32 bytes";
+             " a tile whose rows are a multiple of 32 bytes, with "
+             "'mosaic_gpu.with_transforms'";
     case Kind::Equal:
     case Kind::Becomes:
     case Kind::Broadcast:
