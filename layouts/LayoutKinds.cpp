@@ -158,9 +158,9 @@ smalti::layout::transpose(const RegisterLayout &layout, ArrayRef<int64_t> shape,
         moved.push_back(dim);
     if (!llvm::is_sorted(moved))
       return Result::none(
-          "a strided layout has row-major order, which a transpose does not "
-          "keep; use a tiled layout, or do not transpose shape " +
-          listText(shape) + " is transposed by " + listText(permutation));
+          "a strided layout is row-major, which the transpose of shape " +
+          listText(shape) + " by " + listText(permutation) +
+          " does not keep; use a tiled layout");
   }
   SmallVector<int64_t> transposed;
   for (int64_t dim : permutation)

@@ -224,11 +224,12 @@ std::optional<std::string> Reshaper::cut() {
       int64_t taken = std::gcd(digit.size, open);
       if (taken != std::min(digit.size, open))
         return "dimension " + std::to_string(dim) + " of size " +
-               std::to_string(size) + " does not align with the " +
+               std::to_string(size) + " cuts across the " +
                std::to_string(digit.size) +
-               " steps of the layout along dimension " +
+               " parts into which the layout splits dimension " +
                std::to_string(dims[digit.position].logicalDim) + " of shape " +
-               listText(source) + "; it must end at a divisor of the steps";
+               listText(source) +
+               "; use a size that divides these parts evenly";
       if (taken < digit.size) {
         if (digit.position == vectorPosition)
           return "dimension " + std::to_string(dim) + " of size " +

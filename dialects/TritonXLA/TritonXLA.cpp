@@ -591,7 +591,8 @@ static LogicalResult verifyHints(Operation *op,
                                  std::optional<EvictionPolicy> eviction,
                                  ArrayRef<CacheModifier> modifiers) {
   if (cache && eviction)
-    return op->emitOpError("has cache and eviction; an access has one hint");
+    return op->emitOpError(
+        "has both 'cache' and 'eviction'; only one of them is allowed");
   if (!cache || llvm::is_contained(modifiers, *cache))
     return success();
   InFlightDiagnostic diag = op->emitOpError("cache is '")

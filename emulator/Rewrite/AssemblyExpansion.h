@@ -74,8 +74,8 @@ private:
                   llvm::SmallVectorImpl<llvm::Value *> &values);
 
   llvm::Error fail(const Statement &statement, const llvm::Twine &what) const {
-    return refuse(call, "inline assembly is not emulated: " + what + " in '" +
-                            statement.text + "'");
+    return refuse(call, "inline assembly '" + statement.text +
+                            "' is not emulated: " + what);
   }
   void complain(const llvm::Twine &what) {
     if (problem.empty())

@@ -362,8 +362,8 @@ Expected<Program> Parser::run() {
       if (rest.starts_with("/*"))
         problem = "the comment is not closed";
       StringRef statement = begin.take_until([](char c) { return c == ';'; });
-      return refuse("cannot parse inline assembly: " + problem + " in '" +
-                    statement.trim() + "'");
+      return refuse("cannot parse inline assembly '" + statement.trim() +
+                    "': " + problem);
     }
   }
   if (scopes.size() != 1)
@@ -374,8 +374,8 @@ Expected<Program> Parser::run() {
         continue;
       auto found = find(labelNames, operand.name);
       if (found == labelNames.end())
-        return refuse("cannot parse inline assembly: undefined name " +
-                      operand.name + " in '" + statement.text + "'");
+        return refuse("cannot parse inline assembly '" + statement.text +
+                      "': undefined name " + operand.name);
       operand.value = found - labelNames.begin();
     }
   return std::move(program);

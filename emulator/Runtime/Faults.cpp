@@ -133,7 +133,7 @@ static void onFault(int signal, siginfo_t *info, void *context) {
     break;
   default:
     finding.kind = "internal";
-    finding.message.append("the emulator failed with signal %d", signal);
+    finding.message.append("internal error of the emulator: signal %d", signal);
     break;
   }
   report(finding);

@@ -212,8 +212,8 @@ public:
     for (const auto *ranges : {&launch.holes, &launch.guards})
       for (const Range &range : *ranges)
         if (!isInMemory(range))
-          return "the range of a 'hole' or 'guard' is outside of the argument "
-                 "memory, whose size 'memory' states";
+          return "a range of 'hole' or 'guard', which the kernel must not "
+                 "access, ends after the argument memory ('memory' bytes)";
     for (const Range &range : launch.guards)
       if (uint64_t page = sysconf(_SC_PAGESIZE);
           range.offset % page || range.bytes % page)
@@ -225,7 +225,7 @@ public:
         return "argument " + std::to_string(i) + " is missing";
       if (argument.isArray && !isInMemory(argument.array))
         return "argument " + std::to_string(i) +
-               " is outside of the argument memory, whose size 'memory' states";
+               " ends after the argument memory ('memory' bytes)";
     }
     for (const AddressOf &address : launch.addresses) {
       bool isValue = address.argument >= 0;
@@ -236,8 +236,8 @@ public:
                               : launch.memoryBytes;
       if (room < sizeof(void *) || address.offset > room - sizeof(void *) ||
           address.target >= launch.memoryBytes)
-        return "the offset or the target in 'address' is outside of its "
-               "argument or of the argument memory";
+        return "the offset or the target of 'address' is outside of its "
+               "argument or of the argument memory ('memory' bytes)";
     }
     return "";
   }

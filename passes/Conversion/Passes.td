@@ -59,8 +59,8 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     The two parts become a `slice` each, and the kernel has `tiles 4`.
   }];
   let options = [
-    ListOption<"keep", "keep", "std::string", "Ops that are not expanded, as in `keep=sort,tensor.extract`: ops of `tensor` with the name of the dialect">,
-    Option<"target", "target", "std::string", /*default=*/"", "Target of the kernel; default: the module's">];
+    ListOption<"keep", "keep", "std::string", "Ops that are not expanded, without the prefix `triton_xla.`, e.g. `keep=sort,tensor.extract`">,
+    Option<"target", "target", "std::string", /*default=*/"", "The chip whose MMAs decide which algorithm a dot uses, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
                            "::smalti::triton_xla::TritonXLADialect"];

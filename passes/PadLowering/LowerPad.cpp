@@ -102,7 +102,7 @@ static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   }
   if (!VectorType::isValidElementType(type.getElementType()))
     return "elements of type " + describe(type.getElementType()) +
-           " are not valid vector elements";
+           " are not valid vector elements; use integers or floats";
   Value value = plan.op.getConstantPaddingValue();
   if (!value)
     return std::string("the padding value depends on the index; one value for "

@@ -384,8 +384,8 @@ AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
       if (*pending == 0)
         continue;
       return quote(op) + " leaves " + std::to_string(*pending) +
-             " in flight, but counts a kind of copy that the loop does not "
-             "start";
+             (*pending == 1 ? " copy" : " copies") +
+             " in flight of a kind that the loop does not start";
     }
     unsigned size = queues[unsigned(queue)].size();
     completeQueue(queue, *pending, size, wait);

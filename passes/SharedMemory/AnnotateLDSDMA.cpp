@@ -145,7 +145,7 @@ void SmaltiAnnotateLdsDma::runOnOperation() {
             "LDS accesses not annotated: no wait and barrier order any of the "
             "LDS accesses (" +
                 Twine(accesses) +
-                ") after the LDS DMA loads, so LLVM lets each "
+                ") after the LDS DMA loads, so LLVM makes each "
                 "access wait for all loads (" +
                 Twine(plan.copies.size()) +
                 "); place a wait for the loads and a barrier "

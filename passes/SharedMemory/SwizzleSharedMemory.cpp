@@ -140,9 +140,10 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
       strided ? strided.getRowAccess(operand) : std::nullopt;
   if (!row)
     return quote(op) +
-           " is not an access whose index can be permuted chunk by chunk";
+           " is not a load or store with an index per dimension, which the "
+           "swizzle permutes";
   if (row->isBoundsChecked)
-    return quote(op) + " may be out of bounds";
+    return quote(op) + " may be out of bounds; mark the transfer as in_bounds";
   if (row->isWaveWide)
     return quote(op) + " writes consecutive addresses across lanes, which a "
                        "swizzle would break";

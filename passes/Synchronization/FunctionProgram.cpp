@@ -662,7 +662,11 @@ void FunctionProgram::addOp(Operation *op, NodeId parent, unsigned part) {
   if (auto barrier = dyn_cast<BlockBarrierOpInterface>(op))
     return addBarrier(barrier, parent, part);
   if (isa<BarrierObjectOpInterface>(op))
-    return addUnknown(op, quote(op) + " uses an mbarrier", parent, part);
+    return addUnknown(
+        op,
+        quote(op) +
+            " uses an mbarrier, and the pass does not analyze what it orders",
+        parent, part);
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op))
     return addCopy(copy, parent, part);
   if (isa<AsyncCommitOpInterface, AsyncWaitOpInterface>(op)) {
@@ -674,7 +678,10 @@ void FunctionProgram::addOp(Operation *op, NodeId parent, unsigned part) {
   if (onlyHas<MemoryEffects::Allocate>(op) ||
       onlyHas<MemoryEffects::Free>(op)) {
     if (reusesMemory)
-      addUnknown(op, quote(op) + " allocates or frees memory", parent, part);
+      addUnknown(op,
+                 quote(op) +
+                     " allocates or frees memory that other buffers may reuse",
+                 parent, part);
     return;
   }
   if (op->getNumRegions() == 0 &&

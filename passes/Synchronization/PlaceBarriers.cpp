@@ -153,16 +153,16 @@ LogicalResult Plan::reportHazards(bool strict) const {
 
 std::string Plan::describeOrder(const sync::Placement::Barrier &barrier) const {
   if (barrier.first == barrier.node && barrier.second == barrier.node)
-    return "the search for accesses that the barrier orders reached its step "
-           "limit";
+    return "the search for the accesses that it orders reached its step limit, "
+           "so the barrier may be redundant";
   for (sync::NodeId node : {barrier.first, barrier.second})
     if (auto it = description.unknown.find(node);
         it != description.unknown.end() && !it->second.empty())
       return it->second;
   return "it orders " + description.describe(barrier.first) + " before " +
          description.describe(barrier.second) +
-         (barrier.isOfMany ? "; the pass merges some accesses to the buffer, "
-                             "so the barrier may be redundant"
+         (barrier.isOfMany ? "; the buffer has more accesses than the pass "
+                             "distinguishes, so the barrier may be redundant"
                            : "");
 }
 
@@ -196,10 +196,11 @@ void Plan::report() const {
   if (size_t number = description.getNumUndistinguished();
       number != 0 && !(placement.kept.empty() && placement.inserted.empty()))
     remarkAnalysis(function, kPassName)
-        << "some barriers may be redundant: the pass distinguishes "
+        << "some barriers may be redundant: the pass distinguishes at most "
         << Footprints::kMax << " per-thread access patterns; " << number
-        << (number == 1 ? " access has another pattern"
-                        : " accesses have other patterns");
+        << (number == 1 ? " access with another pattern is"
+                        : " accesses with other patterns are")
+        << " assumed to conflict between threads";
   size_t kept = placement.kept.size(), removed = placement.removed.size(),
          inserted = placement.inserted.size();
   if (kept + removed + inserted == 0)

@@ -196,8 +196,8 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
     }
   }
   if (!group.init || !group.arrive || !group.wait || group.loads.empty())
-    return refuse(barrier, "the mbarrier does not have an initialization, an "
-                           "arrive_expect_tx, a TMA load and a wait");
+    return refuse(barrier, "the mbarrier must have one initialization, one "
+                           "arrive_expect_tx, TMA loads and one wait");
   Block *block = group.wait->getBlock();
   if (group.arrive->getBlock() != block ||
       !group.arrive->isBeforeInBlock(group.wait))

@@ -50,8 +50,9 @@ using Part = std::variant<int64_t, Replicated>;
 
 void checkBelow(const char *name, int64_t value, int64_t bound) {
   if (value < 0 || value >= bound)
-    throw nb::value_error((std::string(name) + " " + std::to_string(value) +
-                           " is not in [0, " + std::to_string(bound) + ")")
+    throw nb::value_error((std::string(name) + " is " + std::to_string(value) +
+                           "; it must be at least 0 and less than " +
+                           std::to_string(bound))
                               .c_str());
 }
 

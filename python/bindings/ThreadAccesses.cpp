@@ -38,7 +38,7 @@ using Bits = Array<uint32_t, 1>;
 // Functions of their own, which keep the loops small.
 [[noreturn]] void raiseOutside(int64_t number, size_t size) {
   throw nb::index_error(("index " + std::to_string(number) +
-                         " of a grain or access is outside its array of " +
+                         " of an access is outside its array of " +
                          std::to_string(size) + " elements")
                             .c_str());
 }

@@ -45,7 +45,8 @@ _NOT_MESSAGES = re.compile(
 # Files and texts that are not messages: generated code, protocols between processes, pictures, citations, names.
 _NOT_MESSAGE_PATHS = re.compile(
     r"python/smalti/compiler/_generate_pipeline_stub\.py:.*|python/smalti/emulator/(?:session|memory)\.py:(?:functiondef|for|if)"
-    r"|tools/devlib/(?:layout_pictures|recorder|coverage|architecture|messages|words)\.py:.*"
+    r"|tools/devlib/(?:layout_pictures|recorder|coverage|architecture|messages|op_table|words)\.py:.*"
+    r"|python/smalti/(?:lane_maps|launch/header)\.py:(?:lines\.append|for)"
 )
 _NOT_MESSAGE_TEXTS = re.compile(
     # Citations, names, code and markup.
@@ -71,6 +72,10 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|emulator cache$|CUDA driver$|HIP runtime$|its accumulator registers or|loads from global memory$|copies (?:into|out of) shared"
     r"|code (?:before|after) the function$|the private memory of thread|The chip$|, e\.g\. `|is an error, e\.g\.|strided by \{"
     r"|the number of partitions"
+    # Lines of C headers and tables.
+    r"|/\*|void \*map|typedef|memset|const uint32_t|status = encode|int empty|if \(size|of the driver; 0|`parameters`"
+    r"|\{list\(index\)\}|triton_xla\.\{name\}|\{mark\}|\{use\.getOperandNumber|padded rows$|killed: wrong|on (?:NVIDIA |AMD )?GPUs$|in the simulator$|SURVIVED|the address is here| is an error, e"
+    r"|\{buffers\}|\w* ?prefetched; \{|shared buffers?, \{|barriers? per iteration; trip"
     r"|all (?:\{requirements\}|of its constraints)|not a file$|to a multiple of \{|from \{loop|in this kernel$|running kernels on an emul"
 )
 
@@ -96,7 +101,7 @@ _WHOLE = (
     (
         "emulator/Rewrite/Assembly",
         "complain|complainNone|text|consume_front|starts_with",
-        "cannot parse inline assembly: ... in 'STATEMENT'",
+        "cannot parse inline assembly 'STATEMENT': ...",
     ),
     ("emulator/Rewrite", "refuse|complain", "@kernel: ..."),
     ("emulator/Runtime/Launch", "setError|return", "invalid launch: ..."),
@@ -109,7 +114,7 @@ _WHOLE = (
     (
         "passes/Analysis/Memory/Overwrite",
         "ignore",
-        "buffer not multi-buffered: 3 of 8 elements are proven to be overwritten in every iteration; 'OP' is not counted: ...",
+        "buffer not multi-buffered: each iteration must overwrite all 8 elements that the loop uses, but is proven to overwrite only 3; 'OP' is not counted: ...",
     ),
     ("passes/Analysis/Memory/Overwrite", "return|text|quote", "buffer not multi-buffered: ..."),
     ("passes/Analysis/Resources/SharedBuffers", "hasStaticShape|isIdentity|get\\w+", "rows not padded: the buffer ..."),
@@ -125,6 +130,7 @@ _WHOLE = (
         "return",
         "'OP' op requires a barrier per thread group: ...",
     ),
+    ("passes/Conversion/BlockToThread/Kernel/OpaqueLowering", "text", "..."),
     (
         "passes/Conversion/BlockToThread/(?:Kernel|Transfers|Registers)",
         "return|failed|text|refuse",
@@ -189,6 +195,8 @@ _WHOLE = (
         "return|text|str|isaContraction\\w+",
         "op not padded: ...",
     ),
+    ("passes/PadLowering/ConvolutionLoops", "text", "op not padded: ..."),
+    ("passes/Legality/OpTable.cpp", "return|text", "'OP' is not supported in a tile-level kernel; ..."),
     ("passes/PadLowering/PaddedCopies", "return", "padded read lowered to a masked read; cp.async not used: ..."),
     ("passes/PadLowering/TensorWindows", "return|failed", "padded read lowered to a masked read; TMA not used: ..."),
     (
@@ -260,7 +268,11 @@ _WHOLE = (
     ("passes/WarpSpecialization/OrderTiles", "return", "rasterization order not changed: ..."),
     ("passes/WarpSpecialization/WarpPlan", "refuse", "warp specialization not applied: ..."),
     ("python/", "hint", "hint: ..."),
-    ("python/smalti/sim/mutants", "assign|if", "kernel.mlir:12:5: ...: gpu.barrier: SURVIVED"),
+    (
+        "python/smalti/sim/mutants",
+        "assign|if",
+        "kernel.mlir:12:5: ...: OP: SURVIVED: the simulator does not detect this error",
+    ),
     (
         "python/smalti/sim/machine/scheduler",
         "return",
@@ -274,7 +286,11 @@ _WHOLE = (
     ),
     ("python/smalti/sim/", "Finding|\\w+\\.finding", "note: ..."),
     ("python/smalti/emulator/disk_cache", "Refused|OSError", "the disk cache is disabled: ..."),
-    ("python/smalti/cli/doctor", "_tool|_library|_file|Component|for", "missing COMPONENT, which enables: ..."),
+    (
+        "python/smalti/cli/doctor",
+        "_tool|_library|_file|Component|for",
+        "missing  COMPONENT; enables: ...; install: (command that installs it)",
+    ),
     ("python/smalti/cli/commands", "emulated.refuse", "--OPTION does not apply to ..."),
     ("python/smalti/toolchain", "assign", "hint: ..."),
     ("python/smalti/launch/kernels", "assign", "cannot write FILE: ..."),
@@ -293,7 +309,7 @@ _WHOLE = (
     ),
     ("dialects/TritonXLA/TritonXLA", "fail", "'triton_xla.entry_func' op dynamic_grid ..."),
     ("python/smalti/sim/", "(?:\\w+\\.)*(?:stop|report)", "block (0, 0, 0), warp 0: ..."),
-    ("python/smalti/launch/archive", "_Damaged", "FILE is damaged: ..."),
+    ("python/smalti/launch/archive", "_Damaged", "FILE is damaged: ...; compile the kernel and save the file again"),
     ("python/smalti/calling/arrays", "NotAnArray", "argument 0 (TYPE): ..."),
 )
 
@@ -311,6 +327,43 @@ _CLEANUPS = (
     (r"^\{remark\}", ""),
     (r"this ''", "this 'OP'"),
     (r"does not have the attribute$", "does not have the attribute 'smalti.stage'"),
+    (r"(below the rank of )\{[^}]*\}, but found$", r"\g<1>2, but found 3"),
+    (r"^results must be$", "results must be 'vector<128x64xf32>', but found 'vector<64x64xf32>'"),
+    (r"(is not the window \[)$", r"\g<1>64, 1, 32] with some of its unit dimensions dropped"),
+    (r"^(cache is .*; it must be)$", r"\1 'ca', 'cg', 'cs' or 'cv'"),
+    (r"(must have the same layout, but found)$", r"\1 {layout}"),
+    (r"\{symbol\}\{\(resource ==\}threads", ""),
+    (r"^auto\{\.\.\.\} is", "smalti.stages is"),
+    (r"^: MMAs of", "dot expanded: MMAs of"),
+    (
+        r"^\{text\}global",
+        "possible data race: 'OP' of %a and 'OP' of %b of different threads may access the same global",
+    ),
+    (
+        r"(of different threads may access the same)$",
+        r"\1 memory; the condition of 'scf.if' may be divergent, so no barrier can be placed inside",
+    ),
+    (r"^barrier removed, ", "1 barrier removed, "),
+    (r"^barriers removed, ", "2 barriers removed, "),
+    (r"\{\.(?:Case|Default)\}.*", ""),
+    (
+        r"^(?:help: )?(set relayouts.* on operand)$",
+        r"help: \1 0 of this 'OP', whose layout is LAYOUT (cost: 264 cycles)",
+    ),
+    (r"^\{\.name\}", "{target.name}"),
+    (
+        r"\{describeTimes\(plan\)\}",
+        "1915 cycles per tile (1 block per SM); without it 1871 cycles (1 block per SM, 16 slots)",
+    ),
+    (r"(known types:)$", r"\1 {names}"),
+    (r"\) \.c_str\(\}", "}"),
+    (r"\((\d)\}", r"(\1)}"),
+    (r"(not initialized in the function)'.*", r"\1"),
+    (r"^is not a dense attribute", "{attribute} is not a dense attribute"),
+    (
+        r"(stages?, \{toString\(schedule\.mode\)\} mode, )\{.*",
+        r"\1 2 copies prefetched; 2 shared buffers, 1024 B; 1 barrier per iteration; trip count 64",
+    ),
     (r"^(remove this .* or)$", r"\1 change its layout to LAYOUT"),
     (r"^slots? per buffer of this loop", "3 slots per buffer of this loop"),
 )
@@ -353,6 +406,8 @@ def _whole(message: Message) -> Message:
         text = f"hint: {text}"
     message = Message(message.path, message.line, message.context, text)
     for path, context, frame in _WHOLE:
+        if "OpTable" in path and not re.match("use|remove|docs", message.text):
+            continue
         if re.match(path, message.path) and re.fullmatch(context, message.context):
             if "Conflict" in path and re.match("align|set|change|give|remove|allow", message.text):
                 frame = "help: ..."
@@ -361,7 +416,7 @@ def _whole(message: Message) -> Message:
             ):
                 frame = "note: ..."
             if path.startswith("python/smalti/cli/doctor") and re.match("build|install|use", message.text):
-                frame = "missing COMPONENT; install: ..."
+                frame = "missing  COMPONENT; enables: (what needs it); install: ..."
             if path.startswith("python/smalti/sim/") and "mutants" not in path and _IMPERATIVE.match(message.text):
                 frame = "hint: ..."
             if "PlaceBarriers" in path and re.match("it orders|the search for", message.text):
@@ -536,7 +591,7 @@ def gap_messages(path: str, source: str) -> Iterator[Message]:
         ops, form, reason, remedy, *_ = re.findall(r'"([^"]*)"', fields)
         platform = fields.split(",")[1].strip()
         op = "{op}" if "*" in ops else ops.split()[0]
-        text = f"'{op}' {form} is not supported{_GAP_PLATFORMS.get(platform, '')}: {reason}"
+        text = " ".join(f"'{op}' {form} is not supported{_GAP_PLATFORMS.get(platform, '')}: {reason}".split())
         yield Message(path, 1 + source.count("\n", 0, row.start()), "gap", f"{text}; {remedy}" if remedy else text)
 
 

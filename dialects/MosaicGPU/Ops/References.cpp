@@ -175,9 +175,8 @@ Value WithTransformsOp::getViewSource() { return getRef(); }
 LogicalResult WithTransformsOp::verify() {
   MemRefType type = getRef().getType();
   if (isa<BarrierType>(type.getElementType()))
-    return emitOpError()
-           << "memory has type " << type
-           << "; transforms require elements that are not barriers";
+    return emitOpError() << "cannot tile or swizzle barriers, but found "
+                         << type;
   if (failed(verifyInShared(*this, "memory", type)))
     return failure();
   if (auto reason = checkTransforms(getTransforms(), type))

@@ -97,15 +97,15 @@ LogicalResult ReturnOp::verify() {
   else if (auto scan = dyn_cast<ScanOp>(parent))
     results = scan.getInits().getTypes();
   if (getNumOperands() != results.size())
-    return emitOpError() << "returns " << getNumOperands()
-                         << " values; the op has " << results.size()
-                         << " results";
+    return emitOpError() << "must return a value for each result of '"
+                         << parent->getName() << "': " << results.size()
+                         << ", but returns " << getNumOperands();
   for (auto [index, operand, result] :
        llvm::enumerate(getOperandTypes(), results))
     if (operand != result)
-      return emitOpError() << "returns " << operand << " as result " << index
-                           << "; the type of the result, " << result
-                           << ", is required";
+      return emitOpError() << "must return " << result << " as result " << index
+                           << " of '" << parent->getName() << "', but returns "
+                           << operand;
   return success();
 }
 

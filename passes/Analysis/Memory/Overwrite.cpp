@@ -138,9 +138,9 @@ OverwriteProof::check(Block &block, bool mustWrite,
   if (!walk(block, written))
     return reason;
   if (mustWrite && !written.all)
-    return std::to_string(written.count) + " of " + std::to_string(numUsed) +
-           " elements are proven to be overwritten in every iteration" +
-           ignored;
+    return "each iteration must overwrite all " + std::to_string(numUsed) +
+           " elements that the loop uses, but is proven to overwrite only " +
+           std::to_string(written.count) + ignored;
   return std::nullopt;
 }
 
@@ -205,10 +205,11 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
     isWritten |= access.isWrite;
     if (access.isWrite || wasAllWritten.value_or(written.all))
       continue;
-    reason = quote(op) +
-             " reads the buffer before it is overwritten in the iteration (" +
-             std::to_string(written.count) + " of " + std::to_string(numUsed) +
-             " elements are proven to be)" + ignored;
+    reason =
+        quote(op) +
+        " reads the buffer before the iteration has overwritten all of it (" +
+        std::to_string(written.count) + " of " + std::to_string(numUsed) +
+        " elements are proven to be overwritten)" + ignored;
     return false;
   }
   if (isWritten && !written.all)

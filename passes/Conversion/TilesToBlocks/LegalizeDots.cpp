@@ -333,7 +333,8 @@ static Value rewriteDot(TileBuilder &b, DotOp dot, const Target &target,
   if (requiresSigned(target, dot)) {
     remarkMissed(dot, kPassName)
         << "unsigned operands offset by -128: MMAs of " << target.name
-        << " multiply only signed i8; sums of the operands along K are added";
+        << " multiply only signed i8; the sums of the operands along K "
+           "compensate the offset";
     return expandUnsigned(b, dot);
   }
   if (!hasInstruction(target, dot)) {

@@ -168,7 +168,7 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
                           TensorWindow &plan) {
   if (triton_xla::TransposeOp transpose = getOperandTranspose(operand)) {
     if (!operand.hasOneUse())
-      return std::string("the tile has other uses");
+      return std::string("the transposed tile has uses other than this dot");
     plan.isViewTransposed = true;
     operand = transpose.getTile();
   }
@@ -253,7 +253,7 @@ Reason smalti::planTMAStore(triton_xla::InsertOp insert, TensorWindow &plan) {
   // No wait covers the TMA stores before the end of the kernel, so no other
   // access to the array is allowed.
   if (!insert.getDestination().hasOneUse())
-    return std::string("the kernel contains another access to the array");
+    return std::string("the kernel also accesses the array elsewhere");
   if (!isa<triton_xla::EntryFuncOp>(insert->getParentOp()))
     return std::string("triton_xla.insert is inside a loop or a branch");
   if (Reason reason = planTMAWindow(Window::of(insert), plan))

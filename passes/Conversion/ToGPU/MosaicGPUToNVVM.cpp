@@ -726,7 +726,8 @@ public:
       return signalPassFailure();
     if (chip->vendor != targets::Vendor::NVIDIA) {
       root->emitError() << getArgument() << ": " << chip->name
-                        << " is not an NVIDIA GPU";
+                        << " is not an NVIDIA GPU; use "
+                           "convert-mosaic-gpu-to-rocdl";
       return signalPassFailure();
     }
     OpLowerings lowerings;

@@ -520,7 +520,7 @@ public:
       return signalPassFailure();
     if (chip->vendor != targets::Vendor::AMD) {
       root->emitError() << getArgument() << ": " << chip->name
-                        << " is not an AMD GPU";
+                        << " is not an AMD GPU; use convert-mosaic-gpu-to-nvvm";
       return signalPassFailure();
     }
     OpLowerings lowerings;

@@ -523,7 +523,8 @@ private:
     case Kind::Divides:
       return "align the offsets and sizes of " + op + " to tile boundaries";
     case Kind::SharedTransfer:
-      return "set 'optimized = false' on " + op;
+      return "set 'optimized = false' on " + op +
+             ", which then may have bank conflicts";
     case Kind::TensorTransfer:
       return "change the layout of the tensor memory of " + op +
              " with 'mosaic_gpu.tmem_layout_cast'";
@@ -532,7 +533,8 @@ private:
              " to multiples of one of these tiles";
     case Kind::MinorDivisible:
       return "give the shared memory of " + op +
-             " a tile whose rows are a multiple of 32 bytes";
+             " a tile whose rows are a multiple of 32 bytes, with "
+             "'mosaic_gpu.with_transforms'";
     case Kind::Equal:
     case Kind::Becomes:
     case Kind::Broadcast:

@@ -217,7 +217,7 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
                std::to_string(digit.step) + " elements";
       if (digit.step > 1 && problem.indexDivisors[digit.dim] % digit.step != 0)
         return "the index along dimension " + std::to_string(digit.dim) +
-               " is not proven to be a multiple of " +
+               " is not proven to be a multiple of the tile size " +
                std::to_string(digit.step);
       // Elements outside of the tensor would be inside of the next tile.
       if (extent % digit.step != 0 && !problem.isInside[digit.dim])

@@ -38,11 +38,11 @@ transfers::splitDigit(const TiledDim &dim, const MemorySteps &steps,
     return std::nullopt;
   }
   if (steps.inner % dim.stride != 0 || end % steps.inner != 0)
-    return "the layout has " + std::to_string(dim.size) + " steps of " +
-           std::to_string(dim.stride) + " elements along dimension " +
-           std::to_string(dim.logicalDim) +
-           ", which do not align with the runs of " +
-           std::to_string(steps.inner) + " elements in memory";
+    return "the layout splits dimension " + std::to_string(dim.logicalDim) +
+           " into " + std::to_string(dim.size) + " parts of " +
+           std::to_string(dim.stride) +
+           " elements, and the memory into tiles of " +
+           std::to_string(steps.inner) + "; one split must refine the other";
   digits.push_back({end / steps.inner, steps.outerStride * elementBits});
   digits.push_back(inTile(steps.inner / dim.stride));
   return std::nullopt;

@@ -40,7 +40,7 @@ struct AllocRule {
     if (hasLayout(op.getSmemPtr()))
       system.assign(system.createDetached(op.getSmemPtrMutable()),
                     system.getLayouts().noTransforms(),
-                    "the address is a single element");
+                    "the op stores a single 32-bit address in it");
     return success();
   }
 };

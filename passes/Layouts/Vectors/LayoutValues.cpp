@@ -196,8 +196,9 @@ std::optional<std::string> LayoutTable::checkFit(LayoutId id, Type type) const {
     if (elements % (value.vectorSize * getThreads()) == 0)
       return std::nullopt;
     return std::to_string(elements) + " elements are not a multiple of " +
-           std::to_string(getThreads()) + " threads with vectors of " +
-           std::to_string(value.vectorSize);
+           std::to_string(value.vectorSize * getThreads()) + ", which is " +
+           std::to_string(getThreads()) + " threads times vectors of " +
+           std::to_string(value.vectorSize) + " elements";
   }
   case LayoutValue::Kind::Tiled:
     if (value.tiled.numWarps() != getWarps() ||

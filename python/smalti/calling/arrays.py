@@ -285,7 +285,9 @@ def _dlpack_capsule(array: Any, device: str, stream: int | None) -> Any:
             keywords.pop("max_version")
             return array.__dlpack__(**keywords)
     except Exception as error:
-        raise NotAnArray(f"{type(array).__name__} does not expose its memory: {error}") from None
+        raise NotAnArray(
+            f"{type(array).__name__} does not provide its memory through DLPack: {error}; pass a numpy array or a PyTorch tensor"
+        ) from None
 
 
 def _dlpack_view(array: Any, stream: int | None) -> ArrayView:

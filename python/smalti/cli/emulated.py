@@ -261,7 +261,7 @@ def run_device_module(
             if isinstance(value, np.ndarray) and value.tobytes() != other.tobytes():
                 raise CheckError(
                     f"argument {index}: the result depends on the schedule: "
-                    f"{_schedule(emulations[0])} and {_schedule(emulation)} differ; --sanitize thread names the race"
+                    f"{_schedule(emulations[0])} and {_schedule(emulation)} differ; run again with --sanitize thread to find the race"
                 )
     assert first is not None and best is not None
     if options["save"]:

@@ -235,7 +235,9 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
     if caught < len(outcomes):
         survivors = len(outcomes) - caught
         noun = "mutant" if survivors == 1 else "mutants"
-        raise CheckError(f"{survivors} {noun} survived: the simulator did not detect the synchronization error")
+        raise CheckError(
+            f"{survivors} {noun} survived: the simulator does not detect the synchronization error of a line with SURVIVED"
+        )
 
 
 _AS_SIM = (

@@ -43,7 +43,7 @@ class Refused(Exception):
 
 def _check_owner(path: Path, found: os.stat_result, forbidden: int, change: str) -> None:
     if found.st_uid != os.geteuid():
-        raise Refused(f"{path} belongs to another user")
+        raise Refused(f"{path} belongs to another user; set SMALTI_CACHE_DIR to a folder of your own")
     if found.st_mode & forbidden:
         raise Refused(f"other users have access to {path}; run `chmod {change} {path}`")
 
@@ -53,7 +53,7 @@ def _private_folder(path: Path) -> None:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = path.stat()
     if not stat.S_ISDIR(found.st_mode):
-        raise Refused(f"{path} is not a folder")
+        raise Refused(f"{path} is not a folder; set SMALTI_CACHE_DIR to a folder")
     _check_owner(path, found, stat.S_IWGRP | stat.S_IWOTH, "go-w")
 
 
@@ -63,7 +63,7 @@ def _read(path: Path, limit: int) -> bytes:
     with os.fdopen(descriptor, "rb") as stream:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_size > limit:
-            raise OSError(f"{path} is not a file of the cache")
+            raise OSError(f"{path} is not a file of the cache; remove it")
         return stream.read(limit + 1)
 
 
@@ -116,13 +116,15 @@ def _user_key(path: Path) -> bytes:
             continue
         if not stat.S_ISREG(found.st_mode):
             kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "not a file"
-            raise Refused(f"{path} is {kind}; remove it to create a new key")
+            raise Refused(f"{path}, the key of the cache, is {kind}; remove it, and the next run creates a new key")
         _check_owner(path, found, stat.S_IRWXG | stat.S_IRWXO, "go-rwx")
         if found.st_size == 0:
             _wait_for_content(path)
         key = _read(path, _TAG)
         if len(key) != _TAG:
-            raise Refused(f"{path} does not have {_TAG} bytes; remove it to create a new key")
+            raise Refused(
+                f"{path}, the key of the cache, does not have {_TAG} bytes; remove it, and the next run creates a new key"
+            )
         return key
     raise Refused(f"{path} cannot be created")
 

@@ -30,6 +30,7 @@ FORMAT = "smalti kernel"
 
 _FACTS = "kernel.json"
 _LONGEST_FACTS = 1 << 24
+_REMEDY = "compile the kernel and save the file again"
 _SUFFIXES = {"cubin": "cubin", "ptx": "ptx", "hsaco": "hsaco", "llvm": "bc"}
 """The file suffix of the code by its format. `llvm` is bitcode for an emulated GPU."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -205,11 +206,11 @@ def loads(data: bytes, kind: type[Code], path: str = "this archive") -> Code:
             _check_version(facts, path)
             return _kernel(facts, archive, kind)
     except (_Damaged, LaunchError) as damaged:
-        raise KernelFileError(f"{path} is damaged: {damaged}") from None
+        raise KernelFileError(f"{path} is damaged: {damaged}; {_REMEDY}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         if not data.startswith(b"PK"):
             raise KernelFileError(f"{path} is not a kernel file of Smalti") from None
-        raise KernelFileError(f"{path} is damaged: {error or 'the file is truncated'}") from None
+        raise KernelFileError(f"{path} is damaged: {error or 'the file is truncated'}; {_REMEDY}") from None
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -157,14 +157,20 @@ class _Header:
         if argument.max_bytes is not None:
             most = argument.max_bytes // size
             for dim in range(len(argument.shape)):
-                yield f"a->{name}.sizes[{dim}] > {most}", f"the array has more than {argument.max_bytes} B"
+                yield (
+                    f"a->{name}.sizes[{dim}] > {most}",
+                    f"the array has more than the {argument.max_bytes} B that the kernel was compiled for",
+                )
             # A row-major stride multiplies sizes, and can exceed int64_t.
             reach = " + ".join(
                 f"(double)({extent} - 1) * (double){step}"
                 for extent, step in zip(self._sizes(argument), self._strides(argument), strict=True)
             )
             full = " && ".join(f"{extent} > 0" for extent in self._sizes(argument))
-            yield f"{full} && {reach} + 1 > {most}.0", f"the array has more than {argument.max_bytes} B"
+            yield (
+                f"{full} && {reach} + 1 > {most}.0",
+                f"the array has more than the {argument.max_bytes} B that the kernel was compiled for",
+            )
         for what, divisors in (("size", argument.size_divisors), ("stride", argument.stride_divisors)):
             for dim, divisor in enumerate(divisors):
                 if divisor > 1:
@@ -183,7 +189,7 @@ class _Header:
                     most = tensor_maps.MAX_DYNAMIC_EXTENT
                     yield (
                         f"a->{name}.sizes[{dim}] > {most}",
-                        f"the size of dimension {dim} exceeds {most}, which TMA supports",
+                        f"the size of dimension {dim} exceeds {most}, the maximum of TMA",
                     )
 
     def _check(self) -> Iterator[str]:

@@ -213,7 +213,10 @@ def _scatter(_: Interpreter, op: Any, operands: list[Value]) -> None:
     (tile,), (destination,), indices, masks = operand_groups(op, operands)
     inside, where = lanes(destination, indices, masks, tile.data.shape)
     if "unique" in op.attributes and len(np.unique(where)) != len(where):
-        raise located(op, "two elements are written to one location, but the operation states `unique`")
+        raise located(
+            op,
+            "two elements are written to one location, but the operation states `unique`; remove it, or use different indices",
+        )
     if "sorted" in op.attributes and np.any(np.diff(where) < 0):
-        raise located(op, "the locations decrease, but the operation states `sorted`")
+        raise located(op, "the locations decrease, but the operation states `sorted`; remove it, or sort the indices")
     write_lanes(memory_of(destination), inside, where, tile)

@@ -100,7 +100,9 @@ class Outcome:
         if self.findings:
             what = f"killed: {self.findings[0].kind}"
         else:
-            what = "killed: wrong results" if self.wrong_numbers else "SURVIVED"
+            what = (
+                "killed: wrong results" if self.wrong_numbers else "SURVIVED: the simulator does not detect this error"
+            )
         return f"{self.mutant}: {what}"
 
 

@@ -134,7 +134,7 @@ func.func @no_return(%v: vector<8xf32>, %z: f32) {
 func.func @return_count(%v: vector<8xf32>, %z: f32) {
   %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<8xf32> -> f32 {
   ^bb0(%a: f32, %b: f32):
-    // expected-error @+1 {{returns 2 values; the op has 1 results}}
+    // expected-error @+1 {{must return a value for each result of 'mosaic_gpu.reduce': 1, but returns 2}}
     mosaic_gpu.return %a, %b : f32, f32
   }
   return
@@ -146,7 +146,7 @@ func.func @return_type(%v: vector<8xf32>, %z: f32) {
   %0 = mosaic_gpu.scan %v dim 0 init %z : vector<8xf32> {
   ^bb0(%a: f32, %b: f32):
     %c = arith.cmpf oge, %a, %b : f32
-    // expected-error @+1 {{returns 'i1' as result 0; the type of the result, 'f32', is required}}
+    // expected-error @+1 {{must return 'f32' as result 0 of 'mosaic_gpu.scan', but returns 'i1'}}
     mosaic_gpu.return %c : i1
   }
   return

@@ -97,7 +97,7 @@ func.func @with_space(%m: memref<8x64xf16>) {
 // -----
 
 func.func @with_barrier(%m: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{memory has type 'memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'; transforms require elements that are not barriers}}
+  // expected-error @+1 {{cannot tile or swizzle barriers, but found 'memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
   %0 = mosaic_gpu.with_transforms %m [] : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }

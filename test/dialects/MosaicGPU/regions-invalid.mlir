@@ -74,7 +74,7 @@ func.func @primitive_end() {
 
 func.func @return_count() {
   %0 = mosaic_gpu.custom_primitive () {
-    // expected-error @+1 {{returns 0 values; the op has 1 results}}
+    // expected-error @+1 {{must return a value for each result of 'mosaic_gpu.custom_primitive': 1, but returns 0}}
     mosaic_gpu.return
   } {in_layouts = [], in_transforms = [], out_layouts = []} -> i32
   return
@@ -84,7 +84,7 @@ func.func @return_count() {
 
 func.func @return_type(%x: f32) {
   %0 = mosaic_gpu.custom_primitive (%y = %x : f32) {
-    // expected-error @+1 {{returns 'f32' as result 0; the type of the result, 'i32', is required}}
+    // expected-error @+1 {{must return 'i32' as result 0 of 'mosaic_gpu.custom_primitive', but returns 'f32'}}
     mosaic_gpu.return %y : f32
   } {in_layouts = [], in_transforms = [], out_layouts = []} -> i32
   return

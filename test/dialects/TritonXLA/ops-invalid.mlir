@@ -427,7 +427,7 @@ triton_xla.entry_func @scalar(%n: index {triton_xla.max_bytes = 16 : i64}, %i: i
 // -----
 
 triton_xla.entry_func @two_hints(%x: memref<8xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{has cache and eviction; an access has one hint}}
+  // expected-error@+1 {{has both 'cache' and 'eviction'; only one of them is allowed}}
   %t = triton_xla.extract %x[0] [8] [1] cache cg eviction evict_first : memref<8xf32> to tensor<8xf32>
   triton_xla.return
 }

@@ -32,7 +32,7 @@ triton_xla.entry_func @grid(%tile: index) tiles 4294967296 {
 
 // -----
 
-// expected-error@+1 {{'triton_xla.entry_func' with this name is not supported on GPUs: the name of a kernel is an assembler symbol; use letters, digits, '_' and '$', and do not start with a digit}}
+// expected-error@+1 {{'triton_xla.entry_func' with a name that is not an assembler symbol is not supported on GPUs: the name of a kernel is an assembler symbol; use letters, digits, '_' and '$', and do not start with a digit}}
 triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
   triton_xla.return
 }
@@ -63,7 +63,7 @@ triton_xla.entry_func @histogram(%x: memref<8xi32>, %tile: index) tiles 1 {
 
 triton_xla.entry_func @sort(%x: memref<8xi8>, %y: memref<8xf32>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0] [1610612736] [1] : memref<8xi8> to tensor<1610612736xi8>
-  // expected-error@+1 {{'triton_xla.sort' of this size is not supported on GPUs: the sorted dimension is rounded up to a power of two, and a tile has less than 2^31 elements}}
+  // expected-error@+1 {{'triton_xla.sort' of 2^31 or more elements after rounding is not supported on GPUs: the sorted dimension is rounded up to a power of two, and a tile has less than 2^31 elements}}
   %s = triton_xla.sort %t dim 0 : (tensor<1610612736xi8>) -> tensor<1610612736xi8> {
   ^bb0(%a: i8, %b: i8):
     %c = arith.cmpi slt, %a, %b : i8

@@ -31,7 +31,7 @@ triton_xla.entry_func @types(%n: index, %tile: index) tiles 1 {
   %i = arith.constant 1 : i65
   // expected-error@+1 {{'arith.constant' on vectors is not supported: values of a tile-level kernel are scalars and tiles; use a tensor}}
   %v = arith.constant dense<1.0> : vector<4xf32>
-  // expected-error@+1 {{'tensor.splat' on a tensor that is not a tile is not supported: a tile has a static shape without dimensions of size 0, less than 2^31 elements and no encoding}}
+  // expected-error@+1 {{'tensor.splat' on a tensor that is not a tile is not supported: a tile has a static shape without dimensions of size 0, less than 2^31 elements and no encoding; use a type that is a tile}}
   %s = tensor.splat %n[%n] : tensor<?xindex>
   triton_xla.return
 }
@@ -39,7 +39,7 @@ triton_xla.entry_func @types(%n: index, %tile: index) tiles 1 {
 // -----
 
 triton_xla.entry_func @memrefs(%a: memref<4xf32>, %b: memref<4xf32>, %p: i1, %tile: index) tiles 1 {
-  // expected-error@+1 {{'arith.select' on memrefs is not supported: only memory ops access memrefs, which are arguments of the kernel}}
+  // expected-error@+1 {{'arith.select' on memrefs is not supported: only memory ops access memrefs, which are arguments of the kernel; use triton_xla.extract and triton_xla.insert}}
   %m = arith.select %p, %a, %b : memref<4xf32>
   triton_xla.return
 }

@@ -136,7 +136,7 @@ func.func @small_slots(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<6
   return
 }
 
-// CHECK: Function=too_little | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (256 of 512 elements are proven to be)"
+// CHECK: Function=too_little | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (256 of 512 elements are proven to be overwritten)"
 func.func @too_little(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -161,7 +161,7 @@ func.func @too_little(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64
   return
 }
 
-// CHECK: Function=unknown_place | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 256 elements are proven to be); 'nvvm.cp.async.shared.global' is not counted: the address that it writes cannot be determined"
+// CHECK: Function=unknown_place | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 256 elements are proven to be overwritten); 'nvvm.cp.async.shared.global' is not counted: the address that it writes cannot be determined"
 func.func @unknown_place(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -185,7 +185,7 @@ func.func @unknown_place(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref
   return
 }
 
-// CHECK: Function=unknown_size | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 256 elements are proven to be); 'llvm.store' is not counted: the number of bytes that it writes cannot be determined"
+// CHECK: Function=unknown_size | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 256 elements are proven to be overwritten); 'llvm.store' is not counted: the number of bytes that it writes cannot be determined"
 func.func @unknown_size(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -590,7 +590,7 @@ func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n
 }
 
 // The share of each copy in the announced bytes is unknown.
-// CHECK: Function=shared_phase | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 128 elements are proven to be); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
+// CHECK: Function=shared_phase | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 128 elements are proven to be overwritten); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
 func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -634,7 +634,7 @@ func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
 }
 
 // Some of a tile may be left as it was.
-// CHECK-COUNT-2: Function=room_left | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration ({{.*}} elements are proven to be); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
+// CHECK-COUNT-2: Function=room_left | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it ({{.*}} elements are proven to be overwritten); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
 func.func @room_left(%map_a: !llvm.ptr, %map_b: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -778,7 +778,7 @@ func.func @used_again(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bl
 }
 
 // One of two buffers is read before it is overwritten: the barrier, and the other buffer, get no slots either.
-// CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 64 elements are proven to be)"
+// CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten)"
 // CHECK: Function=shared_barrier | Remark="mbarrier not multi-buffered: copies into a buffer that is not multi-buffered complete on the mbarrier"
 // CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @shared_barrier(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {

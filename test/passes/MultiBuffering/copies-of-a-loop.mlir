@@ -39,7 +39,7 @@ func.func @both(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<64x256xf32> {l
 // -----
 
 // Half of %s1 is read and never written.
-// REMARK: Function=other_without | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten
+// REMARK: Function=other_without | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten
 // REMARK: Function=other_without | Remark="buffer not multi-buffered: the loop also copies to %alloc_0, which has one slot; smalti-pipeline-loops prefetches the copies of a loop only if all of them have slots"
 // LOOP: Function=other_without | Remark="loop not pipelined: the schedule needs 2 slots
 // CHECK-LABEL: @other_without

@@ -60,7 +60,7 @@ func.func @passes(%a: memref<64x32x32xf32>, %n: index, %zero: f32) -> f32 attrib
 // -----
 
 // One column of two is written, and both are shown.
-// REMARK: Function=half | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (32 of 64 elements are proven to be)"
+// REMARK: Function=half | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (32 of 64 elements are proven to be overwritten)"
 // CHECK-LABEL: @half
 // CHECK: memref.alloc() : memref<32x33xf32
 func.func @half(%a: memref<64x32xf32>, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
@@ -85,7 +85,7 @@ func.func @half(%a: memref<64x32xf32>, %n: index, %zero: f32) -> f32 attributes 
 // -----
 
 // The rest is read through the buffer itself.
-// REMARK: Function=rest | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (32 of 64 elements are proven to be)"
+// REMARK: Function=rest | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (32 of 64 elements are proven to be overwritten)"
 // CHECK-LABEL: @rest
 // CHECK: memref.alloc() : memref<64xf32
 func.func @rest(%a: memref<64x32xf32>, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {

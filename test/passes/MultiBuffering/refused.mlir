@@ -6,10 +6,10 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-multi-buffer: buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration
+// STRICT: error: smalti-multi-buffer: buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-multi-buffer | Category:smalti-multi-buffer | Function=partial_write | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 8 elements are proven to be); 'memref.store' is not counted: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: [Missed] smalti-multi-buffer | Category:smalti-multi-buffer | Function=partial_write | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'memref.store' is not counted: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
 func.func @partial_write(%a: memref<64x8xf32>, %out: memref<8xf32>, %thread: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -26,7 +26,7 @@ func.func @partial_write(%a: memref<64x8xf32>, %out: memref<8xf32>, %thread: ind
   return
 }
 
-// CHECK: Function=read_first | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before it is overwritten in the iteration (0 of 8 elements are proven to be)"
+// CHECK: Function=read_first | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten)"
 func.func @read_first(%a: memref<64x8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -41,7 +41,7 @@ func.func @read_first(%a: memref<64x8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=masked_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before it is overwritten in the iteration (0 of 8 elements are proven to be); 'vector.transfer_write' is not counted: its mask may disable elements"
+// CHECK: Function=masked_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.transfer_write' is not counted: its mask may disable elements"
 func.func @masked_write(%row: vector<8xf32>, %out: memref<8xf32>, %mask: vector<8xi1>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -55,7 +55,7 @@ func.func @masked_write(%row: vector<8xf32>, %out: memref<8xf32>, %mask: vector<
   return
 }
 
-// CHECK: Function=conditional_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before it is overwritten in the iteration (0 of 8 elements are proven to be); 'scf.if' is not counted: its two branches write different elements"
+// CHECK: Function=conditional_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'scf.if' is not counted: its two branches write different elements"
 func.func @conditional_write(%row: vector<8xf32>, %out: memref<8xf32>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -73,7 +73,7 @@ func.func @conditional_write(%row: vector<8xf32>, %out: memref<8xf32>, %conditio
 
 // The first read of an iteration of the outer loop takes what the inner loop
 // left, in a slot that depends on how often it ran.
-// CHECK: Function=used_outside | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 8 elements are proven to be)"
+// CHECK: Function=used_outside | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten)"
 func.func @used_outside(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -169,7 +169,7 @@ func.func @copy_alignment(%source: memref<64x12xf16>, %init: f16) -> f16 attribu
 }
 
 // A vector that is longer than a row of the window leaves the next row alone.
-// CHECK: Function=gaps | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (12 of 16 elements are proven to be)"
+// CHECK: Function=gaps | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (12 of 16 elements are proven to be overwritten)"
 func.func @gaps(%row: vector<8xf32>, %out: memref<8xf32>) attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -250,7 +250,7 @@ func.func @huge(%v: memref<4611686018427387904xf16>) {
 }
 
 // The inner loop may have a trip count of zero; the values that are read after it are then older.
-// CHECK: Function=maybe_none | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before it is overwritten in the iteration (0 of 8 elements are proven to be); 'vector.store' is not counted: the trip count of 'scf.for' around it cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: Function=maybe_none | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.store' is not counted: the trip count of 'scf.for' around it cannot be determined (the block size is unknown, or control flow may be divergent)"
 func.func @maybe_none(%n: index, %row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -267,7 +267,7 @@ func.func @maybe_none(%n: index, %row: vector<8xf32>, %out: memref<8xf32>) {
 }
 
 // 96 threads write 96 of 128 elements.
-// CHECK: Function=too_few_threads | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (96 of 128 elements are proven to be)"
+// CHECK: Function=too_few_threads | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (96 of 128 elements are proven to be overwritten)"
 func.func @too_few_threads(%a: memref<64x128xf32>, %out: memref<128xf32>) attributes {gpu.known_block_size = array<i32: 96, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -286,7 +286,7 @@ func.func @too_few_threads(%a: memref<64x128xf32>, %out: memref<128xf32>) attrib
 }
 
 // The threads of a block may run the loop a different number of times.
-// CHECK: Function=divergent_loop | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 64 elements are proven to be); 'memref.store' is not counted: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: Function=divergent_loop | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
 func.func @divergent_loop(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -302,7 +302,7 @@ func.func @divergent_loop(%a: memref<64x64xf32>, %out: memref<64xf32>) attribute
 }
 
 // The path of an iteration of the inner loop may change.
-// CHECK: Function=inner_branch | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (0 of 64 elements are proven to be); 'memref.store' is not counted: the condition around it cannot be determined"
+// CHECK: Function=inner_branch | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted: the condition around it cannot be determined"
 func.func @inner_branch(%which: memref<8xi1>, %value: f32, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 8, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -329,7 +329,7 @@ func.func @inner_branch(%which: memref<8xi1>, %value: f32, %out: memref<64xf32>)
 }
 
 // The first iteration of the inner loop reads what the second one writes.
-// CHECK: Function=inner_read | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before it is overwritten in the iteration (2 of 2 elements are proven to be)"
+// CHECK: Function=inner_read | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (2 of 2 elements are proven to be overwritten)"
 func.func @inner_read(%value: f32, %out: memref<2xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -348,7 +348,7 @@ func.func @inner_read(%value: f32, %out: memref<2xf32>) {
   return
 }
 
-// CHECK: Function=never_all | Remark="buffer not multi-buffered: 1 of 8 elements are proven to be overwritten in every iteration"
+// CHECK: Function=never_all | Remark="buffer not multi-buffered: each iteration must overwrite all 8 elements that the loop uses, but is proven to overwrite only 1"
 func.func @never_all(%value: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -112,7 +112,7 @@ func.func @encoding(%source: tensor<4xf32, "csr">, %value: f32) -> tensor<6xf32,
   return %padded : tensor<6xf32, "csr">
 }
 
-// CHECK: Function=complex_elements | Remark="tensor.pad not lowered: elements of type complex<f32> are not valid vector elements"
+// CHECK: Function=complex_elements | Remark="tensor.pad not lowered: elements of type complex<f32> are not valid vector elements; use integers or floats"
 func.func @complex_elements(%source: tensor<4xcomplex<f32>>, %value: complex<f32>) -> tensor<6xcomplex<f32>> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):

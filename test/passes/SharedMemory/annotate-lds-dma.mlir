@@ -68,7 +68,7 @@ llvm.func @loop(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %c: i1) {
 // CHECK-LABEL: @unordered
 // CHECK-NOT: alias_scopes
 // CHECK: llvm.return
-// REMARK: Function=unordered | Remark="LDS accesses not annotated: no wait and barrier order any of the LDS accesses (1) after the LDS DMA loads, so LLVM lets each access wait for all loads (1); place a wait for the loads and a barrier before the accesses"
+// REMARK: Function=unordered | Remark="LDS accesses not annotated: no wait and barrier order any of the LDS accesses (1) after the LDS DMA loads, so LLVM makes each access wait for all loads (1); place a wait for the loads and a barrier before the accesses"
 llvm.func @unordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
   rocdl.load.to.lds %global, %lds, 4, 0, 0 : !llvm.ptr<1>
   rocdl.s.barrier

@@ -173,7 +173,7 @@ func.func @filled_by_waves(%a: memref<64x32xf32>, %i: index) -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=on_the_stack | Remark="rows not padded: the buffer cannot be allocated as padded rows"
+// CHECK: Function=on_the_stack | Remark="rows not padded: the buffer is allocated in a form that does not permit padded rows"
 func.func @on_the_stack(%which: memref<32xindex>, %out: memref<32xf32>) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
   %thread = gpu.thread_id x

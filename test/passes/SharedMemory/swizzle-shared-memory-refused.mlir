@@ -66,7 +66,7 @@ func.func @unaligned(%column: index) -> vector<4xf32> {
   return %v : vector<4xf32>
 }
 
-// CHECK: Function=several_rows | Remark="buffer not swizzled: 'vector.load' is not an access whose index can be permuted chunk by chunk"
+// CHECK: Function=several_rows | Remark="buffer not swizzled: 'vector.load' is not a load or store with an index per dimension, which the swizzle permutes"
 func.func @several_rows() -> vector<2x4xf32> {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -75,7 +75,7 @@ func.func @several_rows() -> vector<2x4xf32> {
   return %v : vector<2x4xf32>
 }
 
-// CHECK: Function=bounds | Remark="buffer not swizzled: 'vector.transfer_read' may be out of bounds"
+// CHECK: Function=bounds | Remark="buffer not swizzled: 'vector.transfer_read' may be out of bounds; mark the transfer as in_bounds"
 func.func @bounds(%column: index) -> vector<4xf32> {
   %zero = arith.constant 0.0 : f32
   %lane = gpu.thread_id x
@@ -93,7 +93,7 @@ func.func @gather(%in: memref<1024xf32>) {
   return
 }
 
-// CHECK: Function=fill | Remark="buffer not swizzled: 'linalg.fill' is not an access whose index can be permuted chunk by chunk"
+// CHECK: Function=fill | Remark="buffer not swizzled: 'linalg.fill' is not a load or store with an index per dimension, which the swizzle permutes"
 func.func @fill(%zero: f32) {
   %buffer = memref.alloc() : memref<64x64xf32, #shared>
   linalg.fill ins(%zero : f32) outs(%buffer : memref<64x64xf32, #shared>)

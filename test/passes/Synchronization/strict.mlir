@@ -257,7 +257,7 @@ gpu.module @allocation {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      // expected-error@+1 {{hazards with 'memref.alloc' not ordered: 'memref.alloc' allocates or frees memory}}
+      // expected-error@+1 {{hazards with 'memref.alloc' not ordered: 'memref.alloc' allocates or frees memory that other buffers may reuse}}
       %s = memref.alloc() : !tile
       memref.store %x, %s[%c0] : !tile
     }

@@ -305,7 +305,7 @@ def test_a_key_that_is_not_a_file(kind: str, tmp_path: Path, key: Path) -> None:
         key.symlink_to(tmp_path / "elsewhere")
     else:
         key.mkdir(0o755)
-    with pytest.raises(Refused, match=f"cache.key is {kind}; remove it to create a new key"):
+    with pytest.raises(Refused, match=f"cache.key, the key of the cache, is {kind}; remove it"):
         DiskCache(tmp_path / "cache", LIMIT, key)
     key.rename(tmp_path / "away")
     assert DiskCache(tmp_path / "cache", LIMIT, key) is not None

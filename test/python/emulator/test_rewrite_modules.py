@@ -203,20 +203,23 @@ def assembly(text: str) -> str:
             "%v = call i32 @__nvvm_reflect(ptr %p)\n store i32 %v, ptr %p\n ret void }",
             "the argument of __nvvm_reflect is not a constant string",
         ),
-        (assembly("mov.b32 $0, $1; /* x"), "the comment is not closed in '/* x'"),
-        (assembly("mov.b32 $0, $1 /* x */ /* ;"), "the comment is not closed in 'mov.b32 $0, $1 /* x */ /*'"),
-        (assembly("mov.b64 $0, $1;"), "32-bit register is used as an operand of a 64-bit type in 'mov.b64 $0, $1'"),
+        (assembly("mov.b32 $0, $1; /* x"), "'/* x': the comment is not closed"),
+        (assembly("mov.b32 $0, $1 /* x */ /* ;"), "'mov.b32 $0, $1 /* x */ /*': the comment is not closed"),
+        (
+            assembly("mov.b64 $0, $1;"),
+            "'mov.b64 $0, $1' is not emulated: 32-bit register is used as an operand of a 64-bit type",
+        ),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; mov.b32 $0, a; }"),
-            "64-bit register is used as an operand of a 32-bit type in 'mov.b32 $0, a'",
+            "'mov.b32 $0, a' is not emulated: 64-bit register is used as an operand of a 32-bit type",
         ),
         (
             assembly("{ .reg .b32 a<2>; mov.b32 {a0, a1}, $1; mov.b32 $0, a0; }"),
-            "32-bit register is used as an operand of a 16-bit type in 'mov.b32 {a0, a1}, $1'",
+            "'mov.b32 {a0, a1}, $1' is not emulated: 32-bit register is used as an operand of a 16-bit type",
         ),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; add.u64 $0, a, a; }"),
-            "32-bit register is used as an operand of a 64-bit type in 'add.u64 $0, a, a'",
+            "'add.u64 $0, a, a' is not emulated: 32-bit register is used as an operand of a 64-bit type",
         ),
     ],
 )

@@ -128,15 +128,15 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["blocks 0 2"], "the range in 'blocks' is not inside the grid"),
         (
             ["hole 0 1"],
-            "the range of a 'hole' or 'guard' is outside of the argument memory, whose size 'memory' states",
+            "a range of 'hole' or 'guard', which the kernel must not access, ends after the argument memory ('memory' bytes)",
         ),
         (
             ["address memory 0 0"],
-            "the offset or the target in 'address' is outside of its argument or of the argument memory",
+            "the offset or the target of 'address' is outside of its argument or of the argument memory ('memory' bytes)",
         ),
         (
             ["value 0 00", "address value 0 0 0"],
-            "the offset or the target in 'address' is outside of its argument or of the argument memory",
+            "the offset or the target of 'address' is outside of its argument or of the argument memory ('memory' bytes)",
         ),
         (["value 0 00", "address value 1 0 0"], "the argument number in 'address' exceeds the number of arguments"),
         (["address stack 0 0"], "'address stack 0 0': 'stack' must be one of: memory, value"),

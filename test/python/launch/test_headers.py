@@ -180,9 +180,9 @@ def test_too_many_tiles(launcher: Any) -> None:
     [
         ((64, 64, 68, 64), "a: the size of dimension 1 must be a multiple of 8"),
         ((64, 64, 64, 68), "b: the stride of dimension 0 must be a multiple of 8"),
-        ((512, 64, 72, 64), "a: the array has more than 65536 B"),
-        ((40000, 64, 0, 64), "a: the array has more than 65536 B"),
-        ((64, (1 << 30) + 8, 8, 1 << 31), "b: the size of dimension 1 exceeds 1073741824, which TMA supports"),
+        ((512, 64, 72, 64), "a: the array has more than the 65536 B that the kernel was compiled for"),
+        ((40000, 64, 0, 64), "a: the array has more than the 65536 B that the kernel was compiled for"),
+        ((64, (1 << 30) + 8, 8, 1 << 31), "b: the size of dimension 1 exceeds 1073741824, the maximum of TMA"),
         ((64, -8, 8, 8), "b: the size of dimension 1 is negative"),
     ],
 )
@@ -247,8 +247,14 @@ triton_xla.entry_func @cube(%x: memref<?x?x?x?xf32> {triton_xla.max_bytes = 2147
     [
         ((2, 3, 8, 16), None),
         # The row-major stride of dimension 0 is 2^63, and 2^64.
-        ((3, 1 << 21, 1 << 21, 1 << 21), "x: the array has more than 2147483648 B"),
-        ((3, 1 << 22, 1 << 21, 1 << 21), "x: the array has more than 2147483648 B"),
+        (
+            (3, 1 << 21, 1 << 21, 1 << 21),
+            "x: the array has more than the 2147483648 B that the kernel was compiled for",
+        ),
+        (
+            (3, 1 << 22, 1 << 21, 1 << 21),
+            "x: the array has more than the 2147483648 B that the kernel was compiled for",
+        ),
         ((1 << 29, 1, 1, 1), "x: the stride of dimension 0 must be a multiple of 24"),
         # A stride that is not computed, of an empty array: 3 * 2^66 is a multiple of 24; 2^63 is not.
         ((0, 3 << 22, 1 << 22, 1 << 22), None),

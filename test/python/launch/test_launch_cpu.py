@@ -339,7 +339,9 @@ def test_a_library_without_an_array_interface_gives_a_reason(scale: Kernel) -> N
             raise BufferError("requires gradients")
 
     source, result = inputs()
-    assert "Stubborn does not expose its memory: requires gradients" in refused(scale, Stubborn(source), result)
+    assert "Stubborn does not provide its memory through DLPack: requires gradients" in refused(
+        scale, Stubborn(source), result
+    )
 
 
 def test_ml_dtypes_arrays() -> None:

@@ -170,7 +170,7 @@ def test_reshaped_layout_keeps_elements_in_their_registers(layout: TiledLayout, 
         try:
             result = layout.reshape(shape, target)
         except ValueError as error:
-            assert "must end at a divisor" in str(error) or "ends inside a vector" in str(error)
+            assert "divides these parts evenly" in str(error) or "ends inside a vector" in str(error)
             continue
         reshaped += 1
         # Numbers of elements in row-major order are those of both shapes.
@@ -211,8 +211,8 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
         (
             [64, 24],
             [48, 32],
-            "dimension 0 of size 48 does not align with the 8 steps of the layout along dimension 0 of shape [64, 24]; "
-            "it must end at a divisor of the steps",
+            "dimension 0 of size 48 cuts across the 8 parts into which the layout splits dimension 0 of shape [64, 24]; "
+            "use a size that divides these parts evenly",
         ),
         ([64, 8], [512, 0], "sizes must be positive, but found [512, 0]"),
         ([60, 8], [480], "shape [60, 8] is not a multiple of the tile [64, 8]"),
@@ -267,7 +267,7 @@ def test_transpose_refuses() -> None:
     for permutation in ([0, 0], [1, 2], [0]):
         with pytest.raises(ValueError):
             named_layout("WGMMA").transpose(permutation)
-    with pytest.raises(ValueError, match="a strided layout has row-major order"):
+    with pytest.raises(ValueError, match="a strided layout is row-major"):
         layouts.transpose(StridedLayout([64, 4], 2), [64, 4], [1, 0])
     moved = layouts.transpose(StridedLayout([64, 1, 4], 2), [64, 1, 4], [1, 0, 2])
     assert isinstance(moved, StridedLayout) and moved.shape == [1, 64, 4]

@@ -254,7 +254,7 @@ def test_block_layout_of_four_warps_is_the_accumulator_of_wgmma() -> None:
         (([16, 8], [0, 1]), "between 1 and 65536"),
         (([16, 8], [1, 1], 0), "between 1 and 65536"),
         (([16, 8], [65536, 65536]), "more than 2147483647 elements"),
-        (([16, 8], [2, 1], 1, [3]), "not in [0, 3)"),
+        (([16, 8], [2, 1], 1, [3]), "must be at least 0 and less than 3"),
         (([16, 8], [2, 1], 1, [0, 0]), "warp_order contains 0 twice; each entry must be unique"),
         (([16, 8], [2, 2], 1, [0]), "must list every part"),
     ],

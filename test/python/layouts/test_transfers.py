@@ -292,7 +292,7 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
             named_layout("WGMMA"),
             MemoryLayout([192, 48], tile=[24, 48]),
             16,
-            "the layout has 4 steps of 16 elements along dimension 0, which do not align with the runs of 24 elements in memory",
+            "the layout splits dimension 0 into 4 parts of 16 elements, and the memory into tiles of 24; one split must refine the other",
         ),
         (
             named_layout("WGMMA_TRANSPOSED"),

@@ -256,9 +256,9 @@ LogicalResult Planner::checkSharedOperands(Operation *op,
     ArrayAttr declared = getDeclaredTransforms(op, mosaic_gpu::kInTransforms,
                                                op->getOperands(), operand);
     if (!isDeclared(*ref, cast<MemRefType>(operand.getType()), declared))
-      return op->emitOpError()
-             << "declares transforms " << declared
-             << " for its operand, but the shared memory has " << ref->str();
+      return op->emitOpError() << "declares transforms " << declared
+                               << " for its operand, but the shared memory has "
+                               << ref->str() << "; both must be equal";
     if (mosaic_gpu::isClusterMemory(cast<MemRefType>(operand.getType())) &&
         (!lowering || !lowering->acceptsPeers()))
       return op->emitOpError() << "cannot be lowered to thread level with "
@@ -280,9 +280,9 @@ LogicalResult block_to_thread::setResultRef(Operation *op, Value result,
   ArrayAttr declared = getDeclaredTransforms(op, mosaic_gpu::kOutTransforms,
                                              op->getResults(), result);
   if (!isDeclared(*ref, cast<MemRefType>(result.getType()), declared))
-    return op->emitOpError()
-           << "declares transforms " << declared
-           << " for its result, but the shared memory has " << ref->str();
+    return op->emitOpError() << "declares transforms " << declared
+                             << " for its result, but the shared memory has "
+                             << ref->str() << "; both must be equal";
   if (ref->layout.swizzleBytes != 16)
     planner.requireSharedAlignment(
         transfers::swizzlePeriod(ref->layout.swizzleBytes));

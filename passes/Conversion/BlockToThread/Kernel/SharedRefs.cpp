@@ -209,7 +209,9 @@ Result block_to_thread::getWindow(const SharedRef &source,
     if (window.isDropped[dim]) {
       if (tile > 1)
         return Result::none("the view drops " + name + ", whose tile size is " +
-                            std::to_string(tile));
+                            std::to_string(tile) +
+                            "; only dimensions with tile size 1 or without a "
+                            "tile can be dropped");
       continue;
     }
     if (tile == 0 && !ref.layout.tile.empty())
@@ -272,7 +274,8 @@ Result block_to_thread::expand(const SharedRef &source,
     int64_t tile = tileOf(source.layout, dim);
     if (sizes.size() > 1 && !ref.layout.tile.empty())
       return Result::none("the op splits dimension " + std::to_string(dim) +
-                          ", which is tiled or follows a tiled dimension");
+                          " after a tiled dimension; tiled dimensions must be "
+                          "last");
     int64_t stride = source.layout.strides[dim];
     SmallVector<int64_t> strides(sizes.size());
     for (size_t part = sizes.size(); part-- > 0;) {
@@ -331,7 +334,7 @@ Result block_to_thread::collapse(const SharedRef &source,
   if (groups.empty() && source.getNumElements() != 1)
     return Result::none("the op collapses " +
                         std::to_string(source.getNumElements()) +
-                        " elements to a scalar");
+                        " elements to a scalar; only 1 element can be");
   if (groups.empty())
     ref.layout.swizzleBytes = 16;
   Result result = checked(std::move(ref));

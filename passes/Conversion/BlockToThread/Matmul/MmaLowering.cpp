@@ -87,9 +87,9 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
                      &accumulator = *planner.find(op.getAccumulator()),
                      &result = *planner.find(op.getResult());
   if (accumulator != result && !accumulator.isSplat())
-    return op.emitOpError()
-           << "has an accumulator in layout " << accumulator.str()
-           << ", but a result in layout " << result.str();
+    return op.emitOpError() << "has an accumulator in layout "
+                            << accumulator.str() << ", but a result in layout "
+                            << result.str() << "; both must be equal";
   if (result.getKind() != Distribution::Kind::Tiled)
     return op.emitOpError()
            << "requires a tiled layout for its result; the result has layout "

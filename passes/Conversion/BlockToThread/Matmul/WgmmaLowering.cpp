@@ -176,9 +176,9 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
                         planner.getGrid(), plan->accumulator, &plan->result)))
     return failure();
   if (accumulator != result && !accumulator.isSplat())
-    return op.emitOpError()
-           << "has an accumulator in layout " << accumulator.str()
-           << ", but a result in layout " << result.str();
+    return op.emitOpError() << "has an accumulator in layout "
+                            << accumulator.str() << ", but a result in layout "
+                            << result.str() << "; both must be equal";
 
   int64_t groups = plan->groups = warps / kWarpsOfGroup;
   int64_t m = type.getDimSize(0), n = type.getDimSize(1),

@@ -132,9 +132,9 @@ static LogicalResult planResults(Operation *op, const Reduction &reduction,
       continue;
     const Distribution &initial = *planner.find(reduction.initial[index]);
     if (!initial.isSplat() && initial != to)
-      return op->emitOpError()
-             << "has an initial value in layout " << initial.str()
-             << ", but a result in layout " << to.str();
+      return op->emitOpError() << "has an initial value in layout "
+                               << initial.str() << ", but a result in layout "
+                               << to.str() << "; both must be equal";
   }
   return success();
 }

@@ -63,7 +63,11 @@ def _wgmma(op: ir.Operation, translator: Translator) -> Translated:
         for memory in (st.v[b],) if in_registers else (left, st.v[b]):
             # All threads issue it together, after their own accesses.
             if not st.touch(memory, False, "the wgmma", site, "wgmma", stream=moment, asynchronous=True):
-                st.stop("out-of-bounds", "the wgmma is not executed, because an operand is out of bounds", site)
+                st.stop(
+                    "out-of-bounds",
+                    "an operand of the wgmma is out of bounds (see the finding before); the simulation stops here",
+                    site,
+                )
         before = st.v[accumulator]
         if not in_registers:
             # With operand A in registers the op includes the fence.

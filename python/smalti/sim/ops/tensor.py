@@ -253,7 +253,11 @@ def _touch(st: Group, memory: MemRef, write: bool, what: str, site: Site) -> Non
     if block is not st.block:
         st.access_remote(block, what, site, (stream.agent, stream.next))
     if not st.touch(memory, write, what, site, PIPE, stream=(stream.agent, stream.next), asynchronous=shared):
-        st.stop("out-of-bounds", f"{what} is not executed, because an operand is out of bounds", site)
+        st.stop(
+            "out-of-bounds",
+            f"an operand of {what} is out of bounds (see the finding before); the simulation stops here",
+            site,
+        )
 
 
 def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[Any]]:

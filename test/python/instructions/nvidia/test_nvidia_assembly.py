@@ -162,9 +162,8 @@ def test_tied_operands() -> None:
 WRONG = {
     "frobnicate.b32 $0, $1;": "asm:frobnicate.b32",
     "{ mov.b32 $0, $1; ld.imaginary.b32 $0, [$1]; }": "asm:ld.imaginary.b32",
-    "add.u32 $0, $1, other;": "undefined name other in 'add.u32 \\$0, \\$1, other'",
-    "add.u32 $0, $1, 1.5;": "floating-point constant 1.5; only operands of type .f32, .f64 and .b64 can be one in "
-    "'add.u32 \\$0, \\$1, 1.5'",
+    "add.u32 $0, $1, other;": "'add.u32 \\$0, \\$1, other': undefined name other",
+    "add.u32 $0, $1, 1.5;": "'add.u32 \\$0, \\$1, 1.5'.*: floating-point constant 1.5; only operands of type .f32, .f64 and .b64 can be one",
     "add.u32 $0, $1, 08;": "invalid number '08'",
     "add.u32 $0, $1, 0b12;": "invalid number '0b12'",
     "add.u32 $0, $1, 1e;": "invalid number '1e'",
@@ -186,8 +185,8 @@ WRONG = {
     "{ mov.b32 $0, $1;": "unmatched '{'",
     "mov.b32 $0, $1; }": "unmatched '}'",
     "mov.b32 $0 $1;": "unexpected text",
-    "bra NOWHERE;": "undefined name NOWHERE in 'bra NOWHERE'",
-    "mov.b32 $0, $9;": "this kind of operand is not supported here in 'mov.b32 \\$0, \\$9'",
+    "bra NOWHERE;": "'bra NOWHERE': undefined name NOWHERE",
+    "mov.b32 $0, $9;": "'mov.b32 \\$0, \\$9' is not emulated: this kind of operand is not supported here",
 }
 
 

@@ -142,7 +142,7 @@ PARTED = "scf.if %first {{\n{}}} else {{\n{}}}\n"
 WRONG = {
     "nothing initializes it": (JOIN, "joins named barrier 1, which is uninitialized"),
     "not for all to see": (PARTED.format(INIT, "") + JOIN + SIGNAL + WAIT, "its initialization is not ordered before"),
-    "not joined": (INIT + "gpu.barrier\n" + SIGNAL + WAIT, "waits for a named barrier without having joined one"),
+    "not joined": (INIT + "gpu.barrier\n" + SIGNAL + WAIT, "waits for a named barrier, but has not joined one"),
     "joined late": (
         INIT + "gpu.barrier\n" + PARTED.format(SIGNAL + SIGNAL, JOIN + WAIT),
         "named barrier 1 may complete before wave 1 joins it",

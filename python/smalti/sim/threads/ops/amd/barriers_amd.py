@@ -303,7 +303,11 @@ def _members(st: Any, what: str, site: Site) -> list[tuple[Any, Member]]:
     """The active waves, and their memberships."""
     for warp in st.active_warps():
         if warp.member is None:
-            st.stop("barrier", f"{warp.name} {what} a named barrier without having joined one", site)
+            st.stop(
+                "barrier",
+                f"{warp.name} {what} a named barrier, but has not joined one; execute rocdl.s.barrier.join before",
+                site,
+            )
     return [(warp, warp.member) for warp in st.active_warps()]
 
 
