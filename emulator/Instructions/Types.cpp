@@ -200,6 +200,7 @@ constexpr ElementType types[] = {
     floatType<E5M2, E5M2::encoding>("f8E5M2"),
     floatType<E4M3OneZero, E4M3OneZero::encoding>("f8E4M3FNUZ"),
     floatType<E5M2OneZero, E5M2OneZero::encoding>("f8E5M2FNUZ"),
+    floatType<E4M3OneZeroBias11, E4M3OneZeroBias11::encoding>("f8E4M3B11FNUZ"),
     floatType<E4M3WithInfinity, E4M3WithInfinity::encoding>("f8E4M3"),
     floatType<E3M4, E3M4::encoding>("f8E3M4"),
     {"f8E8M0FNU", ElementType::Float, 8, 1, readSmall<E8M0, 8>, writeE8M0,

@@ -188,6 +188,36 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def SmaltiGuardFolds : Pass<"smalti-guard-folds", "::mlir::ModuleOp"> {
+  let summary = "Protects ops whose results upstream's constant folding gets wrong";
+  let description = [{
+    Upstream's folders give other results than the targets for these ops on constants:
+    - `math.atan2` of two zeros becomes NaN. The pass replaces the second operand by 1 with its sign if both are zeros,
+      which does not change the result: 0 or pi with the sign of the first operand.
+    - `arith.truncf`, `arith.sitofp` and `arith.uitofp` to a float of at most 8 bits become an infinity or NaN out of
+      range, or 0 with 4 and 6 bits. `arith.extf` of a NaN of `f8E8M0FNU` becomes an infinity. The pass replaces these
+      conversions by the integer ops of `smalti-lower-math`, which saturate and fold correctly.
+
+    Only ops whose operands may become constants are changed: values that depend on a function argument or on memory
+    through casts and arithmetic of floats are not. The pass must run before `canonicalize`. It changes functions
+    (`func.func`, `triton_xla.entry_func`), but not kernels in a `gpu.module`.
+
+    Cost: linear in the number of ops. In the code, four ops for each `math.atan2` that does not become a constant, and
+    about 15 for each conversion.
+
+    Example: the result is the constant 0.
+
+    ```mlir
+    func.func @angle() -> f32 {
+      %zero = arith.constant 0.0 : f32
+      %r = math.atan2 %zero, %zero : f32
+      return %r : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def SmaltiFinalizeKernels : Pass<"smalti-finalize-kernels", "::mlir::ModuleOp"> {
   let summary = "Prepares kernels in the LLVM dialect for code generation";
   let description = [{

@@ -36,13 +36,22 @@ static void buildSimplification(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
 }
 
+/// On a module: expands ops of tiles.
+static void addExpansion(OpPassManager &pm,
+                         const SmaltiExpandTileOpsOptions &options) {
+  pm.nest<triton_xla::EntryFuncOp>().addPass(
+      createSmaltiExpandTileOps(options));
+  // arith.scaling_truncf becomes a truncation.
+  pm.addPass(createSmaltiGuardFolds());
+}
+
 /// On a module: lowers every triton_xla.entry_func to a block-level kernel in
 /// its own gpu.module.
 static void buildTilesToBlocks(OpPassManager &pm, const Target &target,
                                const SmaltiCompileOptions &chosen) {
   SmaltiExpandTileOpsOptions expand;
   expand.target = target.name.str();
-  pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps(expand));
+  addExpansion(pm, expand);
   // No rasterization order is chosen if the target table has no L2 size.
   const targets::Timing *timing = targets::lookupTiming(target.name);
   bool canEstimate = timing && timing->cacheBytes != 0;
@@ -242,6 +251,7 @@ void smalti::buildGPUPipeline(OpPassManager &pm, const Target &target,
   addLegalityCheck(pm, target);
   addVerifier(pm, target, /*memory=*/false);
   if (!isLaunched) {
+    pm.addPass(createSmaltiGuardFolds());
     // Only in functions: in block-level kernels, canonicalization would create
     // ops without layouts.
     buildSimplification(pm.nest<func::FuncOp>());
@@ -275,6 +285,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   bool isLast = options.stopAfter == Level::Tile;
   addLegalityCheck(pm, target);
   addVerifier(pm, target, /*memory=*/!isLast);
+  pm.addPass(createSmaltiGuardFolds());
   buildSimplification(pm);
   pm.addPass(createCSEPass());
   if (isLast)
@@ -284,7 +295,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   tiles.keep = {"squeeze_dims", "split", "histogram",    "sort",
                 "random_bits",  "dot",   "ipowi",        "index_switch",
                 "tensor.extract"};
-  pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiExpandTileOps(tiles));
+  addExpansion(pm, tiles);
   ConvertTritonXLAToCPUOptions convert;
   convert.vectorWidth = VectorWidth::Host;
   pm.addPass(createConvertTritonXLAToCPU(convert));

@@ -54,9 +54,7 @@ bool smalti::convertsSmallFloats(Operation *op) {
           isSmallFloat(getElementTypeOrSelf(op->getResult(0).getType())));
 }
 
-/// Whether expandSmallFloats() supports the conversion, an arith.extf or
-/// arith.truncf.
-static bool isSmallFloatConversion(Operation *op) {
+bool smalti::canExpandSmallFloats(Operation *op) {
   if (!convertsSmallFloats(op))
     return false;
   if (Type from = getElementTypeOrSelf(op->getOperand(0).getType());
@@ -90,7 +88,7 @@ bool smalti::computesSmallFloats(Operation *op) {
 }
 
 LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
-  if (!convertsSmallFloats(op) || isSmallFloatConversion(op))
+  if (!convertsSmallFloats(op) || canExpandSmallFloats(op))
     return success();
   return op->emitOpError()
          << "converts " << getElementTypeOrSelf(op->getOperand(0).getType())
@@ -333,6 +331,8 @@ void Expansion::run() {
   op->erase();
 }
 
+void smalti::expandSmallFloatConversion(Operation *op) { Expansion(op).run(); }
+
 void smalti::expandSmallFloats(Operation *root) {
   SmallVector<Operation *> conversions;
   root->walk([&](Operation *op) {
@@ -340,5 +340,5 @@ void smalti::expandSmallFloats(Operation *root) {
       conversions.push_back(op);
   });
   for (Operation *op : conversions)
-    Expansion(op).run();
+    expandSmallFloatConversion(op);
 }

@@ -40,6 +40,12 @@ bool computesSmallFloats(mlir::Operation *op);
 /// does not support it.
 llvm::LogicalResult checkSmallFloatConversion(mlir::Operation *op);
 
+/// Whether the op converts small floats and expandSmallFloats() supports it.
+bool canExpandSmallFloats(mlir::Operation *op);
+
+/// Expands one conversion like expandSmallFloats(), and erases the op.
+void expandSmallFloatConversion(mlir::Operation *op);
+
 /// Expands conversions from and to small floats to integer ops, for targets
 /// that do not have an instruction for them. A truncation or a conversion from
 /// an integer rounds once, to nearest even, and saturates, also from infinity.

@@ -176,6 +176,43 @@ def test_functions(op: str, function: Any) -> None:
     assert np.all(np.abs(actual - value.data) <= 2 * value.error)
 
 
+def test_special_values() -> None:
+    x = np.array([-0.0, -0.3, -0.5, -1.5, 2.5, np.inf, -np.inf, np.nan])
+    rounded = unary("math.round %x", "f64", x).data
+    np.testing.assert_array_equal(rounded, [-0.0, -0.0, -1, -2, 3, np.inf, -np.inf, np.nan])
+    np.testing.assert_array_equal(np.signbit(rounded), np.signbit(x))
+    roots = run(
+        """
+  %half = arith.constant 0.5 : f64
+  %c0 = arith.constant 0 : index
+  %x = memref.load %a[%c0] : memref<2xf64>
+  %y = math.powf %x, %half : f64
+  memref.store %y, %a[%c0] : memref<2xf64>""",
+        "%a: memref<2xf64>",
+        np.array([-np.inf, 0]),
+    )[0].data
+    assert roots[0] == np.inf
+    # f8E8M0FNU does not have a zero, negative numbers or infinity, and exceeds the range of f16.
+    y = np.array([0.0, -0.0, -1.0, 1e-300, 4.0, np.inf, np.nan, -np.inf])
+    scales = unary("arith.truncf %x", "f64", y, "f8E8M0FNU").data
+    np.testing.assert_array_equal(scales, [2.0**-127, 2.0**-127, np.nan, 2.0**-127, 4, 2.0**127, np.nan, np.nan])
+    assert unary("arith.extf %x", "f8E8M0FNU", np.full(8, 2.0**100), "f16").data[0] == np.inf
+    assert unary("arith.truncf %x", "f64", np.full(8, np.nan), "f6E3M2FN").data[0] == 28
+
+
+def test_division_of_the_smallest_integer() -> None:
+    smallest = np.full(8, -(2**63))
+    divisors = np.array([3, -3, 2, -2, 7, 2**63 - 1, -(2**63), -(2**63) + 1])
+    quotients = [-int(2**63 // abs(d)) if d > 0 else int(2**63 // abs(d)) for d in divisors.tolist()]
+    np.testing.assert_array_equal(binary("arith.divsi", "i64", smallest, divisors).data, quotients)
+    remainders = [-(2**63) - q * d for q, d in zip(quotients, divisors.tolist(), strict=True)]
+    np.testing.assert_array_equal(binary("arith.remsi", "i64", smallest, divisors).data, remainders)
+    np.testing.assert_array_equal(
+        binary("arith.ceildivsi", "i64", smallest, divisors).data,
+        [q + (1 if r and d < 0 else 0) for q, r, d in zip(quotients, remainders, divisors.tolist(), strict=True)],
+    )
+
+
 def test_fma_in_f64_is_not_exact() -> None:
     body = """
   %x = triton_xla.extract %a[0] [8] [1] : memref<8xf64> to tensor<8xf64>

@@ -11,11 +11,13 @@ namespace smalti::emulator {
 /// An 8-bit float with one zero, one NaN (the code of the other zero) and no
 /// infinity (CDNA3 ISA, "Data formats: FP8 and BF8"). Its bias is one more than
 /// that of the OCP types.
-template <int exponentBits, int mantissaBits> struct OneZeroFloat {
+template <int exponentBits, int mantissaBits,
+          int exponentBias = 1 << (exponentBits - 1)>
+struct OneZeroFloat {
   using Storage = uint8_t;
   static constexpr int bits = 8;
   static constexpr int mantissa = mantissaBits;
-  static constexpr int bias = 1 << (exponentBits - 1);
+  static constexpr int bias = exponentBias;
   static constexpr int minExponent = 1 - bias;
   static constexpr int nanCode = 0x80;
   static constexpr int maxCode = 0x7f;
@@ -48,6 +50,8 @@ template <int exponentBits, int mantissaBits> struct OneZeroFloat {
 
 using E4M3OneZero = OneZeroFloat<4, 3>;
 using E5M2OneZero = OneZeroFloat<5, 2>;
+// Of no instruction, but of MLIR: f8E4M3B11FNUZ.
+using E4M3OneZeroBias11 = OneZeroFloat<4, 3, 11>;
 
 /// An `fp8` scale without a sign (CDNA5 ISA, "E5M3"): all ones is NaN.
 struct E5M3 {

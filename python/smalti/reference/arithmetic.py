@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -120,9 +120,8 @@ def integer_operation(function: Callable[..., Any], unsigned: bool = False) -> H
 
 def _truncated_quotient(a: Any, b: Any) -> Any:
     """Integer division that rounds toward zero, as in arith. numpy rounds down."""
-    divisor = cast(Any, np.where(b == 0, 1, b))
-    quotient = np.abs(a) // np.abs(divisor)
-    return cast(Any, np.where((a < 0) == (divisor < 0), quotient, -quotient))
+    divisor = _nonzero(b)
+    return a // divisor + ((a % divisor != 0) & ((a < 0) != (divisor < 0)))
 
 
 def _remainder(a: Any, b: Any) -> Any:
@@ -139,7 +138,7 @@ _INTEGER_FUNCTIONS: tuple[tuple[str, Callable[[Any, Any], Any], bool], ...] = (
     ("muli", np.multiply, False),
     ("divsi", _truncated_quotient, False),
     ("remsi", _remainder, False),
-    ("ceildivsi", lambda a, b: -((-a) // _nonzero(b)), False),
+    ("ceildivsi", lambda a, b: a // _nonzero(b) + (a % _nonzero(b) != 0), False),
     ("floordivsi", lambda a, b: a // _nonzero(b), False),
     ("divui", lambda a, b: a // _nonzero(b), True),
     ("remui", lambda a, b: a % _nonzero(b), True),
@@ -242,13 +241,9 @@ def select(condition: Value, a: Value, b: Value) -> Value:
     return Value(data, np.where(error_of(condition) != 0, either, error))
 
 
-@handles("arith.extf")
-def _extf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
-    return operands[0]
-
-
-@handles("arith.truncf")
-def _truncf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+# f8E8M0FNU has a larger range than f16.
+@handles("arith.extf", "arith.truncf")
+def _convert_float(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     return rounded(operands[0].data, element_type(op.results[0].type), operands[0].error, exact=True)
 
 
@@ -300,8 +295,11 @@ def _fptoint(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 @handles("arith.bitcast")
 def _bitcast(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     source, result = element_type(op.operands[0].type), element_type(op.results[0].type)
-    bits = (
-        np.ascontiguousarray(operands[0].data.astype(source.numpy)).view(result.numpy).reshape(operands[0].data.shape)
-    )
+    data = operands[0].data
+    if source.bits < 8:
+        data = unsigned_of(data, source.bits)
+    # numpy stores numbers of less than a byte in the low bits of one.
+    types = [np.dtype(np.uint8) if ty.kind == "i" and ty.bits < 8 else ty.numpy for ty in (source, result)]
+    bits = np.ascontiguousarray(data.astype(types[0])).view(types[1]).reshape(data.shape)
     data = bits.astype(np.float64) if result.kind == "f" else wrap(bits, width_of(result))
     return Value(data, unknown_where(is_uncertain(*operands), data.shape))

@@ -35,7 +35,7 @@ def _elements(function: Callable[..., float]) -> Callable[..., np.ndarray]:
 
 def _round_half_away(x: np.ndarray) -> np.ndarray:
     whole = np.trunc(x)
-    return whole + np.where(np.abs(x - whole) >= 0.5, np.copysign(1.0, x), 0.0)
+    return np.copysign(np.abs(whole) + (np.abs(x - whole) >= 0.5), x)
 
 
 def _reciprocal_root(x: Any) -> Any:
@@ -81,7 +81,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log10": np.log10,
     "log1p": np.log1p,
     "log2": np.log2,
-    "powf": np.power,
+    # numpy.power computes x**0.5 as a square root, which is -0 for -0 and NaN for -inf.
+    "powf": np.float_power,
     "rsqrt": _reciprocal_root,
     "sinh": np.sinh,
     "sqrt": np.sqrt,

@@ -139,6 +139,9 @@ def smallest_normal(ty: dtypes.ElementType) -> float:
     return float(cast(Any, ml_dtypes).finfo(ty.numpy).smallest_normal)
 
 
+_WITHOUT_NAN = ("f6E2M3FN", "f6E3M2FN", "f4E2M1FN")
+
+
 def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, *, exact: bool = False) -> Value:
     """A float result that an implementation rounds to `ty`. `error` is the propagated error bound.
 
@@ -151,6 +154,11 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
         if ty.bits <= 8:
             # Conversions to floats of at most 8 bits saturate, also from infinity, as on GPUs.
             data = np.clip(data, -largest, largest)
+            if ty.mlir == "f8E8M0FNU":
+                # The type does not have a zero.
+                data = np.where(data >= 0, np.maximum(data, 2.0**-127), data)
+            elif ty.mlir in _WITHOUT_NAN:
+                data = np.where(np.isnan(data), largest, data)
         stored = data.astype(ty.numpy).astype(np.float64)
         # Half the distance of two numbers: normal ones, or subnormal ones.
         lost: Any = ty.rounding * np.maximum(np.abs(data), smallest)
@@ -175,6 +183,9 @@ def attribute_data(attribute: Any, ty: Any) -> np.ndarray:
     values: Any = attribute
     if not isinstance(attribute, ir.DenseElementsAttr):
         flat = np.asarray([values.value])
+        if element.mlir == "f8E8M0FNU":
+            # LLVM converts the NaN of this type to an infinity.
+            flat = np.where(np.isinf(flat), np.nan, flat)
     elif element.kind == "f":
         flat = np.frombuffer(_smalti.dense_bytes(attribute), element.numpy)
     else:

@@ -55,7 +55,9 @@ def convert_float(x: Array, dtype: np.dtype[Any]) -> Array:
     conversions (NVIDIAConversions.cpp: `cvt` with `.satfinite`)."""
     array = np.asarray(x)
     source, target = (instructions.type_name(ty) for ty in (array.dtype, dtype))
-    return instructions.convert(array, source, target, saturate=dtype.itemsize == 1)
+    result = instructions.convert(array, source, target, saturate=dtype.itemsize == 1)
+    # Instructions ignore the sign, but the compiler's conversions do not.
+    return np.where(array < 0, dtype.type(np.nan), result) if target == "f8E8M0FNU" else result
 
 
 def _to_integer(x: Array, bits: int, unsigned: bool) -> Array:
