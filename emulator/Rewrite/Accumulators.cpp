@@ -128,27 +128,45 @@ Value *Tracker::numberOf(Value *value, unsigned leaf) {
   return made;
 }
 
-/// The accumulators of a wgmma usually have the same number: PHI nodes with the
-/// same operands are merged.
+/// The accumulators of a wgmma usually have the same number: equal PHI nodes
+/// are merged. Those of nested loops refer to each other, so all PHI nodes of a
+/// block start in one class, which is split until the operands are equal.
 void Tracker::unifyJoins() {
-  using Key = std::pair<BasicBlock *, std::vector<Value *>>;
-  for (bool isChanged = true; isChanged;) {
-    isChanged = false;
-    std::map<Key, PHINode *> known;
-    SmallVector<PHINode *> kept;
+  DenseMap<Value *, unsigned> classes;
+  for (PHINode *join : joins)
+    classes[join] = 0;
+  using Operand = std::pair<Value *, unsigned>;
+  for (size_t count = 0; count < joins.size();) {
+    std::map<std::pair<BasicBlock *, std::vector<Operand>>, unsigned> known;
+    DenseMap<Value *, unsigned> next;
     for (PHINode *join : joins) {
-      Key key(join->getParent(), {join->op_begin(), join->op_end()});
-      auto [first, isNew] = known.try_emplace(key, join);
-      if (isNew) {
-        kept.push_back(join);
-        continue;
+      std::vector<Operand> operands;
+      for (Value *value : join->incoming_values()) {
+        auto it = classes.find(value);
+        operands.push_back(it == classes.end() ? Operand(value, 0)
+                                               : Operand(nullptr, it->second));
       }
-      join->replaceAllUsesWith(first->second);
-      join->eraseFromParent();
-      isChanged = true;
+      next[join] = known
+                       .try_emplace({join->getParent(), std::move(operands)},
+                                    known.size())
+                       .first->second;
     }
-    joins = std::move(kept);
+    classes = std::move(next);
+    if (known.size() == count)
+      break;
+    count = known.size();
   }
+  DenseMap<unsigned, PHINode *> kept;
+  for (PHINode *join : joins) {
+    PHINode *&first = kept[classes[join]];
+    if (!first) {
+      first = join;
+      continue;
+    }
+    join->replaceAllUsesWith(first);
+    join->eraseFromParent();
+  }
+  joins.clear();
 }
 
 Value *Tracker::makeNumber(Value *value, unsigned leaf) {

@@ -247,9 +247,9 @@ private:
                                                   type.getShape());
   }
 
-  /// A buffer that a TMA load fills.
+  /// A buffer that a TMA load or a store of all threads fills.
   struct TensorBuffer {
-    mlir::Value memory; ///< destination of the TMA load
+    mlir::Value memory; ///< destination of the load or store
     mlir::Value tile;   ///< operand of the wgmma
     mlir::ArrayAttr transforms, tileTransforms;
   };
@@ -258,9 +258,12 @@ private:
   void emitWgmmaDot(const WgmmaDot &dot);
   TensorBuffer allocateTensorBuffer(mlir::Location loc,
                                     const TensorWindow &window);
+  TensorBuffer storeInvariantTile(mlir::Location loc,
+                                  const TensorWindow &window);
   mlir::Value coordinate(mlir::Location loc, mlir::OpFoldResult offset);
   mlir::SmallVector<mlir::Value> coordinates(mlir::Location loc,
                                              const TensorWindow &window);
+  void emitProxyFence(mlir::Location loc);
   void emitTensorStore(triton_xla::InsertOp op, const TensorWindow &window);
   void emitTensorLoad(mlir::Location loc, const TensorWindow &window,
                       const TensorBuffer &buffer, mlir::Value barrier);
@@ -298,6 +301,9 @@ private:
   /// For each wgmma dot, the mbarrier of its TMA loads and the parity of the
   /// next phase.
   llvm::DenseMap<mlir::Operation *, mlir::Value> barriers, phases;
+  /// The buffers of tiles from outside the loops of wgmma dots, and those of
+  /// tiles of which the dots use the transpose.
+  llvm::DenseMap<mlir::Value, TensorBuffer> invariantTiles[2];
 };
 
 } // namespace smalti

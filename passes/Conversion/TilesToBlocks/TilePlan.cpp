@@ -418,9 +418,10 @@ bool Planner::chooseWarpgroups() {
   }
   plan.block.numWarps = *groups * 4;
   for (WgmmaDot &dot : plans) {
-    if (dot.lhs)
+    if (dot.copiesLhs())
       plan.tensorCopies.insert(dot.lhs->load);
-    plan.tensorCopies.insert(dot.rhs.load);
+    if (dot.copiesRhs())
+      plan.tensorCopies.insert(dot.rhs.load);
     plan.wgmmaDots.insert({dot.dot.getOperation(), std::move(dot)});
   }
   return true;
@@ -614,14 +615,15 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
 void Planner::chooseAsyncCopies() {
   bool isWanted = copies == OperandCopies::Async ||
                   (copies == OperandCopies::Auto && target.minAsyncCopyBytes);
-  if (!isWanted || target.asyncCopy == targets::AsyncCopyKind::None)
+  if (!isWanted || target.asyncCopy == targets::AsyncCopyKind::None ||
+      !plan.wgmmaDots.empty())
     return;
   plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
     bool feedsDot = llvm::any_of(getOperandUses(extract), [](OpOperand *use) {
       auto dot = dyn_cast<triton_xla::DotOp>(use->getOwner());
       return dot && use->get() != dot.getAccumulator();
     });
-    if (!feedsDot || plan.tensorCopies.contains(extract))
+    if (!feedsDot)
       return;
     if (std::optional<std::string> reason =
             getAsyncCopyRejectionReason(extract)) {

@@ -34,6 +34,19 @@ using namespace smalti;
 static constexpr llvm::StringLiteral kPassName =
     "convert-triton-xla-to-mosaic-gpu";
 
+/// How a wgmma gets its operands, for a remark.
+static std::string describeOperands(const WgmmaDot &dot) {
+  if (dot.copiesLhs() && dot.copiesRhs())
+    return "TMA loads of A and B";
+  constexpr llvm::StringLiteral stored = "stored to shared memory once";
+  return llvm::formatv("{0}, {1}",
+                       dot.copiesLhs() ? "TMA load of A"
+                       : dot.lhs       ? "A " + stored.str()
+                                       : "A in registers",
+                       dot.copiesRhs() ? "TMA load of B" : "B " + stored.str())
+      .str();
+}
+
 namespace {
 
 struct ConvertTritonXLAToMosaicGPU
@@ -152,9 +165,7 @@ struct ConvertTritonXLAToMosaicGPU
           << cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1)
           << "x" << lhs.getDimSize(1) << " on " << plan.block.numWarps / 4
           << (plan.block.numWarps == 4 ? " warpgroup; " : " warpgroups; ")
-          << (dot.lhs ? "TMA loads of A and B, "
-                      : "A in registers, TMA load of B, ")
-          << dot.getBytes() << " B";
+          << describeOperands(dot) << ", " << dot.getBytes() << " B";
     }
     for (const auto &[insert, reason] : plan.missedTensorStores)
       remarkMissed(insert, kPassName) << "TMA store not used: " << reason;

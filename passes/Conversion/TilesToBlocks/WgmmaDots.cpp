@@ -9,6 +9,7 @@
 #include "smalti/targets/Target.h"
 
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -69,6 +70,26 @@ int64_t TensorWindow::getBytes() const {
 SmallVector<int64_t> TensorWindow::getTiling() const {
   return {getShape()[0],
           swizzleBytes * 8 / window.tile.getElementTypeBitWidth()};
+}
+
+/// Chooses the swizzle of the tile in shared memory.
+static Reason planSwizzle(TensorWindow &plan) {
+  SmallVector<int64_t> shape = plan.getShape();
+  int64_t rowBytes = shape[1] * plan.window.tile.getElementTypeBitWidth() / 8;
+  for (int64_t swizzle : {128, 64, 32})
+    if (plan.swizzleBytes == 0 && rowBytes % swizzle == 0)
+      plan.swizzleBytes = swizzle;
+  if (plan.swizzleBytes == 0)
+    return llvm::formatv(
+               "rows of the tile have {0} B, which is not a multiple of 32 B",
+               rowBytes)
+        .str();
+  if (shape[0] % kSwizzleRows != 0 || shape[0] > kMaxBox)
+    return llvm::formatv(
+               "the tile has {0} rows; a multiple of {1} up to {2} is required",
+               shape[0], kSwizzleRows, kMaxBox)
+        .str();
+  return std::nullopt;
 }
 
 Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
@@ -134,23 +155,7 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
                            type.getDimSize(contiguous), strides[dim])
           .str();
   }
-
-  SmallVector<int64_t> shape = plan.getShape();
-  int64_t rowBytes = shape[1] * elementBytes;
-  for (int64_t swizzle : {128, 64, 32})
-    if (plan.swizzleBytes == 0 && rowBytes % swizzle == 0)
-      plan.swizzleBytes = swizzle;
-  if (plan.swizzleBytes == 0)
-    return llvm::formatv(
-               "rows of the tile have {0} B, which is not a multiple of 32 B",
-               rowBytes)
-        .str();
-  if (shape[0] % kSwizzleRows != 0 || shape[0] > kMaxBox)
-    return llvm::formatv(
-               "the tile has {0} rows; a multiple of {1} up to {2} is required",
-               shape[0], kSwizzleRows, kMaxBox)
-        .str();
-  return std::nullopt;
+  return planSwizzle(plan);
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,13 +169,27 @@ static bool isComputed(Value tile) {
   return !tile.getDefiningOp<triton_xla::ExtractOp>() && !isSplat(tile);
 }
 
+/// Whether a tile does not change in the loop of a dot.
+static bool isInvariant(triton_xla::DotOp dot, Value tile) {
+  if (triton_xla::TransposeOp transpose = getOperandTranspose(tile))
+    tile = transpose.getTile();
+  auto loop = dot->getParentOfType<LoopLikeOpInterface>();
+  return loop && loop.isDefinedOutsideOfLoop(tile) && !isSplat(tile);
+}
+
 static Reason planOperand(triton_xla::DotOp dot, Value operand,
                           TensorWindow &plan) {
+  bool isStored = isInvariant(dot, operand);
   if (triton_xla::TransposeOp transpose = getOperandTranspose(operand)) {
-    if (!operand.hasOneUse())
+    if (!isStored && !operand.hasOneUse())
       return std::string("the transposed tile has uses other than this dot");
     plan.isViewTransposed = true;
     operand = transpose.getTile();
+  }
+  if (isStored) {
+    plan.stored = operand;
+    plan.window.tile = cast<RankedTensorType>(operand.getType());
+    return planSwizzle(plan);
   }
   auto extract = operand.getDefiningOp<triton_xla::ExtractOp>();
   if (!extract)
@@ -227,7 +246,8 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
     return std::string(
         "operands A and B are the same tile; two different loads are required");
   // A 16-bit operand A in registers has the layout of the accumulator.
-  bool isInRegisters = is16Bit && isComputed(dot.getLhs());
+  bool isInRegisters =
+      is16Bit && isComputed(dot.getLhs()) && !isInvariant(dot, dot.getLhs());
   if (!isInRegisters)
     if (Reason reason = planOperand(dot, dot.getLhs(), plan.lhs.emplace()))
       return "TMA cannot load operand A: " + *reason;

@@ -24,13 +24,16 @@ struct Target;
 /// memory.
 struct TensorWindow {
   Window window;
+  /// A tile from outside the loop of a dot, which threads store to shared
+  /// memory once; null if TMA loads the tile. Only `window.tile` is valid then.
+  mlir::Value stored;
   /// Whether the first dimension of the tile is contiguous. The last dimension
   /// in shared memory is always the contiguous one.
   bool isTransposed = false;
   /// Whether the dot uses the transpose of the tile.
   bool isViewTransposed = false;
   int64_t swizzleBytes = 0;
-  /// The op that loads the tile.
+  /// The op that loads the tile with TMA.
   mlir::Operation *load = nullptr;
 
   /// Whether the first dimension of the operand is contiguous.
@@ -51,9 +54,13 @@ struct WgmmaDot {
   std::optional<TensorWindow> lhs;
   TensorWindow rhs;
 
+  bool copiesLhs() const { return lhs && !lhs->stored; }
+  bool copiesRhs() const { return !rhs.stored; }
+
   /// Bytes of the TMA loads.
   int64_t getBytes() const {
-    return rhs.getBytes() + (lhs ? lhs->getBytes() : 0);
+    return (copiesRhs() ? rhs.getBytes() : 0) +
+           (copiesLhs() ? lhs->getBytes() : 0);
   }
 };
 

@@ -27,7 +27,8 @@ SmallVector<Operation *> TileEmitter::wgmmaIn(Operation *op) const {
   SmallVector<Operation *> dots;
   if (!plan.wgmmaDots.empty())
     op->walk([&](triton_xla::DotOp dot) {
-      if (plan.wgmmaDots.contains(dot))
+      const auto *it = plan.wgmmaDots.find(dot);
+      if (it != plan.wgmmaDots.end() && it->second.getBytes() != 0)
         dots.push_back(dot);
     });
   return dots;
@@ -45,7 +46,7 @@ void TileEmitter::setPhases(ArrayRef<Operation *> dots, ValueRange values) {
 
 /// Creates an mbarrier for each wgmma dot and initializes it once.
 void TileEmitter::emitWarpgroupBarriers() {
-  if (plan.wgmmaDots.empty())
+  if (plan.tensorCopies.empty())
     return;
   MLIRContext *context = builder.getContext();
   Location loc = func.getLoc();
@@ -53,7 +54,7 @@ void TileEmitter::emitWarpgroupBarriers() {
   auto pointerType = LLVM::LLVMPointerType::get(
       context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
   Value before = arith::ConstantIntOp::create(builder, loc, 0, 1);
-  for (const auto &[op, dot] : plan.wgmmaDots) {
+  for (Operation *op : wgmmaIn(func)) {
     Location dotLoc = op->getLoc();
     Value barrier = allocateBuffer(dotLoc, {}, type);
     Value address = memref::ExtractAlignedPointerAsIndexOp::create(
@@ -107,6 +108,42 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
     buffer.tileTransforms = transforms(tiling);
   }
   return buffer;
+}
+
+/// Stores a tile from outside the loop of a dot once, after its definition.
+TileEmitter::TensorBuffer
+TileEmitter::storeInvariantTile(Location loc, const TensorWindow &window) {
+  Value tile = window.stored;
+  TensorBuffer &buffer = invariantTiles[window.isViewTransposed][tile];
+  if (buffer.memory)
+    return buffer;
+  buffer = allocateTensorBuffer(loc, window);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(mapping.lookup(tile));
+  // The dots of the previous iteration have read the buffer.
+  Block *block = tile.getParentBlock();
+  if (plan.persistentBlocks != 0 || block->getParentOp() != func.getOperation())
+    gpu::BarrierOp::create(builder, loc);
+  auto store = mosaic_gpu::VectorStoreOp::create(
+      builder, loc, mapping.lookup(tile), buffer.memory,
+      /*optimized=*/BoolAttr(),
+      /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
+  setLayouts(store, {storageLayout(tile)}, {});
+  store->setAttr(mosaic_gpu::kInTransforms,
+                 builder.getArrayAttr({buffer.transforms}));
+  emitProxyFence(loc);
+  return buffer;
+}
+
+/// Makes the writes of all threads to shared memory visible to wgmma and TMA.
+void TileEmitter::emitProxyFence(Location loc) {
+  NVVM::FenceProxyOp::create(
+      builder, loc,
+      NVVM::ProxyKindAttr::get(builder.getContext(),
+                               NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(builder.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+  gpu::BarrierOp::create(builder, loc);
 }
 
 /// The offset as a TMA coordinate. An offset beyond the limit is out of bounds
@@ -185,22 +222,28 @@ void TileEmitter::emitTensorLoad(Location loc, const TensorWindow &window,
 void TileEmitter::emitWgmmaDot(const WgmmaDot &dot) {
   triton_xla::DotOp op = dot.dot;
   Location loc = op.getLoc();
-  Value barrier = barriers.lookup(op);
+  auto getBuffer = [&](Value operand, const TensorWindow &window) {
+    return window.stored ? storeInvariantTile(operand.getLoc(), window)
+                         : allocateTensorBuffer(operand.getLoc(), window);
+  };
   TensorBuffer lhs;
   if (dot.lhs)
-    lhs = allocateTensorBuffer(op.getLhs().getLoc(), *dot.lhs);
-  TensorBuffer rhs = allocateTensorBuffer(op.getRhs().getLoc(), dot.rhs);
-
-  mosaic_gpu::ArriveExpectTxOp::create(
-      builder, loc, barrier, /*dynamic_expect_tx=*/Value(),
-      builder.getI32IntegerAttr(dot.getBytes()));
-  if (dot.lhs)
-    emitTensorLoad(op.getLhs().getLoc(), *dot.lhs, lhs, barrier);
-  emitTensorLoad(op.getRhs().getLoc(), dot.rhs, rhs, barrier);
-  Value phase = phases.lookup(op);
-  mosaic_gpu::WaitOp::create(builder, loc, barrier, phase);
-  Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
-  phases[op] = arith::XOrIOp::create(builder, loc, phase, one);
+    lhs = getBuffer(op.getLhs(), *dot.lhs);
+  TensorBuffer rhs = getBuffer(op.getRhs(), dot.rhs);
+  if (int64_t bytes = dot.getBytes()) {
+    Value barrier = barriers.lookup(op);
+    mosaic_gpu::ArriveExpectTxOp::create(builder, loc, barrier,
+                                         /*dynamic_expect_tx=*/Value(),
+                                         builder.getI32IntegerAttr(bytes));
+    if (dot.copiesLhs())
+      emitTensorLoad(op.getLhs().getLoc(), *dot.lhs, lhs, barrier);
+    if (dot.copiesRhs())
+      emitTensorLoad(op.getRhs().getLoc(), dot.rhs, rhs, barrier);
+    Value phase = phases.lookup(op);
+    mosaic_gpu::WaitOp::create(builder, loc, barrier, phase);
+    Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    phases[op] = arith::XOrIOp::create(builder, loc, phase, one);
+  }
 
   Attribute layout = mosaic_gpu::TiledLayoutAttr::get(
       builder.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
@@ -284,14 +327,7 @@ void TileEmitter::emitTensorStore(triton_xla::InsertOp op,
     setLayouts(store, {layout}, {});
     ArrayAttr transforms = builder.getArrayAttr({buffer.transforms});
     store->setAttr(mosaic_gpu::kInTransforms, transforms);
-    // Make the writes of the threads visible to TMA.
-    NVVM::FenceProxyOp::create(
-        builder, loc,
-        NVVM::ProxyKindAttr::get(builder.getContext(),
-                                 NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(builder.getContext(),
-                                   NVVM::SharedSpace::shared_cta));
-    gpu::BarrierOp::create(builder, loc);
+    emitProxyFence(loc);
     indices[columnDim] = column;
     if (i > 0)
       indices[columnDim] = arith::AddIOp::create(

@@ -193,6 +193,51 @@ triton_xla.entry_func @chain(%q: memref<{rows}x{depth}xf16>, %k: memref<{depth}x
 """
 
 
+def accumulated(outside: str, dtype: str = "f16", *, words: str = "", nested: bool = False) -> str:
+    """C = sum over i of A_i * B_i^T, with operands from outside the loop of the matmul ("a", "b", "ab")."""
+
+    def load(name: str, index: str) -> str:
+        return f"""%{name}t = triton_xla.extract %{name}[{index}, 0] [64, 64] [1, 1]
+        : memref<200x64x{dtype}> to tensor<64x64x{dtype}>"""
+
+    loads = [load(name, "%row" if name in outside else "%p") for name in "ab"]
+    before = [text for text, name in zip(loads, "ab", strict=True) if name in outside]
+    inside = [text for text, name in zip(loads, "ab", strict=True) if name not in outside]
+    loop = f"""
+    %first = arith.muli %tile, %c64 : index
+    %row = arith.addi %first, %outer : index
+    {"".join(before)}
+    %sum = scf.for %p = %row to %end step %c64 iter_args(%acc = %initial) -> (tensor<64x64xf32>) {{
+      {"".join(inside)}
+      %transposed = triton_xla.transpose %bt [1, 0] : tensor<64x64x{dtype}> -> tensor<64x64x{dtype}>
+      %next = triton_xla.dot %at, %transposed, %acc {words} : tensor<64x64x{dtype}>, tensor<64x64x{dtype}> -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }}"""
+    if nested:
+        loop = f"""
+    %total = scf.for %outer = %c0 to %c128 step %c64 iter_args(%initial = %zero) -> (tensor<64x64xf32>) {{
+      {loop}
+      scf.yield %sum : tensor<64x64xf32>
+    }}"""
+    else:
+        loop = loop.replace("%initial", "%zero").replace("%outer", "%c0")
+    return f"""
+triton_xla.entry_func @accumulated(%a: memref<200x64x{dtype}>, %b: memref<200x64x{dtype}>, %c: memref<200x64xf32>,
+                                   %tile: index) tiles 4 {{
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %end = arith.constant 200 : index
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    {loop}
+    %at_c = arith.muli %tile, %c64 : index
+    triton_xla.insert {"%total" if nested else "%sum"} into %c[%at_c, 0] [64, 64] [1, 1]
+        : tensor<64x64xf32> into memref<200x64xf32>
+    triton_xla.return
+}}
+"""
+
+
 IN_REGISTERS = {
     "dequantized": dequantized((128, 128, 192), (64, 128, 64)),
     "dequantized-two-groups": dequantized((128, 64, 128), (128, 64, 64)),
@@ -213,6 +258,26 @@ def test_left_operands_in_registers(case: str, options: dict[str, Any]) -> None:
     assert any("A in registers, TMA load of B" in message for message in said), said
     for emulation in (*SCHEDULES[:2], Emulation(copies="early"), Emulation(copies="early", sanitize="thread")):
         program.check(emulation=emulation)
+
+
+OUTSIDE = {
+    "a": accumulated("a"),
+    "b": accumulated("b"),
+    "both": accumulated("ab"),
+    "nested": accumulated("a", nested=True),
+    "tf32": accumulated("b", "f32", words="tf32"),
+    "eight-bits": accumulated("a", "f8E4M3FN"),
+}
+
+
+@pytest.mark.grid(4, cover=False)
+@pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"blocks": 2}])
+@pytest.mark.parametrize("case", OUTSIDE)
+def test_operands_from_outside_the_loop(case: str, options: dict[str, Any]) -> None:
+    program = check(OUTSIDE[case], **options)
+    said = [remark.message for remark in program.kernel.remarks]
+    assert any("stored to shared memory once" in message for message in said), said
+    program.check(emulation=Emulation(copies="early"))
 
 
 EIGHT_BITS = ("f8E4M3FN", "f8E5M2", "i8")
@@ -259,6 +324,7 @@ SIMULATED = {
     "one-slot": (tile_matmul((128, 128, 320), (64, 64, 64)), {"specialize": "on", "depth": 1}),
     "persistent": (tile_matmul((200, 136, 104), (128, 64, 32), epilogue="bias"), {"specialize": "on", "blocks": 1}),
     "in-turn": (tile_matmul((128, 128, 320), (64, 64, 64)), {"specialize": "off"}),
+    "operand-from-outside": (accumulated("a", nested=True), {"specialize": "on", "blocks": 1}),
     "eight-bits": (matmul((64, 64, 256), (64, 64, 64), "i8", columns_of_b=True), {"specialize": "on"}),
 }
 
