@@ -85,7 +85,7 @@ gpu.module @m {
     // CHECK: 'arith.fptosi' op converts 'f8E4M3FN' to 'i32'; sm_80 does not have conversion instructions for 'f8E4M3FN', so convert through f32
     %i = arith.fptosi %v : vector<256xf8E4M3FN> to vector<256xi32>
     %w = arith.extf %v : vector<256xf8E4M3FN> to vector<256xf64>
-    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN'; conversions of floats of at most 8 bits are supported from and to f16, bf16, f32 and f64, and from integers, with rounding to nearest even}}
+    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN'; conversions of floats of at most 8 bits are supported between them, from and to f16, bf16, f32 and f64, and from integers, with rounding to nearest even}}
     %n = arith.truncf %w upward : vector<256xf64> to vector<256xf8E4M3FN>
     gpu.return
   }
