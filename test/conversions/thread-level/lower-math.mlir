@@ -219,3 +219,20 @@ gpu.module @approximate_powers {
     gpu.return %0, %1, %2, %3 : vector<1x2xf32>, f32, f32, f16
   }
 }
+
+// -----
+
+// The device library has an error of 1.74 ulp.
+gpu.module @doubles {
+  // ALL-LABEL: gpu.func @doubles
+  // ALL-SAME: (%[[X:.*]]: f64)
+  gpu.func @doubles(%x: f64) -> f64 {
+    // AMD-NOT: __ocml_expm1
+    // AMD: math.fma
+    // AMD: %[[R:.*]] = arith.select %{{.*}}, %[[X]], %{{.*}} : f64
+    // AMD: gpu.return %[[R]]
+    // NVIDIA: math.expm1 %[[X]] : f64
+    %0 = math.expm1 %x : f64
+    gpu.return %0 : f64
+  }
+}

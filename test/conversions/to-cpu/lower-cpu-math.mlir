@@ -25,3 +25,23 @@ func.func @power(%a: f64, %n: i64) -> f64 {
   %0 = math.fpowi %a, %n : f64, i64
   return %0 : f64
 }
+
+// The C library has errors of more than 1 ulp. Python tests check the results.
+
+// CHECK-LABEL: func.func @doubles
+// CHECK-SAME: (%[[V:.*]]: vector<2x4xf64>, %[[D:.*]]: f64, %{{.*}}: f32)
+func.func @doubles(%v: vector<2x4xf64>, %d: f64, %s: f32) -> (vector<2x4xf64>, f64, f64, f64, f32) {
+  // CHECK: math.fma {{.*}} : vector<2x4xf64>
+  // CHECK: math.copysign %{{.*}}, %[[V]] : vector<2x4xf64>
+  // CHECK: math.copysign %{{.*}}, %[[D]] : f64
+  // CHECK: arith.select %{{.*}}, %{{.*}}, %[[D]] : f64
+  // CHECK-COUNT-1: math.cbrt
+  // CHECK-NOT: math.cbrt
+  // CHECK: math.tanh %{{.*}} : f32
+  %0 = math.sinh %v : vector<2x4xf64>
+  %1 = math.tanh %d : f64
+  %2 = math.log10 %d : f64
+  %3 = math.cbrt %d : f64
+  %4 = math.tanh %s : f32
+  return %0, %1, %2, %3, %4 : vector<2x4xf64>, f64, f64, f64, f32
+}

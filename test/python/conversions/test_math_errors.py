@@ -22,17 +22,6 @@ import _ulp
 RESULTS: dict[str, Any] = json.loads((ROOT / "benchmarks" / "results" / "ulp.json").read_text())["results"]
 POINTS = [(name, ty, target) for name, types in RESULTS.items() for ty, found in types.items() for target in found]
 
-ABOVE_DOCUMENTED = {
-    # Two ulp instead of one: the device library of ROCm 5.2.
-    ("expm1", "f64", "emu:gfx942"),
-    # The C library of the host. (The documented errors are those of device libraries.)
-    ("cbrt", "f64", "cpu"),
-    ("log10", "f64", "cpu"),
-    ("sinh", "f64", "cpu"),
-    ("tanh", "f64", "cpu"),
-}
-"""docs/math.md lists them."""
-
 
 def require_library(target: str) -> None:
     if "sm_" in target and toolchain.find_cuda_toolkit() is None:
@@ -76,7 +65,7 @@ def test_errors_are_at_most_the_documented_ones(ty: str) -> None:
         for target, found in types[ty].items()
         if (limit := documented(name, ty)) is not None and found["steps"] > limit
     }
-    assert above == {point for point in ABOVE_DOCUMENTED if point[1] == ty}
+    assert not above
 
 
 @pytest.mark.parametrize("ty", ["f16", "bf16"])
