@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from . import aot, emulator, sim, targets, testing
-    from .compiler.driver import parse
     from .compiler.pipeline import Pipeline, register_pass
     from .emulator.options import Emulation
     from .errors import (
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
         ToolMissing,
         VerifyError,
     )
-    from .front_end import compile
+    from .front_end import compile, parse
     from .launch.compiled import Resources
     from .launch.kernels import Kernel
     from .remarks import Remark
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 # Loaded on first use: the bindings and numpy are slow to import, and the code-generation process needs neither.
 _HOMES = {
     "compile": "front_end",
-    "parse": "compiler.driver",
+    "parse": "front_end",
     "specialize": "specialization",
     "Emulation": "emulator.options",
     "CheckError": "errors",

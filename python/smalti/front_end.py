@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from . import ir, targets
 from .compiler import driver
-from .compiler.driver import Source, parse
+from .compiler.driver import Source
 from .emulator.options import Emulation, Sanitizer
 from .errors import PipelineError, TargetError
 from .launch import devices
@@ -47,6 +47,19 @@ def target_of(module: ir.Module, target: str | targets.Target | None) -> targets
     return devices.here()
 
 
+def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
+    """Parses and verifies a module.
+
+    `source` is a path, MLIR text, bytecode, or a module, which is verified and returned. Raises ParseError if the file
+    does not exist or the text does not parse, and VerifyError if an operation is invalid.
+    """
+    module = driver.parse(source, context)
+    if context is None:
+        # The caller may add operations of any dialect.
+        module.context.load_all_available_dialects()
+    return module
+
+
 def compile(
     source: Source,
     target: str | targets.Target | None = None,
@@ -81,7 +94,7 @@ def compile(
             hint="kernel.asm has all levels of IR; "
             "smalti opt --pass-pipeline='builtin.module(smalti-compile{target=... stop-after=...})' stops after a level",
         )
-    original = parse(source)
+    original = driver.parse(source)
     chosen = target_of(original, target)
     if chosen.is_simulated and emulation is None and sanitize is None:
         from . import sim

@@ -274,7 +274,8 @@ def _generate(pipeline: str, bytecode: bytes) -> tuple[dict[str, Any], bytes]:
     from .. import ir, passmanager
     from ..dialects import gpu
 
-    with ir.Context() as context:
+    # The parser and the pass manager load the dialects that they need.
+    with ir.Context(load_on_create_dialects=[]) as context:
         context.enable_multithreading(False)
         module = ir.Module.parse(bytecode)
         manager: Any = passmanager.PassManager.parse(pipeline)

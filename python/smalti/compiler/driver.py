@@ -44,8 +44,11 @@ STAGES = {
 
 
 def new_context() -> ir.Context:
-    """A context for one module. MLIR runs single-threaded, which is faster for small modules."""
-    context = ir.Context()
+    """A context for one module. MLIR runs single-threaded, which is faster for small modules.
+
+    The parser and the pass manager load the dialects that they need; loading all takes longer than parsing a kernel.
+    """
+    context = ir.Context(load_on_create_dialects=[])
     context.enable_multithreading(False)
     return context
 
@@ -71,11 +74,7 @@ def _parse_errors(context: ir.Context | None) -> Generator[None, None, None]:
 
 
 def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
-    """Parses and verifies a module.
-
-    `source` is a path, MLIR text, bytecode, or a module, which is verified and returned. Raises ParseError if the file
-    does not exist or the text does not parse, and VerifyError if an operation is invalid.
-    """
+    """Parses and verifies a module; see `smalti.parse`. A new context has only the dialects of the module."""
     if isinstance(source, ir.Module):
         with mlir_errors(VerifyError, "the module is invalid", source.context):
             source.operation.verify()

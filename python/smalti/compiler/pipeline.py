@@ -124,6 +124,8 @@ def _nested(operation: Any, path: Sequence[str]) -> list[Any]:
 
 def _run_call(call: _Call, module: Any) -> None:
     context = module.context
+    # The step may create operations of any dialect.
+    context.load_all_available_dialects()
     handle = _Handle()
     with context, mlir_errors(VerifyError, f"in the Python pass '{call.name}'", context):
         for operation in _nested(module.operation, call.path):
