@@ -356,6 +356,7 @@ _CLEANUPS = (
         r"help: \1 0 of this 'OP', whose layout is LAYOUT (cost: 264 cycles)",
     ),
     (r"^\{\.name\}", "{target.name}"),
+    (r"\{std::to_string\((\w+)\}", r"{\1}"),
     (r"^\{which\} is not valid", "the translated module is not valid"),
     (
         r"\{describeTimes\(plan\)\}",
