@@ -408,7 +408,8 @@ Error lowerBufferPointers(Module &module, const HostOptions &options) {
       target->createTargetMachine(module.getTargetTriple(), options.chip, "",
                                   TargetOptions(), std::nullopt));
   if (!machine)
-    return refuse("buffer pointers need LLVM's AMDGPU target");
+    return refuse("the module uses buffer pointers (addrspace(7)), whose "
+                  "lowering requires an LLVM with the AMDGPU target");
   PassRun run(machine.get());
   ModulePassManager passes;
   if (Error error = run.builder.parsePassPipeline(

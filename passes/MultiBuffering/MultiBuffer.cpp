@@ -162,7 +162,8 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
       missed |= failed(reportMissed(plan->op, kPassName, strict,
                                     "buffer not multi-buffered: its copies "
                                     "complete on an mbarrier that is not "
-                                    "multi-buffered"));
+                                    "multi-buffered (see the remark of the "
+                                    "mbarrier)"));
       llvm::append_range(worklist, barriersOf[buffer]);
     }
   };

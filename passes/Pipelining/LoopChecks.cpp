@@ -169,6 +169,17 @@ std::string Scheduler::describeComparisonLimit() const {
          "assumed to alias";
 }
 
+static std::string suggestNoalias(Value a, Value b) {
+  auto isFunctionArgument = [](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument &&
+           isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  };
+  if (a == b || !isFunctionArgument(a) || !isFunctionArgument(b))
+    return "";
+  return "; if these arguments do not overlap, mark them llvm.noalias";
+}
+
 /// Finds the ops that depend only on the induction variable, loop-invariant
 /// values, prefetchable reads of global memory, and loop-carried values of
 /// these. A read is prefetchable if it may precede the writes of earlier
@@ -191,12 +202,13 @@ void Scheduler::findHoistable() {
           if (!mayTouchSame(*write, read, distance))
             continue;
           if (blockedRead.empty())
-            blockedRead = quote(write->access->op) + " of " +
-                          names.get(write->access->root) + " may alias the " +
-                          quote(read.access->op) + " of " +
-                          names.get(read.access->root) + " in " +
-                          (distance == 0 ? "the same" : "a later") +
-                          " iteration";
+            blockedRead =
+                quote(write->access->op) + " of " +
+                names.get(write->access->root) + " may alias the " +
+                quote(read.access->op) + " of " + names.get(read.access->root) +
+                " in " + (distance == 0 ? "the same" : "a later") +
+                " iteration" +
+                suggestNoalias(write->access->root, read.access->root);
           return true;
         }
       }

@@ -266,7 +266,7 @@ def fuzz_verb(arguments: Sequence[str]) -> None:
     path = {"PYTHONPATH": str(ROOT / "test" / "python")}
     words = list(arguments)
     if words and not words[0].startswith("-") and words[0] not in FUZZERS:
-        raise Failure(f"fuzz does not have '{words[0]}'; it has {', '.join([*FUZZERS, 'grids'])}, and options alone")
+        raise Failure(f"'{words[0]}' is not a fuzzer; use one of {', '.join([*FUZZERS, 'grids'])}, or only options")
     module = FUZZERS[words.pop(0)] if words and words[0] in FUZZERS else "fuzz"
     run([steps.PYTHON, "-m", module, *words], environment={**steps.environment(), **path})
 

@@ -74,7 +74,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|the number of partitions"
     # Lines of C headers and tables.
     r"|/\*|void \*map|typedef|memset|const uint32_t|status = encode|int empty|if \(size|of the driver; 0|`parameters`"
-    r"|\{list\(index\)\}|triton_xla\.\{name\}|\{mark\}|\{use\.getOperandNumber|padded rows$|killed: wrong|on (?:NVIDIA |AMD )?GPUs$|in the simulator$|SURVIVED|the address is here| is an error, e"
+    r"|\{list\(index\)\}|triton_xla\.\{name\}|\{mark\}|\{use\.getOperandNumber|padded rows$|killed: wrong|\{problem\.of|\{describeConstraint|the simulator does not support this form of .\{name\}.: \{self|on (?:NVIDIA |AMD )?GPUs$|in the simulator$|SURVIVED|the address is here| is an error, e"
     r"|\{buffers\}|\w* ?prefetched; \{|shared buffers?, \{|barriers? per iteration; trip"
     r"|all (?:\{requirements\}|of its constraints)|not a file$|to a multiple of \{|from \{loop|in this kernel$|running kernels on an emul"
 )
@@ -168,7 +168,11 @@ _WHOLE = (
     ),
     ("passes/Layouts/Plans", "return", "'OP' op cannot be lowered to thread level: ..."),
     ("passes/Layouts/Rules/Rules.cpp", "text", "'OP' op the layout of the accumulator ..."),
-    ("passes/Layouts/Rules", "notSplat", "note: 'OP' requires a layout other than splat: ..."),
+    (
+        "passes/Layouts/Rules",
+        "notSplat",
+        "note: 'OP' requires a layout other than splat (one scalar for all elements): ...",
+    ),
     ("passes/Layouts/Rules", "notStrided", "note: 'OP' requires a layout other than strided: ..."),
     ("passes/Layouts/Rules", "splat", "note: 'OP' requires the splat layout: ..."),
     ("passes/Layouts/Rules", "noTransforms", "note: 'OP' requires untiled memory: ..."),
@@ -293,6 +297,7 @@ _WHOLE = (
     ),
     ("python/smalti/cli/commands", "emulated.refuse", "--OPTION does not apply to ..."),
     ("python/smalti/toolchain", "assign", "hint: ..."),
+    ("python/smalti/codegen/codegen_worker", "WorkerDied", "code generation of @kernel for TARGET failed: ..."),
     ("python/smalti/launch/kernels", "assign", "cannot write FILE: ..."),
     ("python/smalti/sim/translation/program", "Unsupported", "..."),
     ("python/smalti/sim/", "Unsupported.invalid", "'OP': ..."),
@@ -351,6 +356,8 @@ _CLEANUPS = (
         r"help: \1 0 of this 'OP', whose layout is LAYOUT (cost: 264 cycles)",
     ),
     (r"^\{\.name\}", "{target.name}"),
+    (r"\{std::to_string\((\w+)\}", r"{\1}"),
+    (r"^\{which\} is not valid", "the translated module is not valid"),
     (
         r"\{describeTimes\(plan\)\}",
         "1915 cycles per tile (1 block per SM); without it 1871 cycles (1 block per SM, 16 slots)",

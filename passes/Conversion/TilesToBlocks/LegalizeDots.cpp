@@ -355,12 +355,12 @@ static Value rewriteDot(TileBuilder &b, DotOp dot, const Target &target,
   DotShape shape(dot);
   remarkMissed(dot, kPassName)
       << "tiles padded from " << shape.m << "x" << shape.n << "x" << shape.k
-      << " to " << padded.m << "x" << padded.n << "x" << padded.k << ": "
+      << " to " << padded.m << "x" << padded.n << "x" << padded.k
+      << ", a size that is supported by "
       << (padded.instruction->kind == MmaKind::Fma
               ? std::string("scalar multiply-adds")
               : padded.instruction->mnemonic)
-      << " of " << numWarps << (numWarps == 1 ? " warp" : " warps")
-      << " require multiples";
+      << " of " << numWarps << (numWarps == 1 ? " warp" : " warps");
   return padDot(b, dot, padded);
 }
 

@@ -213,7 +213,7 @@ std::string inference::describeConstraint(Evaluator &evaluator,
   case Kind::OneOf:
     return "requires " + joinNames(constraint.layouts);
   case Kind::NotSplat:
-    return "requires a layout other than splat";
+    return "requires a layout other than splat (one scalar for all elements)";
   case Kind::NotStrided:
     return "requires a layout other than strided";
   case Kind::SharedTransfer:

@@ -220,7 +220,7 @@ def _array(index: int, title: str, value: Any, alignment: int) -> memory.Array:
     elif isinstance(value, np.ndarray):
         itemsize = value.itemsize
     else:
-        raise LaunchError(f"{title}: element type {view.dtype} is not supported")
+        raise LaunchError(f"{title}: element type {view.dtype} is not supported; pass an array of integers or floats")
     return memory.Array(index, view, itemsize, alignment, not view.readonly, title)
 
 

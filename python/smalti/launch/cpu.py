@@ -96,7 +96,9 @@ class CpuLauncher:
         self._symbol = kernel.symbol
         for argument in self._arguments:
             if not argument.is_memref and not calls.can_be_passed(argument):
-                raise LaunchError(f"{argument}: scalar arguments of this type are not supported on the CPU")
+                raise LaunchError(
+                    f"{argument}: scalar arguments of this type are not supported on the CPU; pass a memref of one element"
+                )
         self._layout = calls.ParameterLayout(kernel.arguments)
         libraries = [
             str(path)

@@ -45,7 +45,9 @@ def check_scalars_and_layouts(kernel: CompiledCode) -> None:
                 f"{argument}: the shape or layout is dynamic; only tile-level kernels support dynamic memrefs on GPUs"
             )
         if not argument.is_memref and not calls.can_be_passed(argument):
-            raise LaunchError(f"{argument}: scalar arguments of this type are not supported on GPUs")
+            raise LaunchError(
+                f"{argument}: scalar arguments of this type are not supported on GPUs; pass a memref of one element"
+            )
 
 
 class _Parameters:

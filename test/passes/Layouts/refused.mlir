@@ -66,7 +66,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 // Only a splat has each element in every thread.
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @element(%a: memref<128xf32>) -> f32 {
-    // expected-note@+1 {{'mosaic_gpu.vector_load' requires a layout other than splat: the loaded elements may differ}}
+    // expected-note@+1 {{'mosaic_gpu.vector_load' requires a layout other than splat (one scalar for all elements): the loaded elements may differ}}
     %v = mosaic_gpu.vector_load %a : memref<128xf32> -> vector<128xf32>
     // expected-error@+3 {{'vector.extract' op requires splat; no layout assignment satisfies all 2 ops in the notes}}
     // expected-note@+2 {{'vector.extract' requires splat: every thread needs the element, and only a splat has each element in every thread}}
@@ -82,7 +82,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @odd_sizes(%a: memref<100x100xf32>) {
     // expected-error@+3 {{'mosaic_gpu.vector_load' op requires a layout for 'vector<100x100xf32>'; no known layout satisfies all of its constraints}}
-    // expected-note@+2 {{'mosaic_gpu.vector_load' requires a layout other than splat: the loaded elements may differ}}
+    // expected-note@+2 {{'mosaic_gpu.vector_load' requires a layout other than splat (one scalar for all elements): the loaded elements may differ}}
     // expected-note@+1 {{help: pad the vector to 'vector<128x128xf32>', which the 128 threads can divide evenly}}
     %v = mosaic_gpu.vector_load %a : memref<100x100xf32> -> vector<100x100xf32>
     return
@@ -111,7 +111,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @slice_in_a_tile(%m: memref<128x64xf32>) {
     // expected-error@+2 {{'mosaic_gpu.vector_load' op requires a layout for 'vector<128x64xf32>'; no known layout satisfies all 2 ops in the notes}}
-    // expected-note@+1 {{'mosaic_gpu.vector_load' requires a layout other than splat: the loaded elements may differ}}
+    // expected-note@+1 {{'mosaic_gpu.vector_load' requires a layout other than splat (one scalar for all elements): the loaded elements may differ}}
     %v = mosaic_gpu.vector_load %m : memref<128x64xf32> -> vector<128x64xf32>
     // expected-note@+4 {{'vector.extract_strided_slice' requires shared-memory tiles whose sizes divide [3, 1]: slices begin at tile boundaries}}
     // expected-note@+3 {{'vector.extract_strided_slice' requires a layout other than strided: a strided layout cannot be sliced}}

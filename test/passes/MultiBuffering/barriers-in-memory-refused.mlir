@@ -8,7 +8,7 @@
 #shared = #gpu.address_space<workgroup>
 
 // CHECK: Function=slices | Remark="mbarrier not multi-buffered: the mbarrier is the result of 'mosaic_gpu.slice_smem', whose size this function cannot change"
-// CHECK: Function=slices | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=slices | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -51,7 +51,7 @@ func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
 }
 
 // CHECK: Function=argument | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, whose size this function cannot change"
-// CHECK: Function=argument | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=argument | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @argument(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bars: memref<1xi64, #shared>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -93,7 +93,7 @@ func.func @argument(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: i
 }
 
 // CHECK: Function=pointer | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, whose size this function cannot change"
-// CHECK: Function=pointer | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=pointer | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @pointer(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bar: !llvm.ptr<3>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -132,7 +132,7 @@ func.func @pointer(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: in
 }
 
 // CHECK: Function=escapes | Remark="mbarrier not multi-buffered: the mbarrier escapes through 'llvm.icmp'"
-// CHECK: Function=escapes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=escapes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @escapes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -177,7 +177,7 @@ func.func @escapes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: in
 }
 
 // CHECK: Function=bytes | Remark="mbarrier not multi-buffered: the size of memref<12xi8, #gpu.address_space<workgroup>> is not proven to be a multiple of 8 B"
-// CHECK: Function=bytes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=bytes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @bytes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -220,7 +220,7 @@ func.func @bytes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: inde
 }
 
 // CHECK: Function=chosen | Remark="mbarrier not multi-buffered: the index that 'nvvm.mbarrier.arrive.expect_tx' uses is neither a constant nor the slot of the iteration"
-// CHECK: Function=chosen | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=chosen | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @chosen(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %which: i32) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -264,7 +264,7 @@ func.func @chosen(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
 }
 
 // CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait' polls the mbarrier; only waits that block are supported"
-// CHECK: Function=polled | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=polled | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @polled(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -308,7 +308,7 @@ func.func @polled(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
 }
 
 // CHECK: Function=announced_twice | Remark="mbarrier not multi-buffered: each iteration has 2 arrivals; 'nvvm.mbarrier.init' sets the arrival count of a phase to 1"
-// CHECK: Function=announced_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=announced_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @announced_twice(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -354,7 +354,7 @@ func.func @announced_twice(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}
 }
 
 // CHECK: Function=each_warp | Remark="mbarrier not multi-buffered: each iteration has 4 arrivals; 'nvvm.mbarrier.init' sets the arrival count of a phase to 1"
-// CHECK: Function=each_warp | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=each_warp | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @each_warp(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -398,7 +398,7 @@ func.func @each_warp(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: 
 }
 
 // CHECK: Function=some_lanes | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined"
-// CHECK: Function=some_lanes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=some_lanes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @some_lanes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -450,7 +450,7 @@ func.func @some_lanes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n:
 }
 
 // CHECK: Function=some_members | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined"
-// CHECK: Function=some_members | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=some_members | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @some_members(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -501,7 +501,7 @@ func.func @some_members(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
 }
 
 // CHECK: Function=phase_before | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait.parity' waits for parity 1 in the first iteration; the first phase has parity 0"
-// CHECK: Function=phase_before | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=phase_before | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @phase_before(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -545,7 +545,7 @@ func.func @phase_before(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
 }
 
 // CHECK: Function=other_block | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.init' uses the mbarrier outside the MLIR block of the loop"
-// CHECK: Function=other_block | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=other_block | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %c: i1) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

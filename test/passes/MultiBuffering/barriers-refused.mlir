@@ -15,7 +15,7 @@
 !tile = memref<64xf32, #shared>
 
 // CHECK: Function=used_outside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the mbarrier outside the loop"
-// CHECK: Function=used_outside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=used_outside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @used_outside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -47,7 +47,7 @@ func.func @used_outside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
 }
 
 // CHECK: Function=arrives_twice | Remark="mbarrier not multi-buffered: each iteration has 2 arrivals; 'nvgpu.mbarrier.init' sets the arrival count of a phase to 1"
-// CHECK: Function=arrives_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=arrives_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @arrives_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -79,7 +79,7 @@ func.func @arrives_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known
 }
 
 // CHECK: Function=all_threads_arrive | Remark="mbarrier not multi-buffered: each iteration has 64 arrivals; 'nvgpu.mbarrier.init' sets the arrival count of a phase to 1"
-// CHECK: Function=all_threads_arrive | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=all_threads_arrive | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @all_threads_arrive(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -110,7 +110,7 @@ func.func @all_threads_arrive(%map: !map, %out: memref<64xf32>) attributes {gpu.
 }
 
 // CHECK: Function=waits_on_another | Remark="mbarrier not multi-buffered: each iteration has 0 arrivals; 'nvgpu.mbarrier.init' sets the arrival count of a phase to 1"
-// CHECK: Function=waits_on_another | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=waits_on_another | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @waits_on_another(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -143,7 +143,7 @@ func.func @waits_on_another(%map: !map, %out: memref<64xf32>) attributes {gpu.kn
 }
 
 // CHECK: Function=never_waited | Remark="mbarrier not multi-buffered: the loop does not wait for the mbarrier"
-// CHECK: Function=never_waited | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=never_waited | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @never_waited(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -176,7 +176,7 @@ func.func @never_waited(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
 }
 
 // CHECK: Function=same_parity | Remark="mbarrier not multi-buffered: the parity operand of 'nvgpu.mbarrier.try_wait.parity' is not proven to alternate in every iteration"
-// CHECK: Function=same_parity | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=same_parity | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @same_parity(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -207,7 +207,7 @@ func.func @same_parity(%map: !map, %out: memref<64xf32>) attributes {gpu.known_b
 }
 
 // CHECK: Function=parity_of_turns | Remark="mbarrier not multi-buffered: the parity operand of 'nvgpu.mbarrier.try_wait.parity' is not proven to alternate in every iteration"
-// CHECK: Function=parity_of_turns | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=parity_of_turns | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @parity_of_turns(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -241,7 +241,7 @@ func.func @parity_of_turns(%map: !map, %out: memref<64xf32>) attributes {gpu.kno
 }
 
 // CHECK: Function=phase_before | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' waits for parity 1 in the first iteration; the first phase has parity 0"
-// CHECK: Function=phase_before | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=phase_before | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @phase_before(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -273,7 +273,7 @@ func.func @phase_before(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
 }
 
 // CHECK: Function=arrives_after | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive' uses the mbarrier after the wait of the same iteration; all arrivals must precede the wait"
-// CHECK: Function=arrives_after | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=arrives_after | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @arrives_after(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -304,7 +304,7 @@ func.func @arrives_after(%map: !map, %out: memref<64xf32>) attributes {gpu.known
 }
 
 // CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.test.wait' polls the mbarrier; only waits that block are supported"
-// CHECK: Function=polled | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=polled | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @polled(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -336,7 +336,7 @@ func.func @polled(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_
 }
 
 // CHECK: Function=pointed_to | Remark="mbarrier not multi-buffered: the mbarrier escapes through 'nvgpu.mbarrier.get'"
-// CHECK: Function=pointed_to | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=pointed_to | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @pointed_to(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -368,7 +368,7 @@ func.func @pointed_to(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bl
 }
 
 // CHECK: Function=argument | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, whose size this function cannot change"
-// CHECK: Function=argument | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=argument | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @argument(%map: !map, %out: memref<64xf32>, %bars: !one) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -397,7 +397,7 @@ func.func @argument(%map: !map, %out: memref<64xf32>, %bars: !one) attributes {g
 }
 
 // CHECK: Function=not_initialized | Remark="mbarrier not multi-buffered: the mbarrier is not initialized in the function"
-// CHECK: Function=not_initialized | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=not_initialized | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @not_initialized(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -427,7 +427,7 @@ func.func @not_initialized(%map: !map, %out: memref<64xf32>) attributes {gpu.kno
 }
 
 // CHECK: Function=initialized_twice | Remark="mbarrier not multi-buffered: the mbarrier is initialized more than once, for example by 'nvgpu.mbarrier.init'"
-// CHECK: Function=initialized_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=initialized_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @initialized_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -459,7 +459,7 @@ func.func @initialized_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.k
 }
 
 // CHECK: Function=initialized_inside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes the mbarrier in every iteration; initialize the mbarrier before the loop"
-// CHECK: Function=initialized_inside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=initialized_inside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @initialized_inside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -490,7 +490,7 @@ func.func @initialized_inside(%map: !map, %out: memref<64xf32>) attributes {gpu.
 }
 
 // CHECK: Function=initialized_late | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes the mbarrier, but does not precede the loop"
-// CHECK: Function=initialized_late | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=initialized_late | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @initialized_late(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -521,7 +521,7 @@ func.func @initialized_late(%map: !map, %out: memref<64xf32>) attributes {gpu.kn
 }
 
 // CHECK: Function=unknown_number | Remark="mbarrier not multi-buffered: the index that 'nvgpu.mbarrier.arrive.expect_tx' uses is neither a constant nor the slot of the iteration"
-// CHECK: Function=unknown_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=unknown_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_number(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -554,7 +554,7 @@ func.func @unknown_number(%map: !map, %out: memref<64xf32>) attributes {gpu.know
 }
 
 // CHECK: Function=no_such_number | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses index 3; the number of mbarriers is {{.*}}"
-// CHECK: Function=no_such_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=no_such_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @no_such_number(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -585,7 +585,7 @@ func.func @no_such_number(%map: !map, %out: memref<64xf32>) attributes {gpu.know
 }
 
 // CHECK: Function=one_with_slots | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the slot of its iteration, but 'nvgpu.mbarrier.arrive.expect_tx' uses a constant index; all ops of the loop must use the same kind of index"
-// CHECK: Function=one_with_slots | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=one_with_slots | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @one_with_slots(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -617,7 +617,7 @@ func.func @one_with_slots(%map: !map, %out: memref<64xf32>) attributes {gpu.know
 }
 
 // CHECK: Function=unknown_threads | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined"
-// CHECK: Function=unknown_threads | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=unknown_threads | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_threads(%map: !map, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -648,7 +648,7 @@ func.func @unknown_threads(%map: !map, %out: memref<64xf32>) {
 }
 
 // CHECK: Function=unknown_condition | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined"
-// CHECK: Function=unknown_condition | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=unknown_condition | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_condition(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -681,7 +681,7 @@ func.func @unknown_condition(%map: !map, %out: memref<64xf32>) attributes {gpu.k
 }
 
 // CHECK: Function=unknown_arrivals | Remark="mbarrier not multi-buffered: the arrival count of 'nvgpu.mbarrier.init' cannot be determined"
-// CHECK: Function=unknown_arrivals | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=unknown_arrivals | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_arrivals(%map: !map, %out: memref<64xf32>, %count: index) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -712,7 +712,7 @@ func.func @unknown_arrivals(%map: !map, %out: memref<64xf32>, %count: index) att
 }
 
 // CHECK: Function=repeated | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses the mbarrier inside 'scf.for', which may execute the op more than once"
-// CHECK: Function=repeated | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=repeated | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @repeated(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -745,7 +745,7 @@ func.func @repeated(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bloc
 }
 
 // CHECK: Function=used_again | Remark="mbarrier not multi-buffered: the loop may execute more than once after the initialization of the mbarrier"
-// CHECK: Function=used_again | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=used_again | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @used_again(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -780,7 +780,7 @@ func.func @used_again(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bl
 // One of two buffers is read before it is overwritten: the barrier, and the other buffer, get no slots either.
 // CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten)"
 // CHECK: Function=shared_barrier | Remark="mbarrier not multi-buffered: copies into a buffer that is not multi-buffered complete on the mbarrier"
-// CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @shared_barrier(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -815,7 +815,7 @@ func.func @shared_barrier(%map: !map, %out: memref<64xf32>) attributes {gpu.know
 
 // Copies from another block to this one, or from this one to another, are not counted.
 // CHECK: Function=multicast | Remark="mbarrier not multi-buffered: the destination of 'nvgpu.tma.async.load', a copy that completes on the mbarrier, is in another block or cannot be determined"
-// CHECK: Function=multicast | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=multicast | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @multicast(%map: !map, %mask: i16, %foreign: !tile, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -845,7 +845,7 @@ func.func @multicast(%map: !map, %mask: i16, %foreign: !tile, %out: memref<64xf3
 }
 
 // CHECK: Function=some_arrivals | Remark="mbarrier not multi-buffered: the arrival count of 'nvgpu.mbarrier.arrive.nocomplete' cannot be determined"
-// CHECK: Function=some_arrivals | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=some_arrivals | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @some_arrivals(%map: !map, %times: index, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -876,7 +876,7 @@ func.func @some_arrivals(%map: !map, %times: index, %out: memref<64xf32>) attrib
 
 // The second loop fills the tile through registers, in slots of its own iterations.
 // CHECK: Function=two_loops | Remark="mbarrier not multi-buffered: copies into buffers of several loops complete on the mbarrier"
-// CHECK: Function=two_loops | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+// CHECK: Function=two_loops | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @two_loops(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -14,7 +14,7 @@
 // STAGES: error: smalti-pipeline-loops: 'stages' must be 'auto' or between 1 and 16, but is 17
 // MODE: --mode option: Cannot find option named 'fast'
 
-// CHECK: [Missed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=may_alias | Remark="loop not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: [Missed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=may_alias | Remark="loop not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration; if these arguments do not overlap, mark them llvm.noalias"
 func.func @may_alias(%a: memref<64xf32>, %b: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

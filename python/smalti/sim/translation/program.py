@@ -163,7 +163,7 @@ def of_launch(name: str, function: ir.Operation, launch: Any, translator: Transl
             diagnostics=[
                 Diagnostic(
                     "error",
-                    "this gpu.launch is not supported: its function must have the form that JAX creates (two arguments); outline other launches",
+                    "this gpu.launch is not supported: its function must have the form that JAX creates (two arguments); run gpu-kernel-outlining on other launches",
                     source_location(launch.location),
                 )
             ],
@@ -242,7 +242,9 @@ def of_function(name: str, function: Any, translator: Translator) -> Program:
     place = source_location(function.location)
     # The number of tiles of a tile-level kernel may depend on the arguments of a call.
     if block is None or (grid is None and "smalti.arguments" not in function.attributes):
-        message = "the kernel does not state its sizes; set the attributes known_block_size and known_grid_size"
+        message = (
+            "the kernel does not state its block and grid size; set the attributes known_block_size and known_grid_size"
+        )
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
     parameters = []
