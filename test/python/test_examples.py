@@ -33,6 +33,12 @@ def test_example(name: str) -> None:
     assert done.returncode == 0 and ": ok" in done.stdout, done.stdout + done.stderr
 
 
+def test_code_generation_ends() -> None:
+    """LLVM's instruction selection does not end on some narrow ops on one-element vectors."""
+    kernel = smalti.compile(examples.FOLDER / "mxfp8_matmul_dynamic.mlir", target="gfx1100")
+    assert isinstance(kernel, smalti.Kernel) and kernel.resources.spills == 0
+
+
 def test_attention_backward_computes_the_gradient() -> None:
     """With the values that attention forward computes, the result is the derivative of `sum(o * do)`."""
     rng = np.random.default_rng(5)

@@ -284,6 +284,39 @@ template <typename Op> struct SignedStrideAccess : OpRewritePattern<Op> {
   }
 };
 
+/// An element-wise op on one element becomes a scalar op. LLVM's AMDGPU backend
+/// combines some ops on one-element vectors in an infinite loop.
+struct OneElementOp : RewritePattern {
+  explicit OneElementOp(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    auto isOneElement = [](Type type) {
+      auto vector = dyn_cast<VectorType>(type);
+      return vector && vector.getRank() == 1 && !vector.isScalable() &&
+             vector.getNumElements() == 1;
+    };
+    if (!OpTrait::hasElementwiseMappableTraits(op) ||
+        op->getNumResults() != 1 || !isOneElement(op->getResult(0).getType()))
+      return failure();
+    auto type = cast<VectorType>(op->getResult(0).getType());
+    Location loc = op->getLoc();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(
+          isOneElement(operand.getType())
+              ? vector::ExtractOp::create(rewriter, loc, operand, 0).getResult()
+              : operand);
+    Operation *scalar =
+        rewriter.create(loc, op->getName().getIdentifier(), operands,
+                        type.getElementType(), op->getAttrs());
+    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, type,
+                                                     scalar->getResult(0));
+    return success();
+  }
+};
+
 struct SmaltiLowerVectors
     : smalti::impl::SmaltiLowerVectorsBase<SmaltiLowerVectors> {
   using Base::Base;
@@ -328,6 +361,7 @@ struct SmaltiLowerVectors
     vector::populateVectorStepLoweringPatterns(patterns);
     vector::populateVectorFromElementsUnrollPatterns(patterns);
     vector::populateVectorToElementsUnrollPatterns(patterns);
+    patterns.add<OneElementOp>(&getContext());
     patterns.add<SignedStrideAccess<memref::LoadOp>,
                  SignedStrideAccess<memref::StoreOp>,
                  SignedStrideAccess<memref::AtomicRMWOp>,

@@ -163,3 +163,28 @@ gpu.module @broadcast {
     gpu.return %v : vector<2x4xf32>
   }
 }
+
+// Scalar ops on one element keep their attributes.
+// CHECK-LABEL: gpu.func @one_element(
+// CHECK-SAME:    %[[A:.*]]: vector<1xi32>, %[[B:.*]]: vector<1xi32>, %[[C:.*]]: i1
+// CHECK-DAG:     %[[A0:.*]] = vector.extract %[[A]][0]
+// CHECK-DAG:     %[[B0:.*]] = vector.extract %[[B]][0]
+// CHECK:         %[[SUM:.*]] = arith.addi %[[A0]], %[[B0]] overflow<nsw> : i32
+// CHECK:         arith.select %[[C]], %{{.*}}, %{{.*}} : i32
+// CHECK:         arith.trunci %{{.*}} : i32 to i8
+// CHECK-NOT:     {{arith.*}}vector<1x
+// CHECK:         gpu.return
+// CHECK-LABEL: gpu.func @two_elements(
+// CHECK:         arith.addi %{{.*}} : vector<2xi32>
+gpu.module @elements {
+  gpu.func @one_element(%a: vector<1xi32>, %b: vector<1xi32>, %c: i1) -> vector<1xi8> {
+    %sum = arith.addi %a, %b overflow<nsw> : vector<1xi32>
+    %chosen = arith.select %c, %sum, %b : vector<1xi32>
+    %narrow = arith.trunci %chosen : vector<1xi32> to vector<1xi8>
+    gpu.return %narrow : vector<1xi8>
+  }
+  gpu.func @two_elements(%a: vector<2xi32>) -> vector<2xi32> {
+    %sum = arith.addi %a, %a : vector<2xi32>
+    gpu.return %sum : vector<2xi32>
+  }
+}
