@@ -46,8 +46,8 @@ def numpy_type(ty: ir.Type) -> np.dtype[Any] | None:
     return known.numpy if known is not None and known.kind == "f" else None
 
 
-NARROW = {"i4": 4, "i2": 2}
-"""Packed integer types and their bits. A value has one element per byte, sign-extended."""
+NARROW = {"i6": 6, "i4": 4, "i2": 2}
+"""Integer types smaller than a byte and their bits. A value has one element per byte, sign-extended."""
 
 SMALL_FLOATS = {name: instructions.dtype(name) for name in ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN")}
 """Packed float types. A value has one element per byte."""
