@@ -188,3 +188,46 @@ def test_files_that_cannot_be_written(option: str) -> None:
     source = PALLAS / "pointwise.mlir"
     result = CliRunner().invoke(commands.main, ["sim", str(source), "--blocks", "1", option, "/nowhere/x"])
     assert result.exit_code == 1 and "cannot write /nowhere/x" in result.output
+
+
+@pytest.mark.parametrize("level", ["block", "thread"])
+@pytest.mark.parametrize("element", ["i1", "i2", "i4", "i8", "i16", "i32", "i64"])
+@pytest.mark.parametrize("op", ["addui_extended", "mulsi_extended", "mului_extended"])
+def test_both_halves_of_sums_and_multiplications(op: str, element: str, level: str) -> None:
+    """Operands are truncated from i64; results are extended with zeros."""
+    bits, tile, wide = int(element[1:]), f"tensor<64x{element}>", "tensor<64xi64>"
+    second = "i1" if op == "addui_extended" else element
+
+    def extended(name: str, ty: str) -> str:
+        return f"%{name}w = arith.extui %{name} : tensor<64x{ty}> to {wide}" if ty != "i64" else ""
+
+    def narrow(name: str) -> str:
+        return f"%{name} = arith.trunci %{name}w : {wide} to {tile}" if bits < 64 else ""
+
+    stored = [("l", "lw" if bits < 64 else "l"), ("h", "hw" if second != "i64" else "h")]
+    loaded = [(name, f"{name}w" if bits < 64 else name) for name in "xy"]
+    lines = [f"%{tile_} = triton_xla.extract %{name}m[0] [64] [1] : memref<64xi64> to {wide}" for name, tile_ in loaded]
+    lines += [narrow("x"), narrow("y")]
+    types = f"{tile}, tensor<64xi1>" if op == "addui_extended" else tile
+    lines += [f"%l, %h = arith.{op} %x, %y : {types}", extended("l", element), extended("h", second)]
+    lines += [
+        f"triton_xla.insert %{tile_} into %{name}m[0] [64] [1] : {wide} into memref<64xi64>" for name, tile_ in stored
+    ]
+    arguments = ", ".join(f"%{name}m: memref<64xi64>" for name in "xylh")
+    body = "\n  ".join(line for line in lines if line)
+    text = f"triton_xla.entry_func @f({arguments}, %tile: index) tiles 1 {{\n  {body}\n  triton_xla.return\n}}\n"
+    # All pairs of the numbers at the limits.
+    limits = np.array([0, 1, -1, 2, 1 << (bits - 1), (1 << (bits - 1)) - 1, 3, -3], object)
+    mask = (1 << bits) - 1
+    x, y = (
+        np.array([(value + (1 << 63)) % (1 << 64) - (1 << 63) for value in part], np.int64)
+        for part in (np.repeat(limits, 8), np.tile(limits, 8))
+    )
+    low, high = np.full((2, 64), -7, np.int64)
+    sim.simulate(text, "sim:sm_80", level=level)(x, y, low, high)
+    a, b = (part.astype(object) & mask for part in (x, y))
+    if op == "mulsi_extended":
+        a, b = (np.where(part >> (bits - 1), part - (1 << bits), part) for part in (a, b))
+    exact = a + b if op == "addui_extended" else a * b
+    assert (low.view(np.uint64).astype(object) == exact & mask).all()
+    assert (high.view(np.uint64).astype(object) == (exact >> bits) & mask).all()

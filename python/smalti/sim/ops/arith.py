@@ -253,6 +253,50 @@ def _integer_step(name: str, op: ir.Operation, translator: Translator) -> Step:
     return step
 
 
+EXTENDED = tuple(f"arith.{name}" for name in ("addui_extended", "mulsi_extended", "mului_extended"))
+
+
+def extended_function(op: ir.Operation) -> Callable[[Array, Array], tuple[Array, Array]]:
+    """The two results of an op on integers whose result has more bits than its operands."""
+    ty = op.operands[0].type
+    dtype, bits = held_type(ty), integer_bits(element_type(ty))
+    assert bits is not None
+    is_sum, is_signed, mask = op.name == "arith.addui_extended", op.name == "arith.mulsi_extended", (1 << bits) - 1
+    # Numbers of Python have any size.
+    wide: Any = np.int64 if bits + (1 if is_sum else bits) < 64 else object
+
+    def widened(x: Array) -> Array:
+        found = np.asarray(x, dtype).astype(wide)
+        return found & mask if not is_signed else -found if bits == 1 else found
+
+    def narrowed(found: Array) -> Array:
+        if bits == 1:
+            return np.asarray(found & 1).astype(np.bool_)
+        kept = np.asarray(found & mask).astype(f"u{dtype.itemsize}").view(dtype)
+        return signed(kept, bits) if bits < 8 else kept
+
+    def compute(x: Array, y: Array) -> tuple[Array, Array]:
+        a, b = widened(x), widened(y)
+        found = np.asarray(a + b if is_sum else a * b)
+        high = np.asarray(found >> bits)
+        return narrowed(found), high.astype(np.bool_) if is_sum else narrowed(high)
+
+    return compute
+
+
+@operation(*EXTENDED)
+def _extended(op: ir.Operation, translator: Translator) -> Step:
+    function, results = extended_function(op), translator.results(op)
+    readers = [vector_reader(op, index, translator) for index in range(2)]
+    on_groups = is_vector(op.operands[0].type)
+
+    def step(st: State) -> None:
+        for slot, found in zip(results, function(*(read(st) for read in readers)), strict=True):
+            st.v[slot] = found if on_groups else collapse(found)
+
+    return step
+
+
 def on_vectors(op: ir.Operation, translator: Translator, function: Callable[..., Array]) -> Step:
     """An op that is a function of arrays."""
     readers = [vector_reader(op, index, translator) for index in range(len(op.operands))]

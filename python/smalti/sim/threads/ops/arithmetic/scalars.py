@@ -14,9 +14,9 @@ from .....dialects.llvm import FCmpPredicate
 from ....machine import values
 from ....ops import arith, conversions
 from ....ops.registers import enumerator
-from ....translation.translator import Step, Unsupported, attribute
+from ....translation.translator import Step, attribute
 from ...execution.code import ThreadTranslator, operation
-from ...execution.lanes import Array, dtype_of
+from ...execution.lanes import Array
 from .arith import elementwise, reporting, shaped
 
 _INDEX = {
@@ -195,27 +195,14 @@ def _sine_and_cosine(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-@operation("arith.addui_extended", "arith.mulsi_extended", "arith.mului_extended")
+@operation(*arith.EXTENDED)
 def _extended(op: Any, tr: ThreadTranslator) -> Step:
-    (x, y), (low, high) = tr.operands(op), tr.results(op)
-    dtype = dtype_of(op.operands[0].type)
-    if dtype is None or dtype.kind != "i":
-        raise Unsupported(f"type {op.operands[0].type}")
-    bits, signed = dtype.itemsize * 8, op.name == "arith.mulsi_extended"
-    carries, carry = op.name == "arith.addui_extended", dtype_of(op.results[1].type) or dtype
-    mask = (1 << bits) - 1
-
-    def exact(value: Any) -> Array:
-        found = np.asarray(value, dtype).astype(object)
-        return found if signed else found & mask
+    (x, y), results = tr.operands(op), tr.results(op)
+    function, types = arith.extended_function(op), [arith.held_type(result.type) for result in op.results]
 
     def step(st: Any) -> None:
-        a, b = exact(st.v[x]), exact(st.v[y])
-        found = np.asarray(a + b if carries else a * b, object)
-        first, second = np.asarray(found & mask), np.asarray(found >> bits & mask)
-        unsigned = np.dtype(f"u{dtype.itemsize}")
-        st.v[low] = shaped(first.astype(unsigned).view(dtype), dtype)
-        rest = second.astype(np.bool_) if carries else second.astype(unsigned).view(dtype)
-        st.v[high] = shaped(rest, carry)
+        found = function(st.v[x], st.v[y])
+        for slot, one, dtype in zip(results, found, types, strict=True):
+            st.v[slot] = shaped(one, dtype)
 
     return step
