@@ -226,7 +226,7 @@ def test_element_type_that_no_array_has() -> None:
 
 def test_a_name_that_is_not_utf8() -> None:
     text = b'triton_xla.entry_func @"k\\FF"(%tile: index) tiles 1 {\n  triton_xla.return\n}\n'
-    with pytest.raises(smalti.CompileError, match="the name b'k.xff' of the kernel is not valid UTF-8"):
+    with pytest.raises(smalti.CompileError, match=r"the name b'k.xff' of the kernel is not valid UTF-8"):
         smalti.compile(text, target="cpu")
 
 
