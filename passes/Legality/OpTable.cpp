@@ -233,10 +233,28 @@ static bool hasOtherLayout(Operation *op) {
   return anyMemory(op, [](MemRefType type) { return !type.isStrided(); });
 }
 
-static bool hasOffset(Operation *op) {
+static int64_t getOffset(MemRefType type) {
+  return type.isStrided() ? type.getStridesAndOffset().second : 0;
+}
+
+static bool hasConstantOffset(Operation *op) {
   return anyMemory(op, [](MemRefType type) {
-    return type.isStrided() && type.getStridesAndOffset().second != 0;
+    int64_t offset = getOffset(type);
+    return offset != 0 && !ShapedType::isDynamic(offset);
   });
+}
+
+static bool hasDynamicOffset(Operation *op) {
+  return anyMemory(op, [](MemRefType type) {
+    return ShapedType::isDynamic(getOffset(type));
+  });
+}
+
+/// Whether the elements of a constant are not a dense array.
+static bool isNotDense(Operation *op) {
+  auto elements =
+      dyn_cast<ElementsAttr>(cast<arith::ConstantOp>(op).getValue());
+  return elements && !isa<DenseElementsAttr>(elements);
 }
 
 static bool hasNegativeStride(Operation *op) {
@@ -481,15 +499,53 @@ static StringRef getReplacement(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
       .Case("gpu.barrier",
             "remove it: smalti-compile inserts the barriers of a tile")
-      .Case("linalg.matmul", "use triton_xla.dot")
-      .Case("linalg.reduce", "use triton_xla.reduce")
-      .Case("linalg.broadcast", "use triton_xla.broadcast")
-      .Case("linalg.transpose", "use triton_xla.transpose")
-      .Cases({"linalg.fill", "tensor.empty"},
+      .Cases({"gpu.block_id", "gpu.thread_id", "gpu.global_id"},
+             "use the tile id, the last argument of the kernel")
+      .Cases({"linalg.matmul", "linalg.batch_matmul", "linalg.dot",
+              "linalg.matvec", "linalg.vecmat", "linalg.contract",
+              "vector.contract", "vector.outerproduct"},
+             "use triton_xla.dot")
+      .Cases({"linalg.reduce", "vector.reduction", "vector.multi_reduction"},
+             "use triton_xla.reduce")
+      .Case("vector.scan", "use triton_xla.scan")
+      .Cases({"linalg.broadcast", "vector.broadcast"},
+             "use triton_xla.broadcast, or tensor.splat for a scalar")
+      .Cases({"linalg.transpose", "vector.transpose"},
+             "use triton_xla.transpose")
+      .Cases({"linalg.fill", "tensor.empty", "tensor.from_elements"},
              "use a constant tensor or tensor.splat")
-      .Cases(
-          {"memref.subview", "vector.transfer_read", "vector.transfer_write"},
-          "use triton_xla.extract and triton_xla.insert")
+      .Cases({"tensor.generate", "vector.step"}, "use triton_xla.iota")
+      .Cases({"tensor.extract_slice", "vector.extract_strided_slice"},
+             "use triton_xla.slice")
+      .Cases({"tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape",
+              "vector.shape_cast"},
+             "use triton_xla.reshape")
+      .Case("tensor.concat", "use triton_xla.concat")
+      .Case("tensor.gather", "use triton_xla.gather_tile")
+      .Case("tensor.dim", "use a constant: a tile has a static shape")
+      .Case("tensor.pad", "use triton_xla.extract with a window that is "
+                          "partly out of bounds, or triton_xla.mask")
+      .Cases({"memref.copy", "memref.subview", "memref.reinterpret_cast",
+              "memref.cast", "tensor.insert_slice", "vector.load",
+              "vector.store", "vector.transfer_read", "vector.transfer_write",
+              "bufferization.to_tensor",
+              "bufferization.materialize_in_destination"},
+             "use triton_xla.extract and triton_xla.insert")
+      .Cases({"vector.gather", "vector.maskedload"}, "use triton_xla.gather")
+      .Cases({"vector.scatter", "vector.maskedstore"}, "use triton_xla.scatter")
+      .Cases({"memref.alloc", "memref.alloca"},
+             "use a tile for local values, or memory that the caller passes")
+      .Cases({"scf.forall", "scf.parallel", "affine.for", "affine.parallel",
+              "cf.br", "cf.cond_br"},
+             "use scf.for, scf.while or scf.if")
+      .Cases({"func.call", "func.return"},
+             "inline the function, and end the kernel with triton_xla.return")
+      .StartsWith("linalg.", "use ops of arith, math and triton_xla on tiles; "
+                             "docs/ops.md lists the supported ops")
+      .StartsWith("vector.", "use ops of arith, math and triton_xla on tiles; "
+                             "docs/ops.md lists the supported ops")
+      .StartsWith("affine.", "use ops of arith on index values")
+      .StartsWith("index.", "use ops of arith on index values")
       .Default("docs/ops.md lists the supported ops");
 }
 

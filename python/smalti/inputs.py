@@ -93,7 +93,9 @@ def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator)
         data = rng.integers(0 if ty.kind == "u" else -8, 9, shape).astype(ty.numpy)
     if argument.strides is None:
         return data
-    return with_strides(data, _strides(shape, argument.strides, argument.stride_divisors))
+    steps = _strides(shape, [None if s is None else abs(s) for s in argument.strides], argument.stride_divisors)
+    signs = [-1 if wanted is not None and wanted < 0 else 1 for wanted in argument.strides]
+    return with_strides(data, [step * sign for step, sign in zip(steps, signs, strict=True)])
 
 
 def _poison(ty: Any) -> Any:
@@ -136,6 +138,9 @@ def _is_nested(dimensions: Sequence[tuple[int, int]]) -> bool:
 
 def with_strides(data: np.ndarray, strides: Sequence[int]) -> np.ndarray:
     """A copy in memory with these strides, in elements."""
+    if any(stride < 0 for stride in strides):
+        forward = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in strides)
+        return with_strides(data[forward], [abs(stride) for stride in strides])[forward]
     length = 1 + sum((extent - 1) * stride for extent, stride in zip(data.shape, strides, strict=True))
     memory = np.zeros(length if data.size else 1, data.dtype)
     # Not `as_strided`: it looks types up by name, and numpy has another type with the name of ml_dtypes' float8_e5m2.

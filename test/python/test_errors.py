@@ -128,3 +128,21 @@ def test_error_renders_notes_remarks_hint_and_command() -> None:
         "hint: use less",
         "to replay: smalti-opt --run-reproducer f.mlir",
     ]
+
+
+@pytest.mark.parametrize(
+    ("operand", "hint"),
+    [
+        ("%s", "make a tile of the scalar with `tensor.splat %scalar : tensor<4x8xf32>`"),
+        ("%row", "repeat a tile along dimensions with triton_xla.broadcast"),
+        ("%tile", None),
+    ],
+)
+def test_operands_of_different_types_have_a_hint(operand: str, hint: str | None) -> None:
+    with pytest.raises(smalti.ParseError, match="expects different type than prior uses") as caught:
+        smalti.parse(
+            "triton_xla.entry_func @f(%s: f32, %tile: index) tiles 1 {\n"
+            "  %row = tensor.splat %s : tensor<8xf32>\n  %t = tensor.splat %s : tensor<4x8xf32>\n"
+            f"  %r = arith.addf %t, {operand} : tensor<4x8xf32>\n  triton_xla.return\n}}"
+        )
+    assert caught.value.hint is None if hint is None else hint in str(caught.value.hint)

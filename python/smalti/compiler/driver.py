@@ -70,7 +70,22 @@ def _parse_errors(context: ir.Context | None) -> Generator[None, None, None]:
     except ParseError as error:
         if error.diagnostics and all(re.match(r"'[\w.]+' op ", d.message) for d in error.diagnostics):
             raise VerifyError("", diagnostics=error.diagnostics, source=sources.text_of(context)) from None
+        error.hint = error.hint or next(filter(None, (_type_hint(d.message) for d in error.diagnostics)), None)
         raise
+
+
+def _type_hint(message: str) -> str | None:
+    """How to make the types of two operands equal, if a message of the parser says that they differ."""
+    found = re.search(r"expects different type than prior uses: 'tensor<(.*)>' vs '(.*)'$", message)
+    if not found:
+        return None
+    wanted, used = found.groups()
+    element = wanted.rpartition("x")[2]
+    if used == element:
+        return f"operands have the same type; make a tile of the scalar with `tensor.splat %scalar : tensor<{wanted}>`"
+    if used.startswith("tensor<") and used.rstrip(">").rpartition("x")[2].removeprefix("tensor<") == element:
+        return "operands have the same type; repeat a tile along dimensions with triton_xla.broadcast, or change its shape with triton_xla.reshape"
+    return None
 
 
 def parse(source: Source, context: ir.Context | None = None) -> ir.Module:

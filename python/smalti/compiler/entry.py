@@ -202,9 +202,19 @@ def entry_functions(module: Any) -> list[Any]:
     return [op for op in inside if op.name == "gpu.func" and "gpu.kernel" in op.attributes]
 
 
+def _symbol(function: Any) -> str:
+    name = ir.StringAttr(function.attributes["sym_name"]).value_bytes
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        message = f"the name {name!r} of the kernel is not valid UTF-8; use letters, digits, '_' and '$'"
+        location = source_location(function.location)
+        raise CompileError("", diagnostics=[Diagnostic("error", message, location)]) from None
+
+
 def find_entry(module: Any, name: str | None = None) -> Any:
     """The entry function `name`, or the only one. Raises CompileError if it does not exist or the choice is ambiguous."""
-    found = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in entry_functions(module)}
+    found = {_symbol(op): op for op in entry_functions(module)}
     if name is not None:
         if name in found:
             return found[name]

@@ -4,8 +4,8 @@
 // RUN: smalti-opt %s --smalti-check-legality=target=cpu --split-input-file
 // RUN: smalti-opt %s --smalti-check-legality --split-input-file
 
-// expected-error@+1 {{'triton_xla.entry_func' with an argument that has an offset is not supported on GPUs: a kernel receives a pointer to the first element; pass the address of that element}}
-triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: 2>>, %tile: index) tiles 1 {
+// expected-error@+1 {{'triton_xla.entry_func' with an argument that has a dynamic offset is not supported on GPUs: a kernel receives a pointer to the first element; use a memref without an offset, and pass the address of that element}}
+triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: ?>>, %tile: index) tiles 1 {
   triton_xla.return
 }
 

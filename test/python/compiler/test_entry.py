@@ -222,3 +222,21 @@ def test_element_type_that_no_array_has() -> None:
         describe("triton_xla.entry_func @f(%a: memref<4xi3>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n")
     assert "argument 0 of type memref<4xi3>" in str(caught.value)
     assert caught.value.location == smalti.SourceLocation("<text>", 1, 26)
+
+
+def test_a_name_that_is_not_utf8() -> None:
+    text = b'triton_xla.entry_func @"k\\FF"(%tile: index) tiles 1 {\n  triton_xla.return\n}\n'
+    with pytest.raises(smalti.CompileError, match=r"the name b'k.xff' of the kernel is not valid UTF-8"):
+        smalti.compile(text, target="cpu")
+
+
+def test_random_arguments_with_negative_strides() -> None:
+    text = """
+triton_xla.entry_func @reverse(%x: memref<4xf32, strided<[-1]>>, %o: memref<4xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [4] [1] : memref<4xf32, strided<[-1]>> to tensor<4xf32>
+  triton_xla.insert %t into %o[0] [4] [1] : tensor<4xf32> into memref<4xf32>
+  triton_xla.return
+}
+"""
+    module = smalti.parse(text)
+    assert check.check(smalti.compile(module, target="cpu"), module).require().ok

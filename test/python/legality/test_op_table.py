@@ -153,7 +153,12 @@ def test_every_command_has_the_same_sentence(tmp_path: Path) -> None:
         ("%e = tensor.empty() : tensor<4xf32>", "use a constant tensor or tensor.splat"),
         ("gpu.barrier", "remove it: smalti-compile inserts the barriers of a tile"),
         ("%m = linalg.matmul ins(%a, %a : T, T) outs(%a : T) -> T", "use triton_xla.dot"),
-        ("%x = gpu.thread_id x", "docs/ops.md lists the supported ops"),
+        ("%x = gpu.thread_id x", "use the tile id, the last argument of the kernel"),
+        (
+            "%m = linalg.exp ins(%a : T) outs(%a : T) -> T",
+            "use ops of arith, math and triton_xla on tiles; docs/ops.md lists the supported ops",
+        ),
+        ("%x = gpu.lane_id", "docs/ops.md lists the supported ops"),
     ],
 )
 def test_an_op_that_is_not_listed(op: str, remedy: str) -> None:
