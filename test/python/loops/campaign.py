@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -161,17 +162,25 @@ def covering(chips: Sequence[str]) -> list[Point]:
     masks = [sum(1 << numbers.setdefault(pair, len(numbers)) for pair in pairs(point)) for point in points]
     missing, chosen = (1 << len(numbers)) - 1, []
 
-    def take(among: Sequence[int]) -> None:
+    def gain(at: int) -> int:
+        return (masks[at] & missing).bit_count()
+
+    def take(at: int) -> None:
         nonlocal missing
-        best = max(among, key=lambda at: (masks[at] & missing).bit_count())
-        missing &= ~masks[best]
-        chosen.append(points[best])
+        missing &= ~masks[at]
+        chosen.append(points[at])
 
     for number, shape in enumerate(kernels.SHAPES):
         known = (shape, 2 + number % 4, None)
-        take([at for at, p in enumerate(points) if (p.shape, p.stages, p.bounds[0].trips) == known])
+        take(max((at for at, p in enumerate(points) if (p.shape, p.stages, p.bounds[0].trips) == known), key=gain))
+    # Gains only shrink, so the first point of the heap is the best one if its gain is up to date.
+    heap = [(-gain(at), at) for at in range(len(points))]
+    heapq.heapify(heap)
     while missing:
-        take(range(len(points)))
+        before, at = heap[0]
+        if before == -gain(at):
+            take(at)
+        heapq.heapreplace(heap, (-gain(at), at))
     return chosen
 
 
