@@ -14,7 +14,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `squeeze_dims` | `reshape` |
     | `split` | one `slice` per part |
     | `num_tiles` | a constant, or the number that the arguments determine |
-    | `histogram` | comparisons with all bins and a `reduce`, up to 2^20 comparisons; a larger one remains |
+    | `histogram` | comparisons with all bins and a `reduce`; for more than 2^20 comparisons, a loop with up to 2^16 in each iteration |
     | `sort` | a bitonic network of `slice`, `concat`, `reshape` and the comparison on tiles; positions make it stable |
     | `random_bits` | integer arithmetic |
     | batches of `dot` | one `dot` each |
@@ -27,6 +27,9 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `math.isfinite`, `math.isinf`, `math.isnan`, `math.isnormal` | comparisons |
     | `math.clampf`, `math.sincos` | `arith.maximumf` and `arith.minimumf`; `math.sin` and `math.cos` |
     | `scf.index_switch` | one `scf.if` for each case |
+    | `tensor.extract` of a tile, for GPUs | a `reduce` of the tile, in which all other elements are 0 |
+    | `memref.atomic_rmw`, for GPUs | `atomic_rmw` of a scalar |
+    | `memref.dim` of a computed dimension, for GPUs | a selection from the sizes of all dimensions |
     | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
 
     Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of

@@ -284,17 +284,6 @@ static bool hasQuotedName(Operation *op) {
          });
 }
 
-static bool readsTile(Operation *op) {
-  return cast<RankedTensorType>(op->getOperand(0).getType()).getRank() != 0;
-}
-
-static bool hasOtherDimension(Operation *op) {
-  auto dim = cast<memref::DimOp>(op);
-  std::optional<int64_t> number = dim.getConstantIndex();
-  auto type = dyn_cast<MemRefType>(dim.getSource().getType());
-  return !number || !type || *number < 0 || *number >= type.getRank();
-}
-
 /// Whether the op is in the region of a sort and cannot compare whole tiles.
 static bool isInSort(Operation *op) {
   return isa_and_nonnull<triton_xla::SortOp>(op->getParentOp()) &&
@@ -311,18 +300,6 @@ static bool sortsTooMany(Operation *op) {
   int64_t &size = shape[sort.getDim()];
   size = static_cast<int64_t>(llvm::PowerOf2Ceil(size));
   return !triton_xla::fitsTile(shape);
-}
-
-static bool hasManyBins(Operation *op) {
-  auto histogram = cast<triton_xla::HistogramOp>(op);
-  return histogram.getTile().getType().getNumElements() >
-         kMaxHistogramComparisons / static_cast<int64_t>(histogram.getBins());
-}
-
-/// Whether a conversion is between two floats of at most 8 bits.
-static bool isBetweenSmallFloats(Operation *op) {
-  return getElement(op->getOperand(0).getType()) & kSmallFloats &&
-         getElement(op->getResult(0).getType()) & kSmallFloats;
 }
 
 /// Whether a conversion to a float of at most 8 bits does not round to nearest.

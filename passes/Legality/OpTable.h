@@ -22,10 +22,6 @@ class Operation;
 } // namespace mlir
 
 namespace smalti {
-/// Maximum number of comparisons of a histogram, elements times bins, that is
-/// expanded. Others are legal only on CPUs.
-inline constexpr int64_t kMaxHistogramComparisons = 1 << 20;
-
 namespace targets {
 struct Target;
 } // namespace targets

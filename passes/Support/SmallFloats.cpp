@@ -68,10 +68,10 @@ static bool isSmallFloatConversion(Operation *op) {
             !isa<Float8E8M0FNUType>(
                 getElementTypeOrSelf(op->getResult(0).getType())));
   auto truncation = dyn_cast<arith::TruncFOp>(op);
-  // Conversions between two small floats would need a rule for each pair.
   Type wide = getElementTypeOrSelf(truncation ? op->getOperand(0).getType()
                                               : op->getResult(0).getType());
-  if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(wide))
+  if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(wide) &&
+      !isSmallFloat(wide))
     return false;
   return !truncation || truncation.getRoundingmode().value_or(
                             arith::RoundingMode::to_nearest_even) ==
@@ -96,7 +96,7 @@ LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
          << "converts " << getElementTypeOrSelf(op->getOperand(0).getType())
          << " to " << getElementTypeOrSelf(op->getResult(0).getType())
          << "; conversions of floats of at most 8 bits are supported from and "
-            "to f16, bf16, f32 and f64, and from integers, with rounding to "
+            "to floats of at most 64 bits, and from integers, with rounding to "
             "nearest even";
 }
 
@@ -187,6 +187,7 @@ private:
   /// The bits, in an i32, of the small float to which the f32 is rounded.
   Value truncate(const Format &format, Value number);
   Value truncateToPowerOfTwo(const Format &format, Value number);
+  Value truncateTo(FloatType to, Value number);
 
   Operation *op;
   ImplicitLocOpBuilder builder;
@@ -287,6 +288,15 @@ Value Expansion::truncateToPowerOfTwo(const Format &format, Value number) {
   return select(hasNaN, constant(format.nan), result);
 }
 
+Value Expansion::truncateTo(FloatType to, Value number) {
+  Format format(to);
+  Value bits = format.isSigned ? truncate(format, number)
+                               : truncateToPowerOfTwo(format, number);
+  bits = arith::TruncIOp::create(
+      builder, withElement(builder.getIntegerType(format.bits)), bits);
+  return arith::BitcastOp::create(builder, type, bits);
+}
+
 void Expansion::run() {
   Value operand = op->getOperand(0);
   Type from = getElementTypeOrSelf(operand.getType()),
@@ -300,12 +310,13 @@ void Expansion::run() {
     result = asFloat(format.isSigned ? extend(format, bits)
                                      : extendPowerOfTwo(bits));
     // f8E8M0FNU exceeds the range of f16, to which this rounds.
-    if (to.getIntOrFloatBitWidth() < 32)
+    if (isSmallFloat(to))
+      result = truncateTo(cast<FloatType>(to), result);
+    else if (to.getIntOrFloatBitWidth() < 32)
       result = arith::TruncFOp::create(builder, type, result);
     else if (!to.isF32())
       result = arith::ExtFOp::create(builder, type, result);
   } else {
-    Format format(cast<FloatType>(to));
     if (isa<IntegerType>(from)) {
       from = from.getIntOrFloatBitWidth() <= 24 ? Type(builder.getF32Type())
                                                 : builder.getF64Type();
@@ -318,11 +329,7 @@ void Expansion::run() {
       operand = truncateToOdd(builder, op->getLoc(), operand);
     else if (!from.isF32())
       operand = arith::ExtFOp::create(builder, f32(), operand);
-    Value bits = format.isSigned ? truncate(format, operand)
-                                 : truncateToPowerOfTwo(format, operand);
-    bits = arith::TruncIOp::create(
-        builder, withElement(builder.getIntegerType(format.bits)), bits);
-    result = arith::BitcastOp::create(builder, type, bits);
+    result = truncateTo(cast<FloatType>(to), operand);
   }
   op->replaceAllUsesWith(ValueRange(result));
   op->erase();

@@ -53,6 +53,10 @@ static constexpr llvm::StringLiteral kDerived[] = {
 /// computation of the parts.
 static constexpr double kCostOfParts = 1.5;
 
+/// The most comparisons of a histogram that are one tile, and those of a row of
+/// bins in a loop.
+static constexpr int64_t kMaxComparisons = 1 << 20, kLoopComparisons = 1 << 16;
+
 /// The largest finite bf16, as f32.
 static constexpr double kLargestBF16 = 0x1.FEp127;
 
@@ -67,26 +71,62 @@ static Type getComparedType(Type element) {
   return IntegerType::get(element.getContext(), 32);
 }
 
+/// How often each of `bins` numbers from `first` is in a flat tile.
+static Value countInBins(TileBuilder &b, Value values, Value first, Value mask,
+                         int64_t bins, Type sum) {
+  SmallVector<int64_t> shape = {b.shapeOf(values)[0], bins};
+  Type compared = b.typeOf(values).getElementType();
+  Value numbers = b.iota(shape, compared, 1);
+  if (first)
+    numbers = arith::AddIOp::create(b, numbers, b.splat(shape, first));
+  Value hit = b.compare(arith::CmpIPredicate::eq,
+                        b.broadcast(values, int64_t(0), shape), numbers);
+  if (mask)
+    hit = arith::AndIOp::create(b, hit, b.broadcast(mask, int64_t(0), shape));
+  return b.sum(b.zeroExtend(hit, sum), /*dim=*/0);
+}
+
+/// Compares all elements with all bins, or, for many comparisons, with a row of
+/// bins in each iteration of a loop.
 static Value expandHistogram(TileBuilder &b, HistogramOp op) {
   int64_t count = op.getTile().getType().getNumElements();
   auto bins = static_cast<int64_t>(op.getBins());
   Type element = op.getTile().getType().getElementType(),
        compared = getComparedType(element),
        sum = op.getResult().getType().getElementType();
-  Value values = b.reshape(op.getTile(), count);
+  Value values = b.reshape(op.getTile(), count), mask = op.getMask();
   if (element.isIndex())
     values =
         arith::IndexCastOp::create(b, b.withElement(values, compared), values);
   else if (element != compared)
     values = arith::ExtSIOp::create(b, b.withElement(values, compared), values);
-  SmallVector<int64_t> shape = {count, bins};
-  Value hit = b.compare(arith::CmpIPredicate::eq,
-                        b.broadcast(values, int64_t(0), shape),
-                        b.iota(shape, compared, 1));
-  if (Value mask = op.getMask())
-    hit = arith::AndIOp::create(
-        b, hit, b.broadcast(b.reshape(mask, count), int64_t(0), shape));
-  return b.sum(b.zeroExtend(hit, sum), /*dim=*/0);
+  if (mask)
+    mask = b.reshape(mask, count);
+  if (bins <= kMaxComparisons / count)
+    return countInBins(b, values, Value(), mask, bins, sum);
+  int64_t row = std::max<int64_t>(kLoopComparisons / count, 1),
+          rows = llvm::divideCeil(bins, row);
+  SmallVector<int64_t> shape = {rows, row};
+  Type i32 = b.getI32Type();
+  auto loop = scf::ForOp::create(
+      b, arith::ConstantIndexOp::create(b, 0),
+      arith::ConstantIndexOp::create(b, rows),
+      arith::ConstantIndexOp::create(b, 1), ValueRange(b.zeros(shape, sum)),
+      [&](OpBuilder &inner, Location, Value number, ValueRange counts) {
+        OpBuilder::InsertionGuard guard(b);
+        b.restoreInsertionPoint(inner.saveInsertionPoint());
+        Value first = arith::MulIOp::create(
+            b, number, arith::ConstantIndexOp::create(b, row));
+        first = arith::IndexCastOp::create(b, compared, first);
+        Value found = countInBins(b, values, first, mask, row, sum);
+        Value isRow = b.compare(
+            arith::CmpIPredicate::eq, b.iota(shape, i32, 0),
+            b.splat(shape, arith::IndexCastOp::create(b, i32, number)));
+        scf::YieldOp::create(b, b.select(isRow,
+                                         b.broadcast(found, int64_t(1), shape),
+                                         counts.front()));
+      });
+  return b.slice(b.reshape(loop.getResult(0), rows * row), /*dim=*/0, 0, bins);
 }
 
 /// Computes a region of scalar ops for all elements of tiles.
@@ -822,6 +862,81 @@ static Value expandIota(TileBuilder &b, IotaOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+/// The element of a tile at an index. All other elements become 0, so that the
+/// bitwise disjunction of all is the element.
+static Value expandExtract(TileBuilder &b, tensor::ExtractOp op) {
+  Value bits = op.getTensor();
+  ArrayRef<int64_t> shape = b.shapeOf(bits);
+  Type element = b.typeOf(bits).getElementType(), i32 = b.getI32Type();
+  unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  Type code = b.getIntegerType(width), word = code;
+  if (element.isIndex())
+    bits = arith::IndexCastOp::create(b, b.withElement(bits, code), bits);
+  else if (isa<FloatType>(element))
+    bits = b.bitcast(bits, code);
+  if (width != 1 && (width < 8 || !llvm::isPowerOf2_32(width))) {
+    word = b.getIntegerType(std::max<unsigned>(8, llvm::PowerOf2Ceil(width)));
+    bits = b.zeroExtend(bits, word);
+  }
+  for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
+    Value wanted = b.splat(shape, arith::IndexCastOp::create(b, i32, index));
+    Value isWanted =
+        b.compare(arith::CmpIPredicate::eq,
+                  b.iota(shape, i32, static_cast<int64_t>(dim)), wanted);
+    bits = b.select(isWanted, bits, b.zeros(shape, word));
+  }
+  Value found = tensor::ExtractOp::create(
+      b, b.combine<arith::OrIOp>(
+             bits, llvm::to_vector(llvm::seq<int64_t>(shape.size()))));
+  if (word != code)
+    found = arith::TruncIOp::create(b, code, found);
+  if (element.isIndex())
+    return arith::IndexCastOp::create(b, element, found);
+  if (element != code)
+    return arith::BitcastOp::create(b, element, found);
+  return found;
+}
+
+static std::optional<int64_t> getDimension(memref::DimOp op) {
+  std::optional<int64_t> number = op.getConstantIndex();
+  auto type = cast<MemRefType>(op.getSource().getType());
+  return number && *number >= 0 && *number < type.getRank() ? number
+                                                            : std::nullopt;
+}
+
+/// The size of a dimension that is not a constant in range. Any size may be the
+/// result for a number out of range.
+static Value expandDim(ImplicitLocOpBuilder &b, memref::DimOp op) {
+  int64_t rank = cast<MemRefType>(op.getSource().getType()).getRank();
+  Value result;
+  for (int64_t dim = rank; dim-- > 0;) {
+    Value number = arith::ConstantIndexOp::create(b, dim);
+    Value size = memref::DimOp::create(b, op.getSource(), number);
+    if (result)
+      size = arith::SelectOp::create(
+          b,
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, op.getIndex(),
+                                number),
+          size, result);
+    result = size;
+  }
+  return result ? result : arith::ConstantIndexOp::create(b, 0).getResult();
+}
+
+/// Whether GPUs need the expansion of an op of another dialect, in which each
+/// thread of a block would access memory, or the memory of another thread.
+static bool isDerivedOnGPU(Operation *op) {
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    return !getDimension(dim);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return !extract.getIndices().empty();
+  return isa<memref::AtomicRMWOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -921,21 +1036,6 @@ static LogicalResult checkSort(SortOp op) {
   return success();
 }
 
-/// Why a histogram remains, if it does.
-static std::optional<std::string> getHistogramRefusal(HistogramOp op) {
-  int64_t comparisons;
-  if (llvm::MulOverflow(op.getTile().getType().getNumElements(),
-                        static_cast<int64_t>(op.getBins()), comparisons) ||
-      comparisons > kMaxHistogramComparisons)
-    return "comparing each element with each bin takes more than " +
-           std::to_string(kMaxHistogramComparisons) +
-           " comparisons; use a smaller tile or triton_xla.atomic_rmw";
-  Type element = op.getTile().getType().getElementType();
-  if (!element.isIndex() && element.getIntOrFloatBitWidth() > 64)
-    return std::string("elements of more than 64 bits are not supported");
-  return std::nullopt;
-}
-
 /// Whether the algorithm of a dot has a single part in the type of its
 /// operands.
 static bool isSingle(DotAlgorithm algorithm) {
@@ -951,6 +1051,8 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
     return false;
   if (auto iota = dyn_cast<IotaOp>(op))
     return !isSmallFloat(iota.getType().getElementType());
+  if (isDerivedOnGPU(op))
+    return !chip || !chip->isGPU();
   StringRef name = op->getName().stripDialect();
   bool isListed = llvm::is_contained(keep, name);
   if (isa<math::IPowIOp>(op))
@@ -964,6 +1066,10 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
            (isListed || dot.getLhs().getType().getRank() == 2);
   if (isa<NumTilesOp>(op))
     return false;
+  if (auto histogram = dyn_cast<HistogramOp>(op))
+    if (Type element = histogram.getTile().getType().getElementType();
+        !element.isIndex() && element.getIntOrFloatBitWidth() > 64)
+      return true;
   return isListed || !llvm::is_contained(kDerived, name);
 }
 
@@ -971,15 +1077,8 @@ LogicalResult SmaltiExpandTileOps::plan(SmallVectorImpl<Operation *> &ops) {
   WalkResult walk = getOperation().walk([&](Operation *op) -> WalkResult {
     if (isKept(op))
       return WalkResult::advance();
-    if (auto sort = dyn_cast<SortOp>(op)) {
-      if (failed(checkSort(sort)))
-        return WalkResult::interrupt();
-    } else if (auto histogram = dyn_cast<HistogramOp>(op)) {
-      if (std::optional<std::string> reason = getHistogramRefusal(histogram)) {
-        remarkMissed(op, kPassName) << "histogram not expanded: " << *reason;
-        return WalkResult::advance();
-      }
-    }
+    if (auto sort = dyn_cast<SortOp>(op); sort && failed(checkSort(sort)))
+      return WalkResult::interrupt();
     ops.push_back(op);
     return WalkResult::advance();
   });
@@ -1025,6 +1124,18 @@ void SmaltiExpandTileOps::expand(Operation *op) {
           })
           .Case([&](IotaOp op) -> SmallVector<Value> {
             return {expandIota(b, op)};
+          })
+          .Case([&](tensor::ExtractOp op) -> SmallVector<Value> {
+            return {expandExtract(b, op)};
+          })
+          .Case([&](memref::DimOp op) -> SmallVector<Value> {
+            return {expandDim(b, op)};
+          })
+          .Case([&](memref::AtomicRMWOp op) -> SmallVector<Value> {
+            return {AtomicRMWOp::create(
+                b, op.getType(), op.getKind(), op.getValue(), op.getMemref(),
+                op.getIndices(), /*mask=*/Value(), MemoryScope::GPU,
+                MemoryOrdering::AcquireRelease, /*deterministic=*/false)};
           })
           .Case([&](arith::ScalingExtFOp op) -> SmallVector<Value> {
             return {expandScalingExtF(b, op)};

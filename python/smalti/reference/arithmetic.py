@@ -244,7 +244,9 @@ def select(condition: Value, a: Value, b: Value) -> Value:
 
 @handles("arith.extf")
 def _extf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
-    return operands[0]
+    ty = element_type(op.results[0].type)
+    # Floats of at most 8 bits have different exponents and mantissas.
+    return rounded(operands[0].data, ty, operands[0].error, exact=True) if ty.bits <= 8 else operands[0]
 
 
 @handles("arith.truncf")

@@ -151,6 +151,13 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
         if ty.bits <= 8:
             # Conversions to floats of at most 8 bits saturate, also from infinity, as on GPUs.
             data = np.clip(data, -largest, largest)
+            if ty.mlir == "f8E8M0FNU":
+                # The type does not have a zero, and a negative number becomes NaN.
+                may_be_either = (propagated > 0) & (np.abs(data) <= propagated)
+                propagated = np.where(may_be_either, np.inf, propagated)
+                data = np.where(may_be_either | (data >= 0), np.maximum(data, 2.0**-127), data)
+            if not np.isnan(np.float64(np.nan).astype(ty.numpy).astype(np.float64)):
+                data = np.where(np.isnan(data), largest, data)
         stored = data.astype(ty.numpy).astype(np.float64)
         # Half the distance of two numbers: normal ones, or subnormal ones.
         lost: Any = ty.rounding * np.maximum(np.abs(data), smallest)

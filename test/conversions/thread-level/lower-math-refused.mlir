@@ -34,15 +34,13 @@ gpu.module @module attributes {smalti.target = "sm_90a"} {
 gpu.module @module attributes {smalti.target = "sm_80"} {
   gpu.func @small_floats(%a: f8E5M2, %b: vector<2xf128>, %c: tensor<?xf16>, %i: i64) {
     %0 = arith.extf %a : f8E5M2 to f32
-    // expected-error@below {{converts 'f8E5M2' to 'f4E2M1FN'; conversions of floats of at most 8 bits are supported from and to f16}}
-    %1 = arith.truncf %a : f8E5M2 to f4E2M1FN
     // expected-error@below {{converts 'f128' to 'f8E5M2'; conversions of floats of at most 8 bits}}
     %2 = arith.truncf %b : vector<2xf128> to vector<2xf8E5M2>
-    // expected-error@below {{converts 'f32' to 'f8E4M3FN'; conversions of floats of at most 8 bits are supported from and to f16, bf16, f32 and f64, and from integers, with rounding to nearest even}}
+    // expected-error@below {{converts 'f32' to 'f8E4M3FN'; conversions of floats of at most 8 bits are supported from and to floats of at most 64 bits, and from integers, with rounding to nearest even}}
     %3 = arith.truncf %0 toward_zero : f32 to f8E4M3FN
     // expected-error@below {{converts 'i64' to 'f8E8M0FNU'; conversions of floats of at most 8 bits}}
     %5 = arith.sitofp %i : i64 to f8E8M0FNU
-    // expected-error@below {{has elements of 'f8E5M2'; floats of at most 8 bits can only be moved, multiplied by dot, extended, and converted from wider floats and integers to nearest even}}
+    // expected-error@below {{has elements of 'f8E5M2'; floats of at most 8 bits can only be moved, multiplied by dot, and converted to floats and from floats and integers to nearest even}}
     %6 = arith.maxnumf %a, %a : f8E5M2
     // expected-error@below {{has elements of 'f8E5M2'; floats of at most 8 bits}}
     %7 = arith.cmpf oeq, %a, %a : f8E5M2

@@ -44,13 +44,16 @@ triton_xla.entry_func @shapes(%x: memref<1x8xf32>, %tile: index) tiles 1 {
 
 // -----
 
-// A large histogram remains.
+// A loop compares the elements with 2^16 / 32 of 65536 bins in each iteration.
 
 // CHECK-LABEL: triton_xla.entry_func @histogram(
 // CHECK:         arith.cmpi eq, %{{.*}}, %{{.*}} : tensor<32x16xi32>
 // CHECK:         triton_xla.reduce %{{.*}} dims [0]
-// CHECK:         triton_xla.histogram %{{.*}} bins 65536
-// REMARK: histogram not expanded: comparing each element with each bin takes more than 1048576 comparisons
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[COUNTS:.*]] = %{{.*}}) -> (tensor<32x2048xi64>)
+// CHECK:           arith.cmpi eq, %{{.*}}, %{{.*}} : tensor<32x2048xi32>
+// CHECK:           %[[ROW:.*]] = triton_xla.broadcast %{{.*}} dims [1] : tensor<2048xi64> -> tensor<32x2048xi64>
+// CHECK:           arith.select %{{.*}}, %[[ROW]], %[[COUNTS]]
+// REMARK: histogram expanded
 triton_xla.entry_func @histogram(%x: memref<4x8xi8>, %y: memref<16xi64>, %z: memref<65536xi64>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0, 0] [4, 8] [1, 1] : memref<4x8xi8> to tensor<4x8xi8>
   %h = triton_xla.histogram %t bins 16 : tensor<4x8xi8> -> tensor<16xi64>

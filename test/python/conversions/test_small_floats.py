@@ -9,6 +9,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 import smalti
+from smalti import reference
+from smalti.check import compare
+from smalti.compiler import entry
 
 BYTES = {
     "f8E4M3FN": "float8_e4m3fn",
@@ -54,11 +57,6 @@ def unpack(packed: np.ndarray, width: int) -> np.ndarray:
     return parts.reshape(*packed.shape[:-1], -1)
 
 
-def memory_element(small: str, target: str) -> str:
-    """GPUs do not load elements of 6 bits: the kernel converts bytes."""
-    return "i8" if bits(small) == 6 and target != "cpu" else small
-
-
 def same(got: np.ndarray, expected: np.ndarray) -> None:
     """Equal to the bit, except for the payloads of NaNs."""
     got64, expected64 = got.astype(np.float64), expected.astype(np.float64)
@@ -72,24 +70,17 @@ def same(got: np.ndarray, expected: np.ndarray) -> None:
 @pytest.mark.parametrize("small", SMALL)
 def test_every_code_is_extended(small: str, target: str) -> None:
     count = 512
-    memory = memory_element(small, target)
     tile = f"tensor<{count}x{small}>"
-    code = f"  %t = triton_xla.extract %a[0] [{count}] [1] : memref<{count}x{memory}> to tensor<{count}x{memory}>\n"
-    if memory != small:
-        code += f"""
-  %n = arith.trunci %t : tensor<{count}xi8> to tensor<{count}xi{bits(small)}>
-  %s = arith.bitcast %n : tensor<{count}xi{bits(small)}> to {tile}
-"""
-    value = "%t" if memory == small else "%s"
+    code = f"  %t = triton_xla.extract %a[0] [{count}] [1] : memref<{count}x{small}> to tensor<{count}x{small}>\n"
     for wide in WIDE:
         code += f"""
-  %{wide} = arith.extf {value} : {tile} to tensor<{count}x{wide}>
+  %{wide} = arith.extf %t : {tile} to tensor<{count}x{wide}>
   triton_xla.insert %{wide} into %o_{wide}[0] [{count}] [1] : tensor<{count}x{wide}> into memref<{count}x{wide}>
 """
     results = ", ".join(f"%o_{wide}: memref<{count}x{wide}>" for wide in WIDE)
     kernel = smalti.compile(
         f"""
-triton_xla.entry_func @extend(%a: memref<{count}x{memory}>, {results}, %tile: index) tiles 1 {{
+triton_xla.entry_func @extend(%a: memref<{count}x{small}>, {results}, %tile: index) tiles 1 {{
 {code}
   triton_xla.return
 }}
@@ -98,7 +89,7 @@ triton_xla.entry_func @extend(%a: memref<{count}x{memory}>, {results}, %tile: in
     )
     values = (np.arange(count) % (1 << bits(small))).astype(np.uint8).view(numpy_type(small))
     outs = [np.full(count, 77, dtype) for dtype in WIDE.values()]
-    kernel(values.view(np.int8) if memory == "i8" else stored(values, small), *outs)
+    kernel(stored(values, small), *outs)
     for out in outs:
         with np.errstate(all="ignore"):
             same(out, values.astype(np.float64).astype(out.dtype))
@@ -145,25 +136,15 @@ def test_truncation_rounds_once_and_saturates(small: str, target: str) -> None:
     with np.errstate(all="ignore"):
         inputs = [exact.astype(dtype) for dtype in WIDE.values()]
     count = len(exact)
-    memory = memory_element(small, target)
     code = ""
     for wide in WIDE:
         code += f"""
   %t_{wide} = triton_xla.extract %a_{wide}[0] [{count}] [1] : memref<{count}x{wide}> to tensor<{count}x{wide}>
   %n_{wide} = arith.truncf %t_{wide} : tensor<{count}x{wide}> to tensor<{count}x{small}>
-"""
-        value = f"%n_{wide}"
-        if memory != small:
-            value = f"%e_{wide}"
-            code += f"""
-  %b_{wide} = arith.bitcast %n_{wide} : tensor<{count}x{small}> to tensor<{count}xi{bits(small)}>
-  %e_{wide} = arith.extui %b_{wide} : tensor<{count}xi{bits(small)}> to tensor<{count}xi8>
-"""
-        code += f"""
-  triton_xla.insert {value} into %o_{wide}[0] [{count}] [1] : tensor<{count}x{memory}> into memref<{count}x{memory}>
+  triton_xla.insert %n_{wide} into %o_{wide}[0] [{count}] [1] : tensor<{count}x{small}> into memref<{count}x{small}>
 """
     arguments = [f"%a_{wide}: memref<{count}x{wide}>" for wide in WIDE]
-    arguments += [f"%o_{wide}: memref<{count}x{memory}>" for wide in WIDE]
+    arguments += [f"%o_{wide}: memref<{count}x{small}>" for wide in WIDE]
     kernel = smalti.compile(
         f"""
 triton_xla.entry_func @truncate({", ".join(arguments)}, %tile: index) tiles 1 {{
@@ -174,7 +155,7 @@ triton_xla.entry_func @truncate({", ".join(arguments)}, %tile: index) tiles 1 {{
         target=target,
     )
     outs = [np.full(count // 2 if small in NIBBLE else count, 0x5A, np.int8) for _ in WIDE]
-    typed = memory == small and small not in NIBBLE
+    typed = small not in NIBBLE
     kernel(*inputs, *(out.view(numpy_type(small)) if typed else out for out in outs))
     for values, out in zip(inputs, outs, strict=True):
         codes = unpack(out.view(np.uint8), 4) if small in NIBBLE else out.view(np.uint8)
@@ -187,43 +168,72 @@ triton_xla.entry_func @truncate({", ".join(arguments)}, %tile: index) tiles 1 {{
 @pytest.mark.parametrize("small", SMALL)
 def test_integers_round_once(small: str, target: str) -> None:
     """Also if the kernel converts to f32 first: MLIR combines the conversions."""
-    memory = memory_element(small, target)
     powers = 1 << np.arange(31)
     values = np.unique(np.concatenate([np.arange(-600, 600), powers, -powers, powers + 1, powers - 1, 3 * powers >> 1]))
     values = np.append(values, np.zeros(-len(values) % 512, int)).astype(np.int32)
     count = len(values)
-    ends = ""
-    stored_value = "%n"
-    if memory != small:
-        stored_value = "%e"
-        ends = f"""
-  %b = arith.bitcast %n : tensor<{count}x{small}> to tensor<{count}xi{bits(small)}>
-  %e = arith.extui %b : tensor<{count}xi{bits(small)}> to tensor<{count}xi8>
-"""
     kernel = smalti.compile(
         f"""
-triton_xla.entry_func @convert(%a: memref<{count}xi32>, %o: memref<{count}x{memory}>, %tile: index) tiles 1 {{
+triton_xla.entry_func @convert(%a: memref<{count}xi32>, %o: memref<{count}x{small}>, %tile: index) tiles 1 {{
   %t = triton_xla.extract %a[0] [{count}] [1] : memref<{count}xi32> to tensor<{count}xi32>
   %f = arith.sitofp %t : tensor<{count}xi32> to tensor<{count}xf32>
   %n = arith.truncf %f : tensor<{count}xf32> to tensor<{count}x{small}>
-{ends}
-  triton_xla.insert {stored_value} into %o[0] [{count}] [1] : tensor<{count}x{memory}> into memref<{count}x{memory}>
+  triton_xla.insert %n into %o[0] [{count}] [1] : tensor<{count}x{small}> into memref<{count}x{small}>
   triton_xla.return
 }}
 """,
         target=target,
     )
     out = np.full(count // 2 if small in NIBBLE else count, 0x5A, np.int8)
-    typed = memory == small and small not in NIBBLE
+    typed = small not in NIBBLE
     kernel(values, out.view(numpy_type(small)) if typed else out)
     codes = unpack(out.view(np.uint8), 4) if small in NIBBLE else out.view(np.uint8)
     with np.errstate(all="ignore"):
         same(codes.view(numpy_type(small)), truncated(values.astype(np.float64), small))
 
 
+@pytest.mark.grid(8)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("small", BYTES)
+def test_conversions_between_small_floats(small: str, target: str) -> None:
+    """All codes, to all types of the other width, and through a type of 4 bits."""
+    count = 1 << bits(small)
+    others = [other for other in BYTES if bits(other) != bits(small)]
+    op = "arith.extf" if bits(small) == 6 else "arith.truncf"
+    code = f"  %t = triton_xla.extract %a[0] [{count}] [1] : memref<{count}x{small}> to tensor<{count}x{small}>\n"
+    code += f"  %f = arith.truncf %t : tensor<{count}x{small}> to tensor<{count}xf4E2M1FN>\n"
+    for other in others:
+        for name, value in (
+            ("n", f"{op} %t : tensor<{count}x{small}>"),
+            ("m", f"arith.extf %f : tensor<{count}xf4E2M1FN>"),
+        ):
+            code += f"""
+  %{name}_{other} = {value} to tensor<{count}x{other}>
+  triton_xla.insert %{name}_{other} into %o{name}_{other}[0] [{count}] [1] : tensor<{count}x{other}> into memref<{count}x{other}>
+"""
+    results = ", ".join(f"%o{name}_{other}: memref<{count}x{other}>" for other in others for name in "nm")
+    text = f"""
+triton_xla.entry_func @convert(%a: memref<{count}x{small}>, {results}, %tile: index) tiles 1 {{
+{code}
+  triton_xla.return
+}}
+"""
+    values = np.arange(count).astype(np.uint8).view(numpy_type(small))
+    outs = [np.zeros(count, numpy_type(other)) for other in others for _ in "nm"]
+    module = smalti.parse(text)
+    expected = reference.run(entry.find_entry(module), [values, *outs])
+    kernel = smalti.compile(text, target=target)
+    kernel(values, *outs)
+    with np.errstate(all="ignore"):
+        narrow = truncated(values, "f4E2M1FN")
+        for number, (other, out) in enumerate(zip((other for other in others for _ in "nm"), outs, strict=True)):
+            same(out, truncated(narrow if number % 2 else values, other))
+            assert not compare(kernel.entry.arguments[number + 1], out, expected[number + 1]).wrong
+
+
 @pytest.mark.grid(10)
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("small", [small for small in BYTES if bits(small) == 8])
+@pytest.mark.parametrize("small", BYTES)
 def test_moves(small: str, target: str) -> None:
     """Constants, selections, transposes, loads and stores of tiles keep the bits of the elements."""
     tile, turned = f"tensor<64x32x{small}>", f"tensor<32x64x{small}>"
@@ -244,7 +254,7 @@ triton_xla.entry_func @move(%a: memref<64x32x{small}>, %m: memref<64x32xi8>, %o:
         target=target,
     )
     rng = np.random.default_rng(6)
-    a = rng.permutation(np.arange(2048) % 256).astype(np.uint8).reshape(64, 32)
+    a = rng.permutation(np.arange(2048) % (1 << bits(small))).astype(np.uint8).reshape(64, 32)
     mask = rng.integers(0, 2, (64, 32), np.int8)
     out = np.full((32, 64), 0x5A, np.uint8)
     kernel(a.view(numpy_type(small)), mask, out.view(numpy_type(small)))

@@ -299,6 +299,7 @@ static bool isExpanded(Operation *op, const targets::Target &target) {
     return false;
   Type from = getElement(op->getOperand(0)), to = getElement(op->getResult(0));
   return !supportsFloat8(target) || !(isFloat8(from) || isFloat8(to)) ||
+         (isSmallFloat(from) && isSmallFloat(to)) ||
          (from.isF64() && isFloat8(to));
 }
 
