@@ -14,7 +14,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `squeeze_dims` | `reshape` |
     | `split` | one `slice` per part |
     | `num_tiles` | a constant, or the number that the arguments determine |
-    | `histogram` | comparisons with all bins and a `reduce`, up to 2^20 comparisons; a larger one remains |
+    | `histogram` | comparisons with all bins and a `reduce`; for more than 2^20 comparisons, a loop with up to 2^16 in each iteration |
     | `sort` | a bitonic network of `slice`, `concat`, `reshape` and the comparison on tiles; positions make it stable |
     | `random_bits` | integer arithmetic |
     | batches of `dot` | one `dot` each |
@@ -23,11 +23,13 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `sparse_dot` | the operand with its zeros, and a `dot` or a scaled one |
     | `math.ipowi` | a loop that squares and multiplies, over the bits of the exponent |
     | `iota` of floats of at most 8 bits | `iota` of f32 and `arith.truncf` |
-    | `tensor.extract` of a tile of rank 1 or more | a `reduce` of the tile, in which all other elements are 0 |
     | `arith.scaling_extf`, `arith.scaling_truncf` | a multiplication or division in f32 or f64, and conversions |
     | `math.isfinite`, `math.isinf`, `math.isnan`, `math.isnormal` | comparisons |
     | `math.clampf`, `math.sincos` | `arith.maximumf` and `arith.minimumf`; `math.sin` and `math.cos` |
     | `scf.index_switch` | one `scf.if` for each case |
+    | `tensor.extract` of a tile, for GPUs | a `reduce` of the tile, in which all other elements are 0 |
+    | `memref.atomic_rmw`, for GPUs | `atomic_rmw` of a scalar |
+    | `memref.dim` of a computed dimension, for GPUs | a selection from the sizes of all dimensions |
     | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
 
     Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of
@@ -59,7 +61,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     The two parts become a `slice` each, and the kernel has `tiles 4`.
   }];
   let options = [
-    ListOption<"keep", "keep", "std::string", "Ops that are not expanded, without the prefix `triton_xla.`, e.g. `keep=sort,tensor.extract`">,
+    ListOption<"keep", "keep", "std::string", "Ops that are not expanded, without the prefix `triton_xla.`, e.g. `keep=sort,histogram`">,
     Option<"target", "target", "std::string", /*default=*/"", "The chip whose MMAs decide which algorithm a dot uses, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",

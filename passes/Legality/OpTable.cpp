@@ -302,13 +302,6 @@ static bool hasQuotedName(Operation *op) {
          });
 }
 
-static bool hasOtherDimension(Operation *op) {
-  auto dim = cast<memref::DimOp>(op);
-  std::optional<int64_t> number = dim.getConstantIndex();
-  auto type = dyn_cast<MemRefType>(dim.getSource().getType());
-  return !number || !type || *number < 0 || *number >= type.getRank();
-}
-
 /// Whether the op is in the region of a sort and cannot compare whole tiles.
 static bool isInSort(Operation *op) {
   return isa_and_nonnull<triton_xla::SortOp>(op->getParentOp()) &&
@@ -325,16 +318,6 @@ static bool sortsTooMany(Operation *op) {
   int64_t &size = shape[sort.getDim()];
   size = static_cast<int64_t>(llvm::PowerOf2Ceil(size));
   return !triton_xla::fitsTile(shape);
-}
-
-/// Maximum number of comparisons of a histogram, elements times bins, that is
-/// expanded. A macro, since a row of the table has it in its text.
-#define MAX_COMPARISONS 1048576
-
-static bool hasManyBins(Operation *op) {
-  auto histogram = cast<triton_xla::HistogramOp>(op);
-  return histogram.getTile().getType().getNumElements() >
-         MAX_COMPARISONS / static_cast<int64_t>(histogram.getBins());
 }
 
 /// Whether a conversion to a float of at most 8 bits does not round to nearest.
@@ -425,8 +408,6 @@ static constexpr OpRow kOps[] = {
 #include "smalti/passes/Legality/OpTable.def"
 };
 
-#define STRING(value) #value
-#define EXPANDED_STRING(macro) STRING(macro)
 static constexpr GapRow kGaps[] = {
 #define GET_GAPS
 #include "smalti/passes/Legality/OpTable.def"

@@ -326,7 +326,7 @@ LogicalResult checkSmallFloats(Operation *root) {
       result = op->emitOpError("has elements of ")
                << getElementTypeOrSelf(op->getOperand(0))
                << "; floats of at most 8 bits can only be moved, multiplied by "
-                  "dot, extended, and converted from wider floats and integers "
+                  "dot, and converted to floats and from floats and integers "
                   "to nearest even";
     } else if (failed(checkSmallFloatConversion(op))) {
       result = failure();

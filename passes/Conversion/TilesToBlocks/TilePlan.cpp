@@ -291,10 +291,15 @@ LogicalResult Planner::checkOp(Operation *op) {
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       largestTile = std::max(largestTile, type.getNumElements());
   hasReductions |= isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
-  bool isDerived = isa<triton_xla::SqueezeDimsOp, triton_xla::SplitOp,
-                       triton_xla::NumTilesOp, triton_xla::HistogramOp,
-                       triton_xla::SortOp, triton_xla::RandomBitsOp,
-                       triton_xla::DotScaledOp, triton_xla::SparseDotOp>(op);
+  bool isDerived =
+      isa<triton_xla::SqueezeDimsOp, triton_xla::SplitOp,
+          triton_xla::NumTilesOp, triton_xla::HistogramOp, triton_xla::SortOp,
+          triton_xla::RandomBitsOp, triton_xla::DotScaledOp,
+          triton_xla::SparseDotOp, memref::AtomicRMWOp>(op);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    isDerived = !extract.getIndices().empty();
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    isDerived = !dim.getConstantIndex();
   if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
     isDerived = dot.getLhs().getType().getRank() != 2 ||
                 !llvm::is_contained({triton_xla::DotAlgorithm::Default,

@@ -21,6 +21,10 @@ using namespace smalti::triton_xla;
 // Histogram, sort, random bits
 //===----------------------------------------------------------------------===//
 
+/// The most comparisons of a histogram that are one tile, and those of a row of
+/// bins in a loop.
+static constexpr int64_t kMaxComparisons = 1 << 20, kLoopComparisons = 1 << 16;
+
 /// The type in which values of `element` are compared with bins.
 static Type getComparedType(Type element) {
   if (element.isIndex() || element.getIntOrFloatBitWidth() > 32)
@@ -28,26 +32,62 @@ static Type getComparedType(Type element) {
   return IntegerType::get(element.getContext(), 32);
 }
 
+/// How often each of `bins` numbers from `first` is in a flat tile.
+static Value countInBins(TileBuilder &b, Value values, Value first, Value mask,
+                         int64_t bins, Type sum) {
+  SmallVector<int64_t> shape = {b.shapeOf(values)[0], bins};
+  Type compared = b.typeOf(values).getElementType();
+  Value numbers = b.iota(shape, compared, 1);
+  if (first)
+    numbers = arith::AddIOp::create(b, numbers, b.splat(shape, first));
+  Value hit = b.compare(arith::CmpIPredicate::eq,
+                        b.broadcast(values, int64_t(0), shape), numbers);
+  if (mask)
+    hit = arith::AndIOp::create(b, hit, b.broadcast(mask, int64_t(0), shape));
+  return b.sum(b.zeroExtend(hit, sum), /*dim=*/0);
+}
+
+/// Compares all elements with all bins, or, for many comparisons, with a row of
+/// bins in each iteration of a loop.
 Value smalti::triton_xla::expandHistogram(TileBuilder &b, HistogramOp op) {
   int64_t count = op.getTile().getType().getNumElements();
   auto bins = static_cast<int64_t>(op.getBins());
   Type element = op.getTile().getType().getElementType(),
        compared = getComparedType(element),
        sum = op.getResult().getType().getElementType();
-  Value values = b.reshape(op.getTile(), count);
+  Value values = b.reshape(op.getTile(), count), mask = op.getMask();
   if (element.isIndex())
     values =
         arith::IndexCastOp::create(b, b.withElement(values, compared), values);
   else if (element != compared)
     values = arith::ExtSIOp::create(b, b.withElement(values, compared), values);
-  SmallVector<int64_t> shape = {count, bins};
-  Value hit = b.compare(arith::CmpIPredicate::eq,
-                        b.broadcast(values, int64_t(0), shape),
-                        b.iota(shape, compared, 1));
-  if (Value mask = op.getMask())
-    hit = arith::AndIOp::create(
-        b, hit, b.broadcast(b.reshape(mask, count), int64_t(0), shape));
-  return b.sum(b.zeroExtend(hit, sum), /*dims=*/{0});
+  if (mask)
+    mask = b.reshape(mask, count);
+  if (bins <= kMaxComparisons / count)
+    return countInBins(b, values, Value(), mask, bins, sum);
+  int64_t row = std::max<int64_t>(kLoopComparisons / count, 1),
+          rows = llvm::divideCeil(bins, row);
+  SmallVector<int64_t> shape = {rows, row};
+  Type i32 = b.getI32Type();
+  auto loop = scf::ForOp::create(
+      b, arith::ConstantIndexOp::create(b, 0),
+      arith::ConstantIndexOp::create(b, rows),
+      arith::ConstantIndexOp::create(b, 1), ValueRange(b.zeros(shape, sum)),
+      [&](OpBuilder &inner, Location, Value number, ValueRange counts) {
+        OpBuilder::InsertionGuard guard(b);
+        b.restoreInsertionPoint(inner.saveInsertionPoint());
+        Value first = arith::MulIOp::create(
+            b, number, arith::ConstantIndexOp::create(b, row));
+        first = arith::IndexCastOp::create(b, compared, first);
+        Value found = countInBins(b, values, first, mask, row, sum);
+        Value isRow = b.compare(
+            arith::CmpIPredicate::eq, b.iota(shape, i32, 0),
+            b.splat(shape, arith::IndexCastOp::create(b, i32, number)));
+        scf::YieldOp::create(b, b.select(isRow,
+                                         b.broadcast(found, int64_t(1), shape),
+                                         counts.front()));
+      });
+  return b.slice(b.reshape(loop.getResult(0), rows * row), /*dim=*/0, 0, bins);
 }
 
 /// Computes a region of scalar ops for all elements of tiles.
@@ -196,32 +236,62 @@ SmallVector<Value> smalti::triton_xla::expandRandomBits(TileBuilder &b,
 }
 
 //===----------------------------------------------------------------------===//
-// Element at indices
+// Scalars
 //===----------------------------------------------------------------------===//
 
+/// The element of a tile at an index. All other elements become 0, so that the
+/// bitwise disjunction of all is the element.
 Value smalti::triton_xla::expandElementRead(TileBuilder &b,
                                             tensor::ExtractOp op) {
-  Value tile = op.getTensor();
-  SmallVector<int64_t> shape(b.shapeOf(tile)), dims;
-  Value isRead;
-  for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
-    dims.push_back(static_cast<int64_t>(dim));
-    Value matches = b.compare(arith::CmpIPredicate::eq,
-                              b.iota(shape, b.getIndexType(), dims.back()),
-                              b.splat(shape, index));
-    isRead = isRead ? arith::AndIOp::create(b, isRead, matches) : matches;
+  Value bits = op.getTensor();
+  ArrayRef<int64_t> shape = b.shapeOf(bits);
+  Type element = b.typeOf(bits).getElementType(), i32 = b.getI32Type();
+  unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  Type code = b.getIntegerType(width), word = code;
+  if (element.isIndex())
+    bits = arith::IndexCastOp::create(b, b.withElement(bits, code), bits);
+  else if (isa<FloatType>(element))
+    bits = b.bitcast(bits, code);
+  if (width != 1 && (width < 8 || !llvm::isPowerOf2_32(width))) {
+    word = b.getIntegerType(std::max<unsigned>(8, llvm::PowerOf2Ceil(width)));
+    bits = b.zeroExtend(bits, word);
   }
-  // The sum of bits and zeros keeps the sign of a zero and the bits of a NaN.
-  Type element = op.getType();
-  bool isFloat = isa<FloatType>(element);
-  if (isFloat)
-    tile = b.bitcast(tile,
-                     b.getIntegerType(element.getIntOrFloatBitWidth()));
-  Value zeros = b.zeros(shape, b.typeOf(tile).getElementType());
-  Value sum = b.sum(b.select(isRead, tile, zeros), dims);
-  if (isFloat)
-    sum = b.bitcast(sum, element);
-  return tensor::ExtractOp::create(b, sum, ValueRange());
+  for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
+    Value wanted = b.splat(shape, arith::IndexCastOp::create(b, i32, index));
+    Value isWanted =
+        b.compare(arith::CmpIPredicate::eq,
+                  b.iota(shape, i32, static_cast<int64_t>(dim)), wanted);
+    bits = b.select(isWanted, bits, b.zeros(shape, word));
+  }
+  Value found = tensor::ExtractOp::create(
+      b, b.combine<arith::OrIOp>(
+             bits, llvm::to_vector(llvm::seq<int64_t>(shape.size()))));
+  if (word != code)
+    found = arith::TruncIOp::create(b, code, found);
+  if (element.isIndex())
+    return arith::IndexCastOp::create(b, element, found);
+  if (element != code)
+    return arith::BitcastOp::create(b, element, found);
+  return found;
+}
+
+/// The size of a dimension that is not a constant in range. Any size may be the
+/// result for a number out of range.
+Value smalti::triton_xla::expandDim(ImplicitLocOpBuilder &b, memref::DimOp op) {
+  int64_t rank = cast<MemRefType>(op.getSource().getType()).getRank();
+  Value result;
+  for (int64_t dim = rank; dim-- > 0;) {
+    Value number = arith::ConstantIndexOp::create(b, dim);
+    Value size = memref::DimOp::create(b, op.getSource(), number);
+    if (result)
+      size = arith::SelectOp::create(
+          b,
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, op.getIndex(),
+                                number),
+          size, result);
+    result = size;
+  }
+  return result ? result : arith::ConstantIndexOp::create(b, 0).getResult();
 }
 
 //===----------------------------------------------------------------------===//

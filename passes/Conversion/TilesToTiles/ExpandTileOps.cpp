@@ -36,8 +36,24 @@ static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
 /// are not primitive. `num_tiles` is always expanded, since the grid changes.
 static constexpr llvm::StringLiteral kDerived[] = {
     "squeeze_dims", "split",      "histogram", "sort",  "random_bits",
-    "dot_scaled",   "sparse_dot", "dot",       "ipowi", "index_switch",
-    "tensor.extract"};
+    "dot_scaled",   "sparse_dot", "dot",       "ipowi", "index_switch"};
+
+static std::optional<int64_t> getDimension(memref::DimOp op) {
+  std::optional<int64_t> number = op.getConstantIndex();
+  auto type = cast<MemRefType>(op.getSource().getType());
+  return number && *number >= 0 && *number < type.getRank() ? number
+                                                            : std::nullopt;
+}
+
+/// Whether GPUs need the expansion of an op of another dialect, in which each
+/// thread of a block would access memory, or the memory of another thread.
+static bool isDerivedOnGPU(Operation *op) {
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    return !getDimension(dim);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return !extract.getIndices().empty();
+  return isa<memref::AtomicRMWOp>(op);
+}
 
 /// The number of tiles in a dimension of the grid.
 static Value createTileCount(ImplicitLocOpBuilder &b, EntryFuncOp func,
@@ -131,9 +147,8 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
     return false;
   if (auto iota = dyn_cast<IotaOp>(op))
     return !isSmallFloat(iota.getType().getElementType());
-  if (auto read = dyn_cast<tensor::ExtractOp>(op))
-    return read.getIndices().empty() ||
-           llvm::is_contained(keep, "tensor.extract");
+  if (isDerivedOnGPU(op))
+    return !chip || !chip->isGPU();
   StringRef name = op->getName().stripDialect();
   bool isListed = llvm::is_contained(keep, name);
   if (isa<math::IPowIOp>(op))
@@ -215,6 +230,15 @@ void SmaltiExpandTileOps::expand(Operation *op) {
           })
           .Case([&](tensor::ExtractOp op) -> SmallVector<Value> {
             return {expandElementRead(b, op)};
+          })
+          .Case([&](memref::DimOp op) -> SmallVector<Value> {
+            return {expandDim(b, op)};
+          })
+          .Case([&](memref::AtomicRMWOp op) -> SmallVector<Value> {
+            return {AtomicRMWOp::create(
+                b, op.getType(), op.getKind(), op.getValue(), op.getMemref(),
+                op.getIndices(), /*mask=*/Value(), MemoryScope::GPU,
+                MemoryOrdering::AcquireRelease, /*deterministic=*/false)};
           })
           .Case([&](math::ClampFOp op) -> SmallVector<Value> {
             return {expandClampF(b, op)};

@@ -11,6 +11,8 @@
 
 #include "smalti/passes/Conversion/TilesToTiles/TileBuilder.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 namespace smalti::targets {
 struct Target;
 } // namespace smalti::targets
@@ -21,8 +23,8 @@ mlir::Value expandHistogram(TileBuilder &b, HistogramOp op);
 mlir::SmallVector<mlir::Value> expandSort(TileBuilder &b, SortOp op);
 mlir::SmallVector<mlir::Value> expandRandomBits(TileBuilder &b,
                                                 RandomBitsOp op);
-/// One element as the sum of a tile that is 0 elsewhere.
 mlir::Value expandElementRead(TileBuilder &b, mlir::tensor::ExtractOp op);
+mlir::Value expandDim(mlir::ImplicitLocOpBuilder &b, mlir::memref::DimOp op);
 mlir::Value expandIota(TileBuilder &b, IotaOp op);
 
 mlir::Value expandIPowI(mlir::ImplicitLocOpBuilder &b, mlir::math::IPowIOp op);

@@ -160,8 +160,10 @@ public:
     return mlir::arith::ShLIOp::create(*this, tile,
                                        integers(shapeOf(tile), element, shift));
   }
-  /// The sums of integers along dimensions, which are dropped.
-  mlir::Value sum(mlir::Value tile, mlir::ArrayRef<int64_t> dims) {
+  /// Combines integers along dimensions, which are dropped, by an op for which
+  /// 0 is neutral.
+  template <typename Op>
+  mlir::Value combine(mlir::Value tile, mlir::ArrayRef<int64_t> dims) {
     mlir::Type element = typeOf(tile).getElementType();
     mlir::SmallVector<int64_t> shape;
     for (auto [dim, size] : llvm::enumerate(shapeOf(tile)))
@@ -169,16 +171,20 @@ public:
         shape.push_back(size);
     mlir::Value zero =
         mlir::arith::ConstantOp::create(*this, getIntegerAttr(element, 0));
-    auto reduce = ReduceOp::create(
-        *this, mlir::TypeRange(typeOf(tile).clone(shape)),
-        mlir::ValueRange(tile), mlir::ValueRange(zero), dims);
+    auto reduce =
+        ReduceOp::create(*this, mlir::TypeRange(typeOf(tile).clone(shape)),
+                         mlir::ValueRange(tile), mlir::ValueRange(zero), dims);
     InsertionGuard guard(*this);
     mlir::Block *block = createBlock(&reduce.getCombiner(), {},
                                      {element, element}, {getLoc(), getLoc()});
-    mlir::Value added = mlir::arith::AddIOp::create(
-        *this, block->getArgument(0), block->getArgument(1));
-    YieldOp::create(*this, added);
+    mlir::Value combined =
+        Op::create(*this, block->getArgument(0), block->getArgument(1));
+    YieldOp::create(*this, combined);
     return reduce.getResult(0);
+  }
+  /// The sums of integers along a dimension, which is dropped.
+  mlir::Value sum(mlir::Value tile, int64_t dim) {
+    return combine<mlir::arith::AddIOp>(tile, dim);
   }
   /// Converts floats; the conversion to a wider type is exact.
   mlir::Value convert(mlir::Value tile, mlir::Type element) {

@@ -155,8 +155,10 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
             # Conversions to floats of at most 8 bits saturate, also from infinity, as on GPUs.
             data = np.clip(data, -largest, largest)
             if ty.mlir == "f8E8M0FNU":
-                # The type does not have a zero.
-                data = np.where(data >= 0, np.maximum(data, 2.0**-127), data)
+                # The type does not have a zero, and a negative number becomes NaN.
+                may_be_either = (propagated > 0) & (np.abs(data) <= propagated)
+                propagated = np.where(may_be_either, np.inf, propagated)
+                data = np.where(may_be_either | (data >= 0), np.maximum(data, 2.0**-127), data)
             elif ty.mlir in _WITHOUT_NAN:
                 data = np.where(np.isnan(data), largest, data)
         stored = data.astype(ty.numpy).astype(np.float64)

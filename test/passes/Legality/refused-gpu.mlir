@@ -39,28 +39,6 @@ triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
 
 // -----
 
-triton_xla.entry_func @ops(%x: memref<8xf32>, %z: f32, %n: index, %tile: index) tiles 1 {
-  %c0 = arith.constant 0 : index
-  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
-  %e = tensor.extract %t[%c0] : tensor<8xf32>
-  // expected-error@+1 {{'memref.dim' of a dimension that is not a constant in range is not supported on GPUs: each size is a separate argument of a GPU kernel}}
-  %d = memref.dim %x, %n : memref<8xf32>
-  // expected-error@+1 {{'memref.atomic_rmw' is not supported on GPUs: all threads of a block would make the update; use triton_xla.atomic_rmw}}
-  %i = memref.atomic_rmw assign %z, %x[%c0] : (f32, memref<8xf32>) -> f32
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @histogram(%x: memref<8xi32>, %tile: index) tiles 1 {
-  %t = triton_xla.extract %x[0] [2048] [1] : memref<8xi32> to tensor<2048xi32>
-  // expected-error@+1 {{'triton_xla.histogram' with more than 1048576 comparisons is not supported on GPUs: each element is compared with each bin; use a smaller tile, or 'triton_xla.atomic_rmw'}}
-  %h = triton_xla.histogram %t bins 1024 : tensor<2048xi32> -> tensor<1024xi32>
-  triton_xla.return
-}
-
-// -----
-
 triton_xla.entry_func @sort(%x: memref<8xi8>, %y: memref<8xf32>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0] [1610612736] [1] : memref<8xi8> to tensor<1610612736xi8>
   // expected-error@+1 {{'triton_xla.sort' of 2^31 or more elements after rounding is not supported on GPUs: the sorted dimension is rounded up to a power of two, and a tile has less than 2^31 elements}}
