@@ -300,8 +300,9 @@ def _fptoint(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 @handles("arith.bitcast")
 def _bitcast(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     source, result = element_type(op.operands[0].type), element_type(op.results[0].type)
-    bits = (
-        np.ascontiguousarray(operands[0].data.astype(source.numpy)).view(result.numpy).reshape(operands[0].data.shape)
-    )
+    # Types of equal width may be held in numpy types of different sizes.
+    codes = np.ascontiguousarray(operands[0].data.astype(source.numpy)).view(f"u{source.numpy.itemsize}")
+    codes = codes & ((1 << width_of(source)) - 1)
+    bits = codes.astype(f"u{result.numpy.itemsize}").view(result.numpy).reshape(operands[0].data.shape)
     data = bits.astype(np.float64) if result.kind == "f" else wrap(bits, width_of(result))
     return Value(data, unknown_where(is_uncertain(*operands), data.shape))
