@@ -32,7 +32,7 @@ from .translation import bound_arguments, random_arguments
 from .translation.bound_arguments import BoundArgument
 from .translation.program import Parameter, Program
 from .translation.source_locations import attach_source_locations
-from .translation.translator import internal_error, walk
+from .translation.translator import internal_error, is_packed, walk
 
 CALL_OPTIONS = ("simulation", "time_limit")
 """Keywords of a call that are not arguments of the kernel."""
@@ -269,11 +269,13 @@ LEVELS = {"block": "pipelined", "thread": "thread"}
 
 
 _OF_THREADS = ("mosaic_gpu.wgmma", "amdgpu.lds_barrier")
-"""Features that only thread-level kernels have: specialized warps, and barriers that fence LDS only."""
+"""Ops that are only simulated at thread level: of specialized warps, and barriers that fence LDS only."""
 
 
 def _needs_threads(module: ir.Module) -> bool:
-    return any(op.name in _OF_THREADS for op in walk(module.operation))
+    return any(
+        op.name in _OF_THREADS or any(is_packed(value.type) for value in op.operands) for op in walk(module.operation)
+    )
 
 
 def simulate(
@@ -283,7 +285,8 @@ def simulate(
 
     `source` is a path, a text or a module: a JAX module, a block-level or thread-level kernel, or a tile-level kernel.
     A tile-level kernel is lowered to block level with the options of `smalti-compile`. It is lowered to thread level
-    if it uses `wgmma` with specialized warps or addresses of mbarriers, or barriers that fence LDS only. With
+    if it uses `wgmma` with specialized warps or addresses of mbarriers, barriers that fence LDS only, or memory with
+    elements smaller than a byte. With
     `level="thread"` every kernel is lowered to thread level; a thread-level kernel is transformed as the options
     state.
     """

@@ -165,9 +165,9 @@ def test_unsupported_packed_ops_are_named() -> None:
         error.value
     )
     with pytest.raises(CompileError) as error:
-        sim.simulate(program("%v = memref.load %a[%t] : memref<32xi4>", "i4"), "sm_80")
+        sim.simulate(program("%v = arith.constant 1 : i4\n memref.store %v, %a[%t] : memref<32xi4>", "i4"), "sm_80")
     assert (
-        "the simulator does not support this form of 'memref.load': an operand or a result has elements smaller than a byte"
+        "the simulator does not support this form of 'memref.store': an operand or a result has elements smaller than a byte"
         in str(error.value)
     )
     with pytest.raises(CompileError) as error:
@@ -216,6 +216,77 @@ def test_numbers_of_a_few_bits_in_registers(chip: str) -> None:
     assert (found == wanted).all()
     digits = np.stack([a.view(np.uint32) >> 4 * i & 15 for i in range(8)], 1)
     assert (found[:, 3:11].view(np.float32) == digits).all()
+
+
+PACKED: list[tuple[str, int]] = [("i4", 2), ("i2", 4)]
+
+
+def tile_kernel(arguments: str, lines: list[str], tiles: int = 1) -> str:
+    body = "\n  ".join(lines)
+    return f"triton_xla.entry_func @f({arguments}, %tile: index) tiles {tiles} {{\n  {body}\n  triton_xla.return\n}}\n"
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "gfx942"])
+@pytest.mark.parametrize(("element", "count"), PACKED)
+def test_integer_functions_of_tiles(element: str, count: int, chip: str) -> None:
+    """Tile-level kernels with packed arguments are simulated at thread level."""
+    memory, tile_type, wide = f"memref<8x64x{element}>", f"tensor<8x64x{element}>", "tensor<8x64xi32>"
+    names = ("absi", "ctlz", "cttz", "ctpop")
+    lines = [f"%x = triton_xla.extract %a[0, 0] [8, 64] [1, 1] : {memory} to {tile_type}"]
+    for number, name in enumerate(names):
+        lines += [
+            f"%r{number} = math.{name} %x : {tile_type}",
+            f"%w{number} = arith.extui %r{number} : {tile_type} to {wide}",
+            f"triton_xla.insert %w{number} into %o[{number}, 0, 0] [1, 8, 64] [1, 1, 1] : {wide} into memref<4x8x64xi32>",
+        ]
+    text = tile_kernel(f"%a: {memory}, %o: memref<4x8x64xi32>", lines)
+    x = np.random.default_rng(1).integers(-128, 128, (8, 64 // count)).astype(np.int8)
+    found, wanted = np.full((2, 4, 8, 64), -1, np.int32)
+    smalti.compile(text, target=f"sim:{chip}")(x, found)
+    smalti.compile(text, target=f"emu:{chip}")(x, wanted)
+    assert (found == wanted).all()
+    bits = 8 // count
+    codes = np.stack([x.view(np.uint8) >> bits * i & (1 << bits) - 1 for i in range(count)], -1).reshape(8, 64)
+    assert (found[3] == np.bitwise_count(codes)).all() and (found[2][codes == 0] == bits).all()
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "gfx942"])
+def test_windows_that_share_bytes(chip: str) -> None:
+    """Two blocks update the halves of a byte, atomically; an element of the first row is added to each."""
+    lines = [
+        "%c0 = arith.constant 0 : index",
+        "%c21 = arith.constant 21 : index",
+        "%p = arith.muli %tile, %c21 : index",
+        "%n = memref.load %a[%c0, %p] : memref<8x64xi4>",
+        "%s = tensor.splat %n : tensor<8x21xi4>",
+        "%t = triton_xla.extract %a[0, %p] [8, 21] [1, 1] : memref<8x64xi4> to tensor<8x21xi4>",
+        "%u = arith.addi %t, %s : tensor<8x21xi4>",
+        "triton_xla.insert %u into %o[0, %p] [8, 21] [1, 1] : tensor<8x21xi4> into memref<8x64xi4>",
+    ]
+    made = sim.simulate(tile_kernel("%a: memref<8x64xi4>, %o: memref<8x64xi4>", lines, 3), f"sim:{chip}")
+    x = np.random.default_rng(2).integers(-8, 8, (8, 64))
+    out = pack(np.full((8, 64), 5))
+    assert made.find(pack(x), out) == ()
+    wanted = np.full((8, 64), 5)
+    for begin in (0, 21, 42):
+        wanted[:, begin : begin + 21] = x[:, begin : begin + 21] + x[0, begin]
+    assert (out == pack(wanted)).all()
+
+
+@pytest.mark.parametrize("element", ["i4", "i2", "f4E2M1FN"])
+def test_a_race_of_packed_elements(element: str) -> None:
+    """Blocks write different values to the same elements. With few threads, each writes whole bytes."""
+    memory, tile_type = f"memref<8x64x{element}>", f"tensor<8x64x{element}>"
+    rows = memory.replace("8x", "9x", 1)
+    lines = [
+        f"%t = triton_xla.extract %a[%tile, 0] [8, 64] [1, 1] : {rows} to {tile_type}",
+        f"triton_xla.insert %t into %o[0, 0] [8, 64] [1, 1] : {tile_type} into {memory}",
+    ]
+    for tiles, kinds in ((1, []), (2, ["race"])):
+        made = sim.simulate(tile_kernel(f"%a: {rows}, %o: {memory}", lines, tiles), "sim:sm_80", num_warps=1)
+        x, out = made.random_arguments()
+        assert [finding.kind for finding in made.find(x, out)] == kinds
+        assert tiles > 1 or (x[:8] == out).all()
 
 
 def test_bits_of_a_vector() -> None:

@@ -12,9 +12,9 @@ import numpy as np
 from ... import ir
 from ...instructions import fused
 from ..machine.machine import State
-from ..machine.values import collapse, integer_bits, is_vector
+from ..machine.values import collapse, element_type, integer_bits, is_vector, signed
 from ..translation.translator import Step, Translator, operation
-from .arith import floats, on_vectors, type_of
+from .arith import floats, held_type, on_vectors, type_of
 from .conversions import convert_float
 
 Array = np.ndarray[Any, Any]
@@ -114,12 +114,34 @@ INTEGER_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 }
 
 
+def integer_function(op: ir.Operation) -> Callable[[Array], Array]:
+    """The function of an op on integers, which may be smaller than a byte."""
+    name, ty = op.name.removeprefix("math."), op.results[0].type
+    function, bits, dtype = INTEGER_FUNCTIONS[name], integer_bits(element_type(ty)), held_type(ty)
+    assert bits is not None
+    if bits >= 8:
+        return function
+
+    def compute(x: Array) -> Array:
+        if name == "absi":
+            return x if bits == 1 else signed(np.abs(x), bits)
+        codes = x.astype(np.int8) & (1 << bits) - 1
+        found = function(codes)
+        if name == "ctlz":
+            found = found - (8 - bits)
+        elif name == "cttz":
+            found = np.where(codes == 0, bits, found)
+        return (found & 1).astype(dtype) if bits == 1 else signed(found.astype(dtype), bits)
+
+    return compute
+
+
 @operation(*(f"math.{name}" for name in INTEGER_FUNCTIONS))
 def _integers(op: ir.Operation, translator: Translator) -> Step:
-    function = INTEGER_FUNCTIONS[op.name.removeprefix("math.")]
+    function = integer_function(op)
     if is_vector(op.results[0].type):
         return on_vectors(op, translator, function)
-    dtype = type_of(op.results[0].type)
+    dtype = held_type(op.results[0].type)
     (x,), (result,) = translator.operands(op), translator.results(op)
     assert integer_bits(op.results[0].type)
 

@@ -107,7 +107,8 @@ VIEWS_OF_PACKED = frozenset(
 """Ops that do not depend on how elements are packed in bytes."""
 
 
-def _is_packed(ty: ir.Type) -> bool:
+def is_packed(ty: ir.Type) -> bool:
+    """Whether the type is memory with several elements per byte."""
     return isinstance(ty, ir.MemRefType) and str(ty.element_type) in values.PACKED
 
 
@@ -196,7 +197,7 @@ class Translator:
                     raise Unsupported(
                         f"a value of type {value.type} exceeds the limit of {MOST_ELEMENTS} elements per vector"
                     )
-            if op.name not in self.of_packed and any(_is_packed(value.type) for value in (*op.operands, *op.results)):
+            if op.name not in self.of_packed and any(is_packed(value.type) for value in (*op.operands, *op.results)):
                 raise Unsupported("an operand or a result has elements smaller than a byte; whole bytes are required")
             made = translate(op, self)
         except (SmaltiError, MemoryError, RecursionError):

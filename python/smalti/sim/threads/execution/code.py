@@ -60,7 +60,12 @@ class ThreadTranslator(Translator):
     """Translates the ops of one thread-level function."""
 
     operations = THREAD_OPERATIONS
-    of_packed = VIEWS_OF_PACKED | {"memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
+    of_packed = VIEWS_OF_PACKED | {
+        *(
+            f"memref.{name}"
+            for name in ("extract_strided_metadata", "extract_aligned_pointer_as_index", "load", "reinterpret_cast")
+        )
+    }
 
     def __init__(self, numbers: dict[Any, int], warp_size: int, target: Any, timed: bool = False) -> None:
         super().__init__(numbers, timed)

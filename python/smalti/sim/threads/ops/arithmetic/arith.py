@@ -228,5 +228,5 @@ def _math(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation(*(f"math.{name}" for name in math.INTEGER_FUNCTIONS))
 def _integer_math(op: Any, tr: ThreadTranslator) -> Step:
-    function = math.INTEGER_FUNCTIONS[op.name.removeprefix("math.")]
-    return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape))
+    function = math.integer_function(op)
+    return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape), narrow=True)

@@ -232,7 +232,7 @@ def _bitcast(op: Any, tr: ThreadTranslator) -> Step:
         if source is not None:
             found = packed_bits(found, source)
         if target is not None:
-            found = unpacked_bits(found, target, found.shape[-1] * 8 // target, dtype)
+            found = unpacked_bits(found, target, shape[-1] if shape else 1, dtype)
         return found.view(dtype).reshape((*(ahead[:1] if lanes else ()), *shape))
 
     return on_vectors(op, tr, cast)

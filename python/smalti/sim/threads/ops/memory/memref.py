@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from ..... import ir
+from ....machine.values import PACKED, signed
 from ....ops.memref import kept_dimensions, memory_space, mixed, promised
 from ....translation.translator import Step, Unsupported, attribute, strides_and_offset
 from ...execution import bounds
 from ...execution.code import ThreadTranslator, operation
-from ...execution.lanes import SMALL_TYPES, dtype_of
+from ...execution.lanes import SMALL_TYPES, dtype_of, held_dtype
 from ...execution.memory import PrivateBuffer, View, contiguous
 from ...execution.slots import Slot
+from ..arithmetic.arith import shaped
 
 
 def index_reader(op: Any, tr: ThreadTranslator, first: int, last: int = 0) -> Callable[[Any], list[Any]]:
@@ -335,11 +337,35 @@ def _dim(op: Any, tr: ThreadTranslator) -> Step:
 def _load(op: Any, tr: ThreadTranslator) -> Step:
     (source, *_), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     indices = index_reader(op, tr, 1)
+    if str(op.operands[0].type.element_type) in PACKED:
+        return _load_of_packed(op, tr, indices)
     tr.uses(op.operands[0].type)
     memory_dtype(op.operands[0].type)
 
     def step(st: Any) -> None:
         st.v[result] = st.load(st.v[source], indices(st), (), site)
+
+    return step
+
+
+def _load_of_packed(op: Any, tr: ThreadTranslator, indices: Callable[[Any], list[Any]]) -> Step:
+    """A load of the byte of an element of an argument."""
+    (source, *_), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
+    ty = op.operands[0].type.element_type
+    count, held = PACKED[str(ty)], held_dtype(ty)
+    assert held is not None
+    bits = 8 // count
+    # Arguments are in global memory.
+    tr.smallest = 1
+
+    def step(st: Any) -> None:
+        view: View = st.v[source]
+        first, mask = st.locate(view, indices(st), (), site, "the load", False)
+        number = first - view.begin
+        byte = view.begin + number // count
+        found = np.asarray(st.load_bytes(view.buffer, byte, view.steps(()), np.dtype(np.uint8), (), mask, site))
+        codes = np.asarray(found >> number % count * bits & (1 << bits) - 1).astype(np.uint8)
+        st.v[result] = shaped(signed(codes.view(np.int8), bits) if held == np.int8 else codes.view(held), held)
 
     return step
 
