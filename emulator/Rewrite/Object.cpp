@@ -64,7 +64,11 @@ makeHostMachine(const HostOptions &options) {
   if (!known || !known->isCPUStringValid(name))
     return refuse("LLVM does not support processor '" + name +
                   "' on the host's architecture");
-  auto level = CodeGenOpt::getLevel(int(options.optimization));
+  // Instrumented code is much longer, and its checks take most of the time of a
+  // run: selecting its instructions quickly saves more than it costs.
+  int wanted =
+      options.sanitizer == Sanitizer::None ? int(options.optimization) : 0;
+  auto level = CodeGenOpt::getLevel(wanted);
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, name, isThis ? hostFeatures(triple) : "", TargetOptions(),
       Reloc::PIC_, std::nullopt, level.value_or(CodeGenOptLevel::Default)));
