@@ -31,6 +31,10 @@ static constexpr int64_t kMaxUnrolledMmas = 512;
 /// Elements of a tile per thread, above which a kernel without dots gets more
 /// warps.
 static constexpr int64_t kMaxElementsPerThread = 32;
+
+/// With more ops that move elements between threads, a kernel is not treated as
+/// a reduction.
+static constexpr int64_t kMaxMovesPerReduction = 16;
 /// Target number of accumulator registers per thread for the number of warps.
 static constexpr int64_t kAccumulatorRegisters = 64;
 
@@ -276,7 +280,9 @@ private:
   SmallVector<triton_xla::DotOp> dots;
   /// Whether warps are distributed along the rows of accumulators only.
   bool reducesRows = false;
-  bool hasReductions = false;
+  int64_t numReductions = 0;
+  /// The number of ops that move elements between threads.
+  int64_t numMoves = 0;
   int64_t largestTile = 1;
 };
 
@@ -290,7 +296,9 @@ LogicalResult Planner::checkOp(Operation *op) {
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       largestTile = std::max(largestTile, type.getNumElements());
-  hasReductions |= isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
+  numReductions += isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
+  numMoves += isa<triton_xla::ConcatOp, triton_xla::GatherTileOp,
+                  triton_xla::ReshapeOp, triton_xla::SliceOp>(op);
   bool isDerived = isa<triton_xla::SqueezeDimsOp, triton_xla::SplitOp,
                        triton_xla::NumTilesOp, triton_xla::HistogramOp,
                        triton_xla::SortOp, triton_xla::RandomBitsOp,
@@ -476,8 +484,11 @@ LogicalResult Planner::chooseWarps() {
   } else if (dots.empty()) {
     // More threads than elements would only repeat the work. Large tiles need
     // more threads, so that several tiles fit into the registers. A reduction
-    // has the least work with as few warps as possible.
-    plan.block.numWarps = hasReductions ? 1 : target.defaultWarps;
+    // has the least work with as few warps as possible, but the many moves of a
+    // sort have more, and their code grows with the elements per thread.
+    bool isReduction =
+        numReductions > 0 && numMoves <= kMaxMovesPerReduction * numReductions;
+    plan.block.numWarps = isReduction ? 1 : target.defaultWarps;
     while (plan.block.numWarps > 1 && plan.block.threads() > largestTile)
       plan.block.numWarps /= 2;
     while (plan.block.numWarps * 2 <= maxWarps &&
@@ -698,8 +709,8 @@ int64_t Planner::getColumnVector(triton_xla::ExtractOp extract) const {
 }
 
 /// Chooses the tiles that are transposed in registers before the store to
-/// shared memory, on targets whose MMAs have K in the vectors of both operands and
-/// that cannot transpose with the load of an operand.
+/// shared memory, on targets whose MMAs have K in the vectors of both operands
+/// and that cannot transpose with the load of an operand.
 void Planner::chooseTransposedCopies() {
   if (target.hasLdMatrix)
     return;
