@@ -391,9 +391,19 @@ static bool isReducedAlongRows(triton_xla::DotOp dot) {
 /// Plans wgmma for all dots or for none, since MMAs have other accumulator
 /// layouts.
 bool Planner::chooseWarpgroups() {
-  if (!target.hasWGMMA || !target.hasTMA || dots.empty() ||
-      matmul == MatmulKind::Warps)
+  if (dots.empty() || matmul == MatmulKind::Warps)
     return false;
+  if (!target.hasWGMMA || !target.hasTMA) {
+    if (matmul == MatmulKind::Warpgroups) {
+      plan.rejectedWgmmaDot = dots.front();
+      plan.wgmmaRejectionReason =
+          llvm::formatv("matmul=wgmma is requested, but {0} does not have "
+                        "wgmma; MMAs of one warp are used",
+                        target.name)
+              .str();
+    }
+    return false;
+  }
   std::vector<WgmmaDot> plans;
   for (triton_xla::DotOp dot : dots) {
     std::optional<std::string> reason = planWgmmaDot(dot, plans.emplace_back());
@@ -625,7 +635,7 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
 void Planner::chooseAsyncCopies() {
   bool isWanted = copies == OperandCopies::Async ||
                   (copies == OperandCopies::Auto && target.minAsyncCopyBytes);
-  if (!isWanted || target.asyncCopy == targets::AsyncCopyKind::None)
+  if (!isWanted)
     return;
   plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
     bool feedsDot = llvm::any_of(getOperandUses(extract), [](OpOperand *use) {
@@ -634,8 +644,18 @@ void Planner::chooseAsyncCopies() {
     });
     if (!feedsDot || plan.tensorCopies.contains(extract))
       return;
-    if (std::optional<std::string> reason =
-            getAsyncCopyRejectionReason(extract)) {
+    std::optional<std::string> reason;
+    if (target.asyncCopy == targets::AsyncCopyKind::None) {
+      if (copies != OperandCopies::Async)
+        return;
+      reason = llvm::formatv("copies=async is requested, but {0} does not have "
+                             "asynchronous copies; loads to registers are used",
+                             target.name)
+                   .str();
+    } else {
+      reason = getAsyncCopyRejectionReason(extract);
+    }
+    if (reason) {
       plan.missedAsyncCopies.push_back({extract, std::move(*reason)});
       return;
     }
