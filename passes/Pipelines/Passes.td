@@ -161,6 +161,8 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
       number nor `#gpu.address_space`;
     - a memory attribution has a dynamic shape or a layout;
     - an argument, a memref or a complex number has an element type that LLVM does not support, such as `tf32`;
+    - an attribute of a tile-level kernel or of its loops that requests overlap (`smalti.stages`, `smalti.mode`,
+      `smalti.slots`) has an invalid value, also if the target ignores it;
     - the target is a CPU, and a value is a memref in another memory space;
     - the target is a CPU, and a function has more than 131072 ops after inlining.
 

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Integers/Divisions.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/MultiBuffering/BufferSlots.h"
+#include "smalti/passes/Pipelining/LoopSchedule.h"
 #include "smalti/passes/Support/Describe.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/TargetOption.h"
@@ -233,6 +236,24 @@ struct SmaltiVerifyKernels
 };
 } // namespace
 
+/// Checks the attributes of tile-level kernels that request overlap, also for
+/// targets that ignore them.
+static LogicalResult verifyRequests(triton_xla::EntryFuncOp kernel) {
+  bool isValid = true;
+  kernel->walk([&](Operation *op) {
+    ScheduleOptions schedule;
+    int64_t slots = 0;
+    std::optional<std::string> wrong = readScheduleAttributes(op, schedule);
+    if (!wrong && (wrong = readSlots(op, slots)))
+      wrong = quote(op) + " " + *wrong;
+    if (!wrong)
+      return;
+    isValid = false;
+    op->emitError() << *wrong;
+  });
+  return success(isValid);
+}
+
 void SmaltiVerifyKernels::runOnOperation() {
   markAllAnalysesPreserved();
   ModuleOp module = getOperation();
@@ -244,6 +265,8 @@ void SmaltiVerifyKernels::runOnOperation() {
   module.walk([&](gpu::GPUFuncOp func) {
     isInvalid |= failed(verifyKernelAttributes(func));
   });
+  for (auto kernel : module.getOps<triton_xla::EntryFuncOp>())
+    isInvalid |= failed(verifyRequests(kernel));
   InlinedSizes sizes;
   if (!chip->isGPU())
     for (auto function : module.getOps<FunctionOpInterface>())

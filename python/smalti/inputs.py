@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from . import files
 from .calling.arguments import Argument, Entry
+from .dtypes import ElementType
 from .errors import LaunchError
 
 
@@ -32,12 +35,50 @@ def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
     return shape
 
 
+def load(title: str, path: str) -> np.ndarray:
+    """Loads an array from a .npy file."""
+    try:
+        return np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise LaunchError(f"{title}: {path}: {error.strerror or error}") from None
+    except (EOFError, ValueError) as error:
+        raise LaunchError(f"{title}: {path} is not a numpy array file: {error}") from None
+
+
+def words_of(shape: Sequence[int | None]) -> str:
+    return "x".join("?" if size is None else str(size) for size in shape) or "scalar"
+
+
+def load_typed(title: str, path: str, shape: Sequence[int | None], ty: ElementType) -> np.ndarray:
+    """Loads an array of this type from a .npy file. None is any size."""
+    data = load(title, path)
+    if len(data.shape) != len(shape) or any(w not in (None, s) for w, s in zip(shape, data.shape, strict=True)):
+        raise LaunchError(f"{title}: {path} has shape {words_of(data.shape)}; the argument has shape {words_of(shape)}")
+    if data.dtype == ty.numpy:
+        return np.ascontiguousarray(data).reshape(data.shape)
+    # numpy saves unknown types as bytes.
+    if data.dtype.kind == "V" and data.dtype.names is None and data.dtype.itemsize == ty.numpy.itemsize:
+        return np.ascontiguousarray(data).view(ty.numpy).reshape(data.shape)
+    raise LaunchError(f"{title}: {path} has element type {data.dtype}; the argument has {ty}")
+
+
+def save(path: str, arguments: Sequence[Any]) -> None:
+    """Saves the arrays as arg0, arg1, ... in a file of numpy's (.npz)."""
+    if Path(path).suffix != ".npz":
+        raise LaunchError(f"{path}: the file name must end with .npz")
+    named: dict[str, Any] = {
+        f"arg{index}": value for index, value in enumerate(arguments) if isinstance(value, np.ndarray)
+    }
+    with files.replacing(path) as stream:
+        np.savez(stream, **named)
+
+
 def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None = None) -> list[Any]:
     """Random arguments for a kernel.
 
     Floats have a normal distribution, scales are powers of two, and integers are small. Arrays that the kernel only writes
-    hold NaN or the largest integer. `given` maps an argument index to text: the shape of a dynamic memref ("500x300"), or
-    the value of a scalar. Raises a LaunchError if `given` does not match the kernel or lacks a shape or value.
+    hold NaN or the largest integer. `given` maps an argument index to text: the shape of a dynamic memref ("500x300"), a
+    .npy file with the array, or the value of a scalar. Raises a LaunchError if `given` does not match the kernel or lacks a shape or value.
     """
     given = dict(given or {})
     if unknown := [i for i in given if not 0 <= i < len(what.arguments)]:
@@ -50,6 +91,10 @@ def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None
             values.append(_scalar(argument, text, rng))
             continue
         assert argument.shape is not None
+        if text is not None and text.endswith(".npy"):
+            data = load_typed(f"argument {argument.index}", text, argument.shape, argument.dtype)
+            values.append(_in_memory(argument, data))
+            continue
         if text is not None:
             shape = _parse_shape(argument, text)
         elif None in argument.shape:
@@ -91,9 +136,14 @@ def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator)
         data = rng.integers(0, 2, shape).astype(bool)
     else:
         data = rng.integers(0 if ty.kind == "u" else -8, 9, shape).astype(ty.numpy)
+    return _in_memory(argument, data)
+
+
+def _in_memory(argument: Argument, data: np.ndarray) -> np.ndarray:
+    """The array with the strides of the argument."""
     if argument.strides is None:
         return data
-    steps = _strides(shape, [None if s is None else abs(s) for s in argument.strides], argument.stride_divisors)
+    steps = _strides(data.shape, [None if s is None else abs(s) for s in argument.strides], argument.stride_divisors)
     signs = [-1 if wanted is not None and wanted < 0 else 1 for wanted in argument.strides]
     return with_strides(data, [step * sign for step, sign in zip(steps, signs, strict=True)])
 

@@ -10,9 +10,9 @@
 // q0 is within 1.5 ulp of the quotient, so the value that is rounded to q
 // differs from the quotient by less than 2^-22 ulp. With 24-bit significands,
 // x / d is farther from every midpoint of two floats, except for significands
-// with |x * 2^k - n * d| <= 6, for odd n. All these pairs were checked for all
-// significands of d; q is right for each. The e is subtracted in this form so
-// that zeros keep their signs.
+// with |x * 2^k - n * d| <= 8, for odd n. q is right for all these pairs of all
+// significands of d (test/python/conversions/test_shared_reciprocals.py). The e
+// is subtracted in this form so that zeros keep their signs.
 //
 //===----------------------------------------------------------------------===//
 

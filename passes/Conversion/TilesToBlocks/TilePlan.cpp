@@ -31,6 +31,10 @@ static constexpr int64_t kMaxUnrolledMmas = 512;
 /// Elements of a tile per thread, above which a kernel without dots gets more
 /// warps.
 static constexpr int64_t kMaxElementsPerThread = 32;
+
+/// With more ops that move elements between threads, a kernel is not treated as
+/// a reduction.
+static constexpr int64_t kMaxMovesPerReduction = 16;
 /// Target number of accumulator registers per thread for the number of warps.
 static constexpr int64_t kAccumulatorRegisters = 64;
 
@@ -276,7 +280,9 @@ private:
   SmallVector<triton_xla::DotOp> dots;
   /// Whether warps are distributed along the rows of accumulators only.
   bool reducesRows = false;
-  bool hasReductions = false;
+  int64_t numReductions = 0;
+  /// The number of ops that move elements between threads.
+  int64_t numMoves = 0;
   int64_t largestTile = 1;
 };
 
@@ -290,7 +296,9 @@ LogicalResult Planner::checkOp(Operation *op) {
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       largestTile = std::max(largestTile, type.getNumElements());
-  hasReductions |= isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
+  numReductions += isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
+  numMoves += isa<triton_xla::ConcatOp, triton_xla::GatherTileOp,
+                  triton_xla::ReshapeOp, triton_xla::SliceOp>(op);
   bool isDerived =
       isa<triton_xla::SqueezeDimsOp, triton_xla::SplitOp,
           triton_xla::NumTilesOp, triton_xla::HistogramOp, triton_xla::SortOp,
@@ -388,9 +396,19 @@ static bool isReducedAlongRows(triton_xla::DotOp dot) {
 /// Plans wgmma for all dots or for none, since MMAs have other accumulator
 /// layouts.
 bool Planner::chooseWarpgroups() {
-  if (!target.hasWGMMA || !target.hasTMA || dots.empty() ||
-      matmul == MatmulKind::Warps)
+  if (dots.empty() || matmul == MatmulKind::Warps)
     return false;
+  if (!target.hasWGMMA || !target.hasTMA) {
+    if (matmul == MatmulKind::Warpgroups) {
+      plan.rejectedWgmmaDot = dots.front();
+      plan.wgmmaRejectionReason =
+          llvm::formatv("matmul=wgmma is requested, but {0} does not have "
+                        "wgmma; MMAs of one warp are used",
+                        target.name)
+              .str();
+    }
+    return false;
+  }
   std::vector<WgmmaDot> plans;
   for (triton_xla::DotOp dot : dots) {
     std::optional<std::string> reason = planWgmmaDot(dot, plans.emplace_back());
@@ -482,8 +500,11 @@ LogicalResult Planner::chooseWarps() {
   } else if (dots.empty()) {
     // More threads than elements would only repeat the work. Large tiles need
     // more threads, so that several tiles fit into the registers. A reduction
-    // has the least work with as few warps as possible.
-    plan.block.numWarps = hasReductions ? 1 : target.defaultWarps;
+    // has the least work with as few warps as possible, but the many moves of a
+    // sort have more, and their code grows with the elements per thread.
+    bool isReduction =
+        numReductions > 0 && numMoves <= kMaxMovesPerReduction * numReductions;
+    plan.block.numWarps = isReduction ? 1 : target.defaultWarps;
     while (plan.block.numWarps > 1 && plan.block.threads() > largestTile)
       plan.block.numWarps /= 2;
     while (plan.block.numWarps * 2 <= maxWarps &&
@@ -620,8 +641,7 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
 void Planner::chooseAsyncCopies() {
   bool isWanted = copies == OperandCopies::Async ||
                   (copies == OperandCopies::Auto && target.minAsyncCopyBytes);
-  if (!isWanted || target.asyncCopy == targets::AsyncCopyKind::None ||
-      !plan.wgmmaDots.empty())
+  if (!isWanted || !plan.wgmmaDots.empty())
     return;
   plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
     bool feedsDot = llvm::any_of(getOperandUses(extract), [](OpOperand *use) {
@@ -630,8 +650,18 @@ void Planner::chooseAsyncCopies() {
     });
     if (!feedsDot)
       return;
-    if (std::optional<std::string> reason =
-            getAsyncCopyRejectionReason(extract)) {
+    std::optional<std::string> reason;
+    if (target.asyncCopy == targets::AsyncCopyKind::None) {
+      if (copies != OperandCopies::Async)
+        return;
+      reason = llvm::formatv("copies=async is requested, but {0} does not have "
+                             "asynchronous copies; loads to registers are used",
+                             target.name)
+                   .str();
+    } else {
+      reason = getAsyncCopyRejectionReason(extract);
+    }
+    if (reason) {
       plan.missedAsyncCopies.push_back({extract, std::move(*reason)});
       return;
     }

@@ -276,7 +276,7 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
 
 
 _ARG_HELP = (
-    "INDEX=VALUE. Tile-level kernel: the shape of a dynamic memref (64x300), or a scalar. Device module: TYPE[SHAPE] or "
+    "INDEX=VALUE. Tile-level kernel: a .npy file, the shape of a dynamic memref (64x300), or a scalar. Device module: TYPE[SHAPE] or "
     "TYPE[SHAPE]=FILL (zeros, ones, random, iota, a number such as 7, -inf, nan, or a .npy file), TYPE:NUMBER or bytes:HEX."
 )
 
@@ -358,12 +358,15 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         )
     if not isinstance(kernel, Kernel):
         emulated.refuse(
-            options, (*emulated.RUN_NAMES, "repeat", "verbose"), "a simulated GPU; smalti sim has options for it"
+            options,
+            (*emulated.RUN_NAMES, "repeat", "verbose", "save"),
+            "a simulated GPU; smalti sim has options for it",
         )
         simulated.run_program(kernel, module, options["check"], seed, given, options)
         return
     if options["verbose"]:
         _print_remarks(kernel.remarks)
+    _save(kernel, given, seed, options)
     checked, repeat, word = options["check"], options["repeat"], ""
     if kernel.target.is_emulated:
         emulated.run_program(kernel, module, checked, seed, given, repeat, options)
@@ -385,6 +388,16 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}{best * 1e3:.3f} ms")
 
 
+def _save(kernel: Any, given: dict[int, str], seed: int, options: dict[str, Any]) -> None:
+    """Runs the kernel once, and saves the arrays if this is requested. Later runs may change the arrays further."""
+    if options["save"]:
+        from .. import inputs
+
+        values = inputs.random_arguments(kernel.entry, seed, given)
+        kernel.launcher.run_on_copies(values)
+        inputs.save(options["save"], values)
+
+
 def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: int, options: dict[str, Any]) -> None:
     from .. import aot, inputs
 
@@ -393,6 +406,7 @@ def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: in
         raise click.UsageError(
             f"{file} was compiled for {kernel.target}; omit --target {target}, or compile the source for that target"
         )
+    _save(kernel, given, seed, options)
     if kernel.target.is_emulated:
         emulated.run_program(kernel, None, False, seed, given, options["repeat"], options)
         return

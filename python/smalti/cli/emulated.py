@@ -96,7 +96,7 @@ def refuse(given: Mapping[str, Any], names: Sequence[str], what: str) -> None:
 
 RUN_NAMES = ("sanitize", "order", "copies", "schedules", "workers")
 LIMIT_NAMES = ("blocks", "time_limit")
-DEVICE_MODULE_NAMES = ("kernel", "grid", "block", "shared", "save", "expect", "rtol", "atol")
+DEVICE_MODULE_NAMES = ("kernel", "grid", "block", "shared", "expect", "rtol", "atol")
 
 
 @contextmanager
@@ -234,7 +234,7 @@ def run_device_module(
     """Runs a kernel of a device module."""
     import numpy as np
 
-    from .. import emulator
+    from .. import emulator, inputs
     from ..emulator import arguments
 
     if target is None:
@@ -265,7 +265,7 @@ def run_device_module(
                 )
     assert first is not None and best is not None
     if options["save"]:
-        arguments.save(options["save"], first)
+        inputs.save(options["save"], first)
     for index, path in expected.items():
         if not 0 <= index < len(first):
             raise LaunchError(f"--expect {index}={path}: argument {index} does not exist")

@@ -13,16 +13,16 @@ Types are written as in MLIR: f16, bf16, f32, f8E4M3FN, i32, ui8, ...
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
 
-from .. import dtypes, files
+from .. import dtypes
 from ..calling import calls
 from ..calling.arguments import Argument
 from ..errors import CheckError, LaunchError
+from ..inputs import load, load_typed, words_of
 
 _ARRAY = re.compile(r"(?P<type>\w+)\[(?P<shape>\d+(?:x\d+)*)\](?:=(?P<fill>.+))?")
 _FILLS = ("random", "zeros", "ones", "iota")
@@ -85,17 +85,7 @@ def _array(
         return np.arange(np.prod(shape)).reshape(shape).astype(ty.numpy)
     if not fill.endswith(".npy"):
         return np.full(shape, _filling(index, ty, fill), ty.numpy)
-    data = load(f"argument {index}", fill)
-    if data.shape != shape:
-        raise LaunchError(
-            f"argument {index}: {fill} has shape {_words(data.shape)}; the argument has shape {_words(shape)}"
-        )
-    if data.dtype == ty.numpy:
-        return np.ascontiguousarray(data)
-    # numpy saves unknown types as bytes.
-    if data.dtype.kind == "V" and data.dtype.itemsize == ty.numpy.itemsize:
-        return np.ascontiguousarray(data).view(ty.numpy)
-    raise LaunchError(f"argument {index}: {fill} has element type {data.dtype}; the argument has {ty}")
+    return load_typed(f"argument {index}", fill, shape, ty)
 
 
 def _filling(index: int, ty: dtypes.ElementType, fill: str) -> Any:
@@ -111,31 +101,6 @@ def _filling(index: int, ty: dtypes.ElementType, fill: str) -> Any:
     return np.asarray(calls.scalar(argument, number)).astype(ty.numpy)
 
 
-def load(title: str, path: str) -> np.ndarray:
-    """Loads an array from a .npy file."""
-    try:
-        return np.load(path, allow_pickle=False)
-    except OSError as error:
-        raise LaunchError(f"{title}: {path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise LaunchError(f"{title}: {path} is not a numpy array file: {error}") from None
-
-
-def _words(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape)) or "scalar"
-
-
-def save(path: str, arguments: Sequence[Any]) -> None:
-    """Saves the arrays as arg0, arg1, ... in a file of numpy's (.npz)."""
-    if Path(path).suffix != ".npz":
-        raise LaunchError(f"{path}: the file name must end with .npz")
-    named: dict[str, Any] = {
-        f"arg{index}": value for index, value in enumerate(arguments) if isinstance(value, np.ndarray)
-    }
-    with files.replacing(path) as stream:
-        np.savez(stream, **named)
-
-
 def expect(index: int, actual: Any, path: str, rtol: float | None, atol: float) -> float:
     """Compares an array with a file; returns the largest difference. The default of `rtol` is 4 roundings of the type."""
     title = f"argument {index}"
@@ -147,7 +112,7 @@ def expect(index: int, actual: Any, path: str, rtol: float | None, atol: float) 
         expected = expected.view(actual.dtype)
     if expected.shape != actual.shape:
         raise LaunchError(
-            f"{title}: {path} has shape {_words(expected.shape)}; the argument has shape {_words(actual.shape)}"
+            f"{title}: {path} has shape {words_of(expected.shape)}; the argument has shape {words_of(actual.shape)}"
         )
     ty = dtypes.from_name(actual.dtype.name)
     if rtol is None:

@@ -257,7 +257,7 @@ WRITERS: dict[str, Callable[[str], Any]] = {
     "k.smalti": lambda path: _kernel().save(path),
     "k.ll": lambda path: _kernel().save(path),
     "k.mlir": lambda path: _kernel().save(path),
-    "arrays.npz": lambda path: __import__("smalti.emulator.arguments", fromlist=["save"]).save(path, [np.zeros(9)]),
+    "arrays.npz": lambda path: inputs.save(path, [np.zeros(9)]),
     "simulated.npz": _simulated,
     "timeline.json": _timeline,
 }

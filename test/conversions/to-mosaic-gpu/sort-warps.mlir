@@ -1,0 +1,36 @@
+// A kernel with a reduction has one warp if its tiles are small, but not if a sort moves elements many times.
+// RUN: smalti-opt %s -smalti-compile='target=sm_80 stop-after=mosaic' | FileCheck %s
+
+// CHECK-LABEL: gpu.func @row(
+// CHECK-SAME: smalti.num_warps = 1
+triton_xla.entry_func @row(%x: memref<5x70xi32>, %y: memref<5xi32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0, 0] [5, 70] [1, 1] : memref<5x70xi32> to tensor<5x70xi32>
+  %zero = arith.constant 0 : i32
+  %m = triton_xla.reduce %t dims [1] init %zero : (tensor<5x70xi32>, i32) -> tensor<5xi32> {
+  ^bb0(%p: i32, %q: i32):
+    %r = arith.addi %p, %q : i32
+    triton_xla.yield %r : i32
+  }
+  triton_xla.insert %m into %y[0] [5] [1] : tensor<5xi32> into memref<5xi32>
+  triton_xla.return
+}
+
+// CHECK-LABEL: gpu.func @sorted_row(
+// CHECK-SAME: smalti.num_warps = 8
+triton_xla.entry_func @sorted_row(%x: memref<5x70xi32>, %y: memref<5xi32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0, 0] [5, 70] [1, 1] : memref<5x70xi32> to tensor<5x70xi32>
+  %zero = arith.constant 0 : i32
+  %o = triton_xla.sort %t dim 1 : (tensor<5x70xi32>) -> tensor<5x70xi32> {
+  ^bb0(%p: i32, %q: i32):
+    %r = arith.cmpi slt, %p, %q : i32
+    triton_xla.yield %r : i1
+  }
+  triton_xla.insert %o into %x[0, 0] [5, 70] [1, 1] : tensor<5x70xi32> into memref<5x70xi32>
+  %m = triton_xla.reduce %o dims [1] init %zero : (tensor<5x70xi32>, i32) -> tensor<5xi32> {
+  ^bb0(%p: i32, %q: i32):
+    %r = arith.addi %p, %q : i32
+    triton_xla.yield %r : i32
+  }
+  triton_xla.insert %m into %y[0] [5] [1] : tensor<5xi32> into memref<5xi32>
+  triton_xla.return
+}
