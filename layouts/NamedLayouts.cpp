@@ -278,18 +278,6 @@ ValueOr<TiledLayout> smalti::layout::tmemFor(ArrayRef<int64_t> shape,
   return *layout;
 }
 
-int64_t smalti::layout::tmemColumns(const TiledLayout &layout,
-                                    ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  for (int64_t size : shape)
-    elements *= size;
-  for (ArrayRef<PartitionDim> parts :
-       {ArrayRef(layout.warpDims), ArrayRef(layout.laneDims)})
-    for (const PartitionDim &part : parts)
-      elements *= part.times;
-  return elements / kTmemRows / layout.vectorLength();
-}
-
 bool smalti::layout::isTmemTransfer(const TiledLayout &tmem,
                                     const TiledLayout &registers,
                                     ArrayRef<int64_t> shape,

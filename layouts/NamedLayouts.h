@@ -126,9 +126,6 @@ TiledLayout tmemSparseMetadata();
 /// (128 or 64 rows), or the reason why it does not exist.
 ValueOr<TiledLayout> tmemFor(llvm::ArrayRef<int64_t> shape, bool collective,
                              int64_t packing);
-/// Columns of 32 bits of a tensor of this shape; the layout must be valid for
-/// it.
-int64_t tmemColumns(const TiledLayout &layout, llvm::ArrayRef<int64_t> shape);
 /// Whether JAX supports transfers of this shape between a layout of tensor
 /// memory and a register layout.
 bool isTmemTransfer(const TiledLayout &tmem, const TiledLayout &registers,

@@ -68,9 +68,6 @@ struct Launch {
 
   int numThreads() const { return block.x * block.y * block.z; }
   int clusterSize() const { return cluster.x * cluster.y * cluster.z; }
-  uint64_t numBlocks() const {
-    return uint64_t(grid.x) * uint64_t(grid.y) * uint64_t(grid.z);
-  }
 };
 
 /// The launch of this process.

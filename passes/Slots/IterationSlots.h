@@ -72,7 +72,6 @@ struct IterationSlot {
   /// after `depth` iterations.
   bool isReset = false;
 
-  bool isOfNumber() const { return base.asConstant() == 0 && !limit; }
   bool isSameAs(const IterationSlot &other) const {
     return depth == other.depth && base == other.base &&
            isReset == other.isReset;

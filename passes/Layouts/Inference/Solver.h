@@ -76,10 +76,7 @@ public:
                llvm::MutableArrayRef<LayoutId> layouts);
 
   int64_t getTried() const { return limits.fuel - fuel; }
-  int64_t getFuelLimit() const { return limits.fuel; }
   Evaluator &getEvaluator() { return evaluator; }
-  /// Restores all fuel for another problem.
-  void refuel() { fuel = limits.fuel; }
   /// Sets the remaining fuel.
   void setFuel(int64_t newFuel) { fuel = newFuel; }
   int64_t getFuel() const { return fuel; }

@@ -136,17 +136,48 @@ vectorCandidate(const TransferDigits &digits, int64_t bytes, int64_t waveSize) {
   return candidate;
 }
 
+/// Bits of a row of a matrix of ldmatrix and stmatrix.
+static constexpr int64_t kRowBits = 128;
+static constexpr int64_t kWarpLanes = 32;
+
+/// Completes a candidate with up to four matrices. `rows` are the address
+/// strides of rows; `together` are the digits of the slots of an access.
+static std::optional<Candidate> withMatrices(Candidate candidate,
+                                             SmallVector<int64_t> rows,
+                                             SmallVector<Digit> together,
+                                             const TransferDigits &digits) {
+  // Only some of the lanes that share a row would write it.
+  for (int64_t stride : rows)
+    if (stride == 0 || stride % kRowBits != 0)
+      return std::nullopt;
+  if (!areMultiples(candidate.outside, kRowBits) ||
+      !areMultiples(digits.warps, kRowBits))
+    return std::nullopt;
+  // Lanes 8 and up have the addresses of the rows of further matrices.
+  for (Digit &digit : llvm::reverse(candidate.outside))
+    while (rows.size() < 5 && digit.size % 2 == 0) {
+      Digit taken = takeLowest(digit, 2);
+      rows.push_back(taken.stride);
+      together.push_back(taken);
+    }
+  candidate.slots = listSlots(together);
+  candidate.lanes = int64_t(1) << rows.size();
+  appendBitTerms(rows, candidate.terms);
+  appendTerms(digits.warps, kWarpLanes, candidate.terms);
+  return candidate;
+}
+
 /// ldmatrix or stmatrix of rows of 16 bytes, with up to four matrices.
 static std::optional<Candidate> matrixCandidate(const TransferDigits &digits,
                                                 bool isTransposed) {
-  constexpr int64_t rowBits = 128, wordBits = 32, lanes = 32, matrixRows = 8;
+  constexpr int64_t wordBits = 32;
   std::optional<SmallVector<int64_t>> bits = laneBits(digits.lanes);
-  if (!bits || int64_t(1) << bits->size() != lanes)
+  if (!bits || int64_t(1) << bits->size() != kWarpLanes)
     return std::nullopt;
   Candidate candidate;
   candidate.kind =
       isTransposed ? AccessKind::MatrixTransposed : AccessKind::Matrix;
-  candidate.bytes = rowBits / 8;
+  candidate.bytes = kRowBits / 8;
   candidate.outside = heldDigits(digits);
   // Address strides of the rows, and of the lanes that hold the words of a row.
   SmallVector<int64_t> rows, inRow;
@@ -176,46 +207,26 @@ static std::optional<Candidate> matrixCandidate(const TransferDigits &digits,
       return std::nullopt;
     step *= 2;
   }
-  // Only some of the lanes that share a row would write it.
-  for (int64_t stride : rows)
-    if (stride == 0 || stride % rowBits != 0)
-      return std::nullopt;
-  if (!areMultiples(candidate.outside, rowBits) ||
-      !areMultiples(digits.warps, rowBits))
-    return std::nullopt;
   // A register of the instruction must be a word of one register of the layout.
   SmallVector<Slot> slots = listSlots(word);
   for (auto [index, slot] : llvm::enumerate(slots))
     if (slot.reg != 0 || slot.element != static_cast<int64_t>(index))
       return std::nullopt;
   candidate.slotsPerPiece = slots.size();
-
-  // Up to four matrices: lanes 8 and up have the addresses of their rows.
-  SmallVector<Digit> together = word;
-  for (Digit &digit : llvm::reverse(candidate.outside))
-    while (rows.size() < 5 && digit.size % 2 == 0) {
-      Digit taken = takeLowest(digit, 2);
-      rows.push_back(taken.stride);
-      together.push_back(taken);
-    }
-  candidate.slots = listSlots(together);
-  candidate.lanes = matrixRows << (rows.size() - 3);
-  appendBitTerms(rows, candidate.terms);
-  appendTerms(digits.warps, lanes, candidate.terms);
-  return candidate;
+  return withMatrices(candidate, rows, word, digits);
 }
 
 /// ldmatrix or stmatrix of transposed 8-bit elements.
 static std::optional<Candidate> matrix8Candidate(const TransferDigits &digits,
                                                  bool isLoad) {
-  constexpr int64_t rowBits = 128, elementBits = 8, lanes = 32;
+  constexpr int64_t elementBits = 8;
   std::optional<SmallVector<int64_t>> bits = laneBits(digits.lanes);
   if (digits.elementBits != elementBits || !bits ||
-      int64_t(1) << bits->size() != lanes)
+      int64_t(1) << bits->size() != kWarpLanes)
     return std::nullopt;
   Candidate candidate;
   candidate.kind = AccessKind::MatrixTransposed8;
-  candidate.bytes = rowBits / 8;
+  candidate.bytes = kRowBits / 8;
   candidate.outside = heldDigits(digits);
   auto takeDigit = [&](auto isWanted) -> std::optional<Digit> {
     auto digit = llvm::find_if(candidate.outside, [&](const Digit &digit) {
@@ -232,7 +243,7 @@ static std::optional<Candidate> matrix8Candidate(const TransferDigits &digits,
   };
   std::optional<Digit> pair = takeDigit(isNext(1));
   std::optional<Digit> column = takeDigit([&](const Digit &digit) {
-    return digit.stride == rowBits / 2 && digit.element == 0;
+    return digit.stride == kRowBits / 2 && digit.element == 0;
   });
   if (!pair || !column)
     return std::nullopt;
@@ -249,24 +260,8 @@ static std::optional<Candidate> matrix8Candidate(const TransferDigits &digits,
   for (int64_t bit = 0; bit < 3; ++bit)
     if ((*bits)[2 + bit] != elementBits << bit)
       return std::nullopt;
-  for (int64_t stride : rows)
-    if (stride == 0 || stride % rowBits != 0)
-      return std::nullopt;
-  if (!areMultiples(candidate.outside, rowBits) ||
-      !areMultiples(digits.warps, rowBits))
-    return std::nullopt;
   candidate.slotsPerPiece = 2;
-  for (Digit &digit : llvm::reverse(candidate.outside))
-    while (rows.size() < 5 && digit.size % 2 == 0) {
-      Digit taken = takeLowest(digit, 2);
-      rows.push_back(taken.stride);
-      together.push_back(taken);
-    }
-  candidate.slots = listSlots(together);
-  candidate.lanes = int64_t(1) << rows.size();
-  appendBitTerms(rows, candidate.terms);
-  appendTerms(digits.warps, lanes, candidate.terms);
-  return candidate;
+  return withMatrices(candidate, rows, together, digits);
 }
 
 /// A transposed LDS read of AMD targets.

@@ -89,19 +89,27 @@ SliceOp block_to_thread::getSlice(Operation *op) {
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// Why the chip does not support the copy, if it does not.
-static std::optional<std::string> refuse(const SliceOp &slice,
-                                         const targets::Target &target) {
-  Operation *op = slice.op;
+std::optional<std::string> block_to_thread::refuseSlice(const SliceOp &slice) {
   if (llvm::any_of(slice.indices, [](Value index) {
         return isa<VectorType>(index.getType());
       }))
     return "an index of the slice is a vector (a gather), which is not "
            "supported; use scalar indices";
-  if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op)) {
-    if (load.getGmemPeerId())
-      return "the copy accesses memory of another device (a peer or a multimem "
-             "address), which is not supported";
+  auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(slice.op);
+  auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(slice.op);
+  if ((load && load.getGmemPeerId()) ||
+      (store && (store.getGmemPeerId() || store.getIsGlobalBroadcast())))
+    return "the copy accesses memory of another device (a peer or a multimem "
+           "address), which is not supported";
+  return std::nullopt;
+}
+
+/// Why the chip does not support the copy, if it does not.
+static std::optional<std::string> refuse(const SliceOp &slice,
+                                         const targets::Target &target) {
+  if (std::optional<std::string> reason = refuseSlice(slice))
+    return reason;
+  if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(slice.op)) {
     // Leader-tracked copies require pairs of blocks that share a tensor core.
     if (load.getLeaderTrackedAttr() && target.tensorMemoryColumns == 0)
       return "'leader_tracked' requires pairs of blocks that execute tcgen05 "
@@ -109,10 +117,6 @@ static std::optional<std::string> refuse(const SliceOp &slice,
     if (load.getLeaderTrackedAttr())
       return "'leader_tracked' copies are not supported";
   }
-  if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op))
-    if (store.getGmemPeerId() || store.getIsGlobalBroadcast())
-      return "the copy accesses memory of another device (a peer or a multimem "
-             "address), which is not supported";
   return std::nullopt;
 }
 

@@ -22,6 +22,9 @@ struct SliceOp {
 };
 SliceOp getSlice(mlir::Operation *op);
 
+/// Why no target supports the copy, if none does.
+std::optional<std::string> refuseSlice(const SliceOp &slice);
+
 /// Whether a barrier of the thread group precedes an op, as JAX's kernels
 /// assume for loads.
 bool isOrderedLoad(mlir::Operation *op, mlir::gpu::GPUFuncOp func);

@@ -15,6 +15,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/NVIDIALowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/TensorMaps.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
@@ -126,15 +127,9 @@ public:
 static std::optional<std::string> refuse(const SliceOp &slice,
                                          const KernelPlan &kernel) {
   Operation *op = slice.op;
-  if (llvm::any_of(slice.indices, [](Value index) {
-        return isa<VectorType>(index.getType());
-      }))
-    return "an index of the slice is a vector (a gather), which is not "
-           "supported; use scalar indices";
+  if (std::optional<std::string> reason = refuseSlice(slice))
+    return reason;
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op)) {
-    if (load.getGmemPeerId())
-      return "the copy accesses memory of another device (a peer or a multimem "
-             "address), which is not supported";
     if (load.getLeaderTrackedAttr())
       return "'leader_tracked' requires pairs of blocks that execute tcgen05 "
              "operations together, which the target does not have";
@@ -145,14 +140,10 @@ static std::optional<std::string> refuse(const SliceOp &slice,
       return "'collective' requires clusters, which the target does not have; "
              "remove 'collective'";
   }
-  if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op)) {
-    if (store.getGmemPeerId() || store.getIsGlobalBroadcast())
-      return "the copy accesses memory of another device (a peer or a multimem "
-             "address), which is not supported";
-    if (store.getReductionOp())
-      return "a copy with a reduction requires TMA, which the target does not "
-             "have";
-  }
+  if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op);
+      store && store.getReductionOp())
+    return "a copy with a reduction requires TMA, which the target does not "
+           "have";
   const ThreadGrid &grid = kernel.grid;
   if (!op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
       grid.blockThreads % grid.numThreads != 0)
@@ -233,16 +224,7 @@ static bool isContiguous(const SharedRef &ref, ArrayRef<SharedSteps> steps,
 /// The widest piece that is aligned on both sides; 0 if none is.
 static int64_t findWidth(const ThreadCopyPlan &plan, const SharedRef &ref,
                          ArrayRef<int64_t> widths) {
-  // Inside a warp_map, use the operand of the region argument.
-  Value memref = plan.window.memref;
-  while (auto argument = dyn_cast<BlockArgument>(memref)) {
-    auto map =
-        dyn_cast<mosaic_gpu::WarpMapOp>(argument.getOwner()->getParentOp());
-    if (!map)
-      break;
-    memref = map.getOperands()[argument.getArgNumber()];
-  }
-  unsigned alignment = log2Alignment(memref);
+  unsigned alignment = log2Alignment(getOutsideWarpMap(plan.window.memref));
   for (int64_t bytes : llvm::reverse(widths)) {
     if (bytes % plan.elementBytes != 0)
       continue;

@@ -84,8 +84,7 @@ void block_to_thread::addTensorMapsToLaunches(Operation *root) {
 
 static_assert(transfers::kDynamicExtent == ShapedType::kDynamic);
 
-/// The operand of a warp_map region argument.
-static Value getOutsideWarpMap(Value memref) {
+Value block_to_thread::getOutsideWarpMap(Value memref) {
   while (auto argument = dyn_cast<BlockArgument>(memref)) {
     auto map =
         dyn_cast<mosaic_gpu::WarpMapOp>(argument.getOwner()->getParentOp());

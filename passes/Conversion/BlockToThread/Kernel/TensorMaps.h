@@ -65,6 +65,9 @@ struct GlobalTensor {
   llvm::SmallVector<int64_t> dims;
 };
 
+/// The operand of a warp_map region argument; other values as they are.
+mlir::Value getOutsideWarpMap(mlir::Value memref);
+
 /// The tensor that a memref in global memory refers to, looking through views;
 /// or why it cannot be determined at launch time.
 layout::ValueOr<GlobalTensor> findGlobalTensor(mlir::Value memref,

@@ -118,6 +118,13 @@ class Warps:
             return int(value[0])
         return int(running[0]) if (running == running[0]).all() else None
 
+    def require_uniform(self, value: Any, message: str, site: Any) -> int:
+        """The number that is uniform in the active lanes. If it differs, the block stops with the message."""
+        found = self.uniform(value)
+        if found is None:
+            self.stop("divergence", message, site)
+        return found
+
     def once(self, key: Any, values: list[Array], make: Callable[[list[Array]], Any]) -> Any:
         """The result of `make`; cached while the arrays are the same as in the last call with this key."""
         found = self._made.get(key)

@@ -18,7 +18,7 @@ from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import mark_waits
 from ...execution.lanes import spread
 from ...execution.memory import MOST_NAMED_BARRIERS, NAMED_BARRIER_BYTES, NAMED_BARRIERS
-from ..collective.gpu import thread_barrier, wait_for_all, whole_warps
+from ..collective.gpu import thread_barrier, whole_warps
 from .cluster_amd import CLUSTER_BARRIER, signal_cluster, wait_for_cluster
 
 
@@ -26,17 +26,6 @@ from .cluster_amd import CLUSTER_BARRIER, signal_cluster, wait_for_cluster
 def _bare_barrier(op: Any, tr: ThreadTranslator) -> None:
     site = tr.site(op)
     tr.blocking(lambda st: thread_barrier(st, 0, st.block.counted, site, "the barrier"))
-
-
-@operation("rocdl.barrier")
-def _barrier(op: Any, tr: ThreadTranslator) -> None:
-    site = tr.site(op)
-
-    def wait(st: Any) -> Any:
-        wait_for_all(st, site)
-        return thread_barrier(st, 0, st.block.counted, site, "the barrier")
-
-    tr.blocking(wait)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

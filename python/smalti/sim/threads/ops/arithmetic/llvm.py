@@ -42,14 +42,11 @@ def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[An
     if space == IN_CLUSTER:
         return in_cluster(st, pointer, site, what)
     numbers = pointer // SPACING
-    number: int | None = st.uniform(numbers)
-    if number is None:
-        st.stop(
-            "divergence",
-            f"{what} of one op accesses different buffers in different threads; the simulator supports one buffer here",
-            site,
-        )
-        raise AssertionError
+    number = st.require_uniform(
+        numbers,
+        f"{what} of one op accesses different buffers in different threads; the simulator supports one buffer here",
+        site,
+    )
     if number == SHARED_BEGIN // SPACING:
         return in_cluster(st, pointer - SHARED_BEGIN, site, what)
     if (own := number - PRIVATE_BEGIN // SPACING) >= 0:
@@ -66,14 +63,11 @@ IN_CLUSTER = 7
 
 def in_cluster(st: Any, pointer: Any, site: Any, what: str) -> tuple[Any, Any]:
     """The shared memory of a distributed-shared-memory pointer, and the byte offset in it."""
-    number: int | None = st.uniform(pointer >> BLOCK_BITS)
-    if number is None:
-        st.stop(
-            "divergence",
-            f"{what} of one op accesses different blocks in different threads; the simulator supports one block here",
-            site,
-        )
-        raise AssertionError
+    number = st.require_uniform(
+        pointer >> BLOCK_BITS,
+        f"{what} of one op accesses different blocks in different threads; the simulator supports one block here",
+        site,
+    )
     if number <= 0:
         return st.block.shared, pointer
     return st.block.cluster.block(number - 1, st, what, site).shared, pointer & ((1 << BLOCK_BITS) - 1)
@@ -368,13 +362,11 @@ def _extract_element(op: Any, tr: ThreadTranslator) -> Step:
         raise Unsupported.wrong_type("the vector", op.operands[0].type)
 
     def step(st: Any) -> None:
-        number = st.uniform(st.v[index])
-        if number is None:
-            st.stop(
-                "divergence",
-                "the index of the vector element differs between threads; the simulator supports only a uniform index",
-                site,
-            )
+        number = st.require_uniform(
+            st.v[index],
+            "the index of the vector element differs between threads; the simulator supports only a uniform index",
+            site,
+        )
         st.v[result] = shaped(np.asarray(st.v[source])[..., number], dtype)
 
     return step
@@ -389,13 +381,11 @@ def _insert_element(op: Any, tr: ThreadTranslator) -> Step:
         raise Unsupported.wrong_type("the result", op.results[0].type)
 
     def step(st: Any) -> None:
-        number = st.uniform(st.v[index])
-        if number is None:
-            st.stop(
-                "divergence",
-                "the index of the vector element differs between threads; the simulator supports only a uniform index",
-                site,
-            )
+        number = st.require_uniform(
+            st.v[index],
+            "the index of the vector element differs between threads; the simulator supports only a uniform index",
+            site,
+        )
         item = np.asarray(st.v[value], dtype)
         found = np.asarray(st.v[target], dtype)
         found = (spread(found, dtype, st.lanes, 1) if item.ndim else found).copy()

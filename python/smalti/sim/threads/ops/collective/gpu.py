@@ -211,7 +211,7 @@ def counted(st: Any, number: int, value: Any, site: Site) -> int:
     return st.block.counted if count is None else count
 
 
-@operation("gpu.barrier", "nvvm.barrier0")
+@operation("gpu.barrier", "nvvm.barrier0", "rocdl.barrier")
 def _barrier(op: Any, tr: ThreadTranslator) -> None:
     site = tr.site(op)
 

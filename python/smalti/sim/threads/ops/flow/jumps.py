@@ -41,15 +41,22 @@ class Way:
         return arrive(st, self.target, self.site)
 
 
+def _leave_frame(st: Any) -> Label | None:
+    """Ends the innermost frame, or returns where other lanes of it continue."""
+    frame = st.frames[-1]
+    if frame.waiting:
+        target, st.mask = frame.waiting.pop()
+        return target
+    st.frames.pop()
+    st.mask = st.not_ended(frame.mask)
+    return None
+
+
 def arrive(st: Any, label: Label, site: Any) -> int:
     """Lanes reach a label: if other lanes have yet to reach it, those run first."""
     while st.frames and st.frames[-1].join is label:
-        frame = st.frames[-1]
-        if frame.waiting:
-            target, st.mask = frame.waiting.pop()
+        if (target := _leave_frame(st)) is not None:
             return target.at
-        st.frames.pop()
-        st.mask = st.not_ended(frame.mask)
     if label.at <= st.pc:
         st.jumps += 1
         if st.jumps > LONGEST_JUMPS:
@@ -205,14 +212,11 @@ def _end(st: Any, end: Label, site: Any) -> int:
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
     st.ended = running if st.ended is None else st.ended | running
     while st.frames:
-        frame = st.frames[-1]
-        if frame.waiting:
-            target, st.mask = frame.waiting.pop()
+        join = st.frames[-1].join
+        if (target := _leave_frame(st)) is not None:
             return target.at
-        st.frames.pop()
-        st.mask = st.not_ended(frame.mask)
         if st.mask is None or st.mask.any():
-            return arrive(st, frame.join, site)
+            return arrive(st, join, site)
     return end.at
 
 

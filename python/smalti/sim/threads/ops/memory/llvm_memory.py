@@ -42,14 +42,9 @@ _BYTE = np.dtype(np.uint8)
 
 
 def _length(st: Any, slot: int, site: Any) -> int:
-    found = st.uniform(st.v[slot])
-    if found is None:
-        st.stop(
-            "divergence",
-            "the number of bytes differs between threads; the simulator supports only a uniform number",
-            site,
-        )
-        raise AssertionError
+    found = st.require_uniform(
+        st.v[slot], "the number of bytes differs between threads; the simulator supports only a uniform number", site
+    )
     if found > MOST_COPIED:
         st.stop(
             "assertion", f"each thread copies or sets {found} B; the limit of the simulator is {MOST_COPIED} B", site

@@ -319,10 +319,9 @@ def _dim(op: Any, tr: ThreadTranslator) -> Step:
     (result,), site = tr.results(op), tr.site(op)
 
     def step(st: Any) -> None:
-        which = st.uniform(st.v[index])
-        if which is None:
-            st.stop("divergence", "the dimension operand differs between threads; a uniform operand is required", site)
-            raise AssertionError
+        which = st.require_uniform(
+            st.v[index], "the dimension operand differs between threads; a uniform operand is required", site
+        )
         shape = st.v[source].shape
         if not 0 <= which < len(shape):
             st.stop(

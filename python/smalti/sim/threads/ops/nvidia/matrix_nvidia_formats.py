@@ -111,12 +111,9 @@ class _Scales:
         """The lanes of four that hold the scales of a row and of the row eight below."""
 
     def _number(self, st: Any, value: Array, name: str, step: int, limit: int, site: Site) -> int:
-        found: int | None = st.uniform(value)
-        if found is None:
-            st.stop(
-                "divergence", f"{name}-{self.name} differs between threads of a warp; it must be warp-uniform", site
-            )
-            raise AssertionError
+        found = st.require_uniform(
+            value, f"{name}-{self.name} differs between threads of a warp; it must be warp-uniform", site
+        )
         if found % step or not 0 <= found < limit:
             multiple = f"a multiple of {step} and " if step > 1 else ""
             st.stop("assertion", f"{name}-{self.name} is {found}; it must be {multiple}below {limit}", site)

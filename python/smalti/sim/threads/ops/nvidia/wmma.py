@@ -124,14 +124,9 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         whole_warps(st, "the matrix load", site)
         buffer, first = pointee(st, st.v[pointer], space, site, "wmma.load")
-        lead = st.uniform(st.v[stride])
-        if lead is None:
-            st.stop(
-                "divergence",
-                "the stride of the matrix load differs between threads; a uniform stride is required",
-                site,
-            )
-            raise AssertionError
+        lead = st.require_uniform(
+            st.v[stride], "the stride of the matrix load differs between threads; a uniform stride is required", site
+        )
         own, steps = fragment.places(st, lead, by_columns)
         words = st.load_bytes(buffer, first + own, steps, unit, (fragment.each,), st.mask, site, "wmma.load")
         found = fragment.to_registers(spread(words, unit, st.lanes, 1))
@@ -154,14 +149,9 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         whole_warps(st, "the matrix store", site)
         buffer, first = pointee(st, st.v[pointer], space, site, "wmma.store")
-        lead = st.uniform(st.v[stride])
-        if lead is None:
-            st.stop(
-                "divergence",
-                "the stride of the matrix store differs between threads; a uniform stride is required",
-                site,
-            )
-            raise AssertionError
+        lead = st.require_uniform(
+            st.v[stride], "the stride of the matrix store differs between threads; a uniform stride is required", site
+        )
         own, steps = fragment.places(st, lead, by_columns)
         words = fragment.bytes_of(st, [st.v[slot] for slot in values]).view(unit)
         st.store_bytes(buffer, first + own, steps, unit, words, (fragment.each,), st.mask, site, "wmma.store")
