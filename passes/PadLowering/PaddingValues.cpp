@@ -534,8 +534,10 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
   values.assign(op.getNumDpsInputs(), PaddingValue());
   std::optional<Combiner> combiner = findCombiner(op);
   if (!combiner)
-    return std::string("the body of the op does not combine the accumulator "
-                       "with a term in a single op");
+    return std::string(
+        "the body of the op does not combine the accumulator "
+        "with a term in a single op, such as 'arith.addf'; write it "
+        "in this form");
   std::string name = combiner->op->getName().getStringRef().str();
   if (!hasIdentity(combiner->op))
     return "'" + name + "' does not have a known identity element";

@@ -74,7 +74,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|the number of partitions"
     # Lines of C headers and tables.
     r"|/\*|void \*map|typedef|memset|const uint32_t|status = encode|int empty|if \(size|of the driver; 0|`parameters`"
-    r"|\{list\(index\)\}|triton_xla\.\{name\}|\{mark\}|\{use\.getOperandNumber|padded rows$|killed: wrong|\{problem\.of|\{describeConstraint|the simulator does not support this form of .\{name\}.: \{self|on (?:NVIDIA |AMD )?GPUs$|in the simulator$|SURVIVED|the address is here| is an error, e"
+    r"|\{list\(index\)\}|triton_xla\.\{name\}|\{mark\}|\{use\.getOperandNumber|padded rows$|killed: wrong|\{tool\.path|\{message\}; settings|\{problem\.of|\{describeConstraint|the simulator does not support this form of .\{name\}.: \{self|on (?:NVIDIA |AMD )?GPUs$|in the simulator$|SURVIVED|the address is here| is an error, e"
     r"|\{buffers\}|\w* ?prefetched; \{|shared buffers?, \{|barriers? per iteration; trip"
     r"|all (?:\{requirements\}|of its constraints)|not a file$|to a multiple of \{|from \{loop|in this kernel$|running kernels on an emul"
 )
@@ -357,6 +357,10 @@ _CLEANUPS = (
     ),
     (r"^\{\.name\}", "{target.name}"),
     (r"\{std::to_string\((\w+)\}", r"{\1}"),
+    (
+        r"^(suffix '\{suffix\}' is not supported|the name does not have a suffix)$",
+        r"\1; suffixes for sm_90a: .cubin .ptx .smalti",
+    ),
     (r"^\{which\} is not valid", "the translated module is not valid"),
     (
         r"\{describeTimes\(plan\)\}",

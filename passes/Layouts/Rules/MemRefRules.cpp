@@ -151,7 +151,7 @@ template <typename OpTy> struct ElementRule {
     bool isScalar = type.hasStaticShape() && type.getNumElements() == 1;
     VarId var = isScalar ? system.createDetached(memref) : system.share(memref);
     system.assign(var, system.getLayouts().noTransforms(),
-                  "access by index requires untiled memory");
+                  "the op accesses a single element by its index");
     return success();
   }
 };

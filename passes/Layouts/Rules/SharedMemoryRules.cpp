@@ -200,7 +200,7 @@ struct AsyncCopyRule {
     if (hasLayout(op.getDestination()))
       system.assign(system.share(op.getDestinationMutable()),
                     system.getLayouts().noTransforms(),
-                    "copies by threads require untiled memory");
+                    "each thread copies consecutive bytes of a row");
     return success();
   }
 };

@@ -2,7 +2,7 @@
 // RUN:   --remarks-filter=smalti-expand-tile-ops 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
 
-// What GPUs do not support remains. The remarks have the sentences of the table of legal ops.
+// Ops that GPUs do not support remain. The remarks have the sentences of the table of legal ops.
 
 // CHECK-LABEL: triton_xla.entry_func @region(
 // CHECK:         triton_xla.sort

@@ -1,4 +1,4 @@
-// Operands of wgmma from outside the loop of the dot are stored to shared memory once, before the loop.
+// Loop-invariant operands of wgmma: one store to shared memory, before the loop
 // RUN: smalti-opt %s -smalti-expand-tile-ops -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file -o %t.mlir --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: FileCheck %s < %t.mlir
 

@@ -107,7 +107,7 @@ func.func @no_identity(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<
   return %0 : tensor<16x16xf32>
 }
 
-// CHECK: Function=no_combiner | Remark="op not padded: the body of the op does not combine the accumulator with a term in a single op"
+// CHECK: Function=no_combiner | Remark="op not padded: the body of the op does not combine the accumulator with a term in a single op, such as 'arith.addf'; write it in this form"
 func.func @no_combiner(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {

@@ -3,8 +3,8 @@
 
     smalti-ptx-table | python assemble_table.py PTXAS
 
-All texts of an instruction are functions of one module. The table names the oldest that have the instruction: with the
-version before, and on the chip before, the first text must be refused, unless Smalti does not support older ones.
+All texts of an instruction are functions of one module. The table names the oldest version and chip that have the
+instruction. The first text must be refused with the version before and on the chip before, if Smalti supports them.
 """
 
 from __future__ import annotations
