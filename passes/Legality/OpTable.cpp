@@ -233,27 +233,11 @@ static bool hasOtherLayout(Operation *op) {
   return anyMemory(op, [](MemRefType type) { return !type.isStrided(); });
 }
 
-static bool hasOffset(Operation *op) {
-  return anyMemory(op, [](MemRefType type) {
-    return type.isStrided() && type.getStridesAndOffset().second != 0;
-  });
-}
-
 static bool hasNegativeStride(Operation *op) {
   return anyMemory(op, [](MemRefType type) {
     return type.isStrided() &&
            llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
              return !ShapedType::isDynamic(stride) && stride < 0;
-           });
-  });
-}
-
-/// Whether the strides of an empty array cannot be determined from its size.
-static bool hasEmptyRows(Operation *op) {
-  return anyMemory(op, [](MemRefType type) {
-    return llvm::is_contained(type.getShape(), 0) &&
-           llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
-             return ShapedType::isDynamic(stride) || stride == 0;
            });
   });
 }
@@ -308,11 +292,6 @@ static bool roundsSmallFloats(Operation *op) {
   constexpr auto nearest = arith::RoundingMode::to_nearest_even;
   return getElement(truncation.getType()) & kSmallFloats &&
          truncation.getRoundingmode().value_or(nearest) != nearest;
-}
-
-/// Whether elements of i1 are updated; masks have them too.
-static bool updatesBools(Operation *op) {
-  return getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1);
 }
 
 static arith::AtomicRMWKind getAtomicKind(Operation *op) {
