@@ -28,7 +28,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `math.clampf`, `math.sincos` | `arith.maximumf` and `arith.minimumf`; `math.sin` and `math.cos` |
     | `scf.index_switch` | one `scf.if` for each case |
     | `tensor.extract` of a tile, for GPUs | a `reduce` of the tile, in which all other elements are 0 |
-    | `memref.atomic_rmw`, for GPUs | `atomic_rmw` of a scalar |
+    | `memref.atomic_rmw` | `atomic_rmw` of a scalar |
     | `memref.dim` of a computed dimension, for GPUs | a selection from the sizes of all dimensions |
     | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
 

@@ -233,20 +233,10 @@ static bool hasOtherLayout(Operation *op) {
   return anyMemory(op, [](MemRefType type) { return !type.isStrided(); });
 }
 
-static int64_t getOffset(MemRefType type) {
-  return type.isStrided() ? type.getStridesAndOffset().second : 0;
-}
-
 static bool hasConstantOffset(Operation *op) {
   return anyMemory(op, [](MemRefType type) {
-    int64_t offset = getOffset(type);
+    int64_t offset = type.isStrided() ? type.getStridesAndOffset().second : 0;
     return offset != 0 && !ShapedType::isDynamic(offset);
-  });
-}
-
-static bool hasDynamicOffset(Operation *op) {
-  return anyMemory(op, [](MemRefType type) {
-    return ShapedType::isDynamic(getOffset(type));
   });
 }
 
@@ -262,16 +252,6 @@ static bool hasNegativeStride(Operation *op) {
     return type.isStrided() &&
            llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
              return !ShapedType::isDynamic(stride) && stride < 0;
-           });
-  });
-}
-
-/// Whether the strides of an empty array cannot be determined from its size.
-static bool hasEmptyRows(Operation *op) {
-  return anyMemory(op, [](MemRefType type) {
-    return llvm::is_contained(type.getShape(), 0) &&
-           llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
-             return ShapedType::isDynamic(stride) || stride == 0;
            });
   });
 }
@@ -326,11 +306,6 @@ static bool roundsSmallFloats(Operation *op) {
   constexpr auto nearest = arith::RoundingMode::to_nearest_even;
   return getElement(truncation.getType()) & kSmallFloats &&
          truncation.getRoundingmode().value_or(nearest) != nearest;
-}
-
-/// Whether elements of i1 are updated; masks have them too.
-static bool updatesBools(Operation *op) {
-  return getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1);
 }
 
 static arith::AtomicRMWKind getAtomicKind(Operation *op) {

@@ -45,6 +45,8 @@ Elements in memory:
 | `index` | 64 bits |
 | others | 8, 16, 32 or 64 bits |
 
+On GPUs, a kernel receives the address of the first element of an array, so the offset of its type has no effect.
+
 On GPUs, a window of packed elements that may begin or end inside a byte is accessed one element at a time; its stores
 update bytes atomically. State `triton_xla.size_divisors` and `triton_xla.stride_divisors` of arrays with dynamic sizes and
 strides. Floats of 6 bits that are packed in memory, 4 in 3 bytes, are bytes of `i8` for the kernel;

@@ -11,7 +11,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
-#include "smalti/passes/Conversion/TilesToBlocks/StoredElements.h"
+#include "smalti/passes/Conversion/TilesToBlocks/KernelArguments.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -94,13 +94,13 @@ struct ConvertTritonXLAToMosaicGPU
     for (triton_xla::EntryFuncOp func : funcs) {
       triton_xla::EntryFuncOp planned = func;
       bool areUneven = hasUnevenTiles(func),
-           areStored = hasStoredElements(func);
-      if (areUneven || areStored || !hasLegalDots(func, *chip, legalWarps)) {
+           areConverted = hasConvertedArguments(func);
+      if (areUneven || areConverted || !hasLegalDots(func, *chip, legalWarps)) {
         planned = cast<triton_xla::EntryFuncOp>(
             OpBuilder(func).clone(*func.getOperation()));
         legalized.push_back({func, planned});
-        if (areStored)
-          convertStoredElements(planned);
+        if (areConverted)
+          convertArguments(planned);
         if (areUneven)
           padTiles(planned);
         legalizeDots(planned, *chip, legalWarps);

@@ -52,7 +52,7 @@ static bool isDerivedOnGPU(Operation *op) {
     return !getDimension(dim);
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return !extract.getIndices().empty();
-  return isa<memref::AtomicRMWOp>(op);
+  return false;
 }
 
 /// The number of tiles in a dimension of the grid.
@@ -143,7 +143,7 @@ static bool isSingle(DotAlgorithm algorithm) {
 bool SmaltiExpandTileOps::isKept(Operation *op) const {
   if (isa<arith::ScalingExtFOp, arith::ScalingTruncFOp, math::ClampFOp,
           math::SincosOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
-          math::IsNormalOp>(op))
+          math::IsNormalOp, memref::AtomicRMWOp>(op))
     return false;
   if (auto iota = dyn_cast<IotaOp>(op))
     return !isSmallFloat(iota.getType().getElementType());

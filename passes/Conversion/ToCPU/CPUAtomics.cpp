@@ -4,6 +4,7 @@
 #include "smalti/passes/Conversion/ToCPU/CPUAtomics.h"
 
 #include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
+#include "smalti/passes/Support/AtomicKinds.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -45,7 +46,8 @@ public:
                 ValueRange indices, MemoryOrdering ordering)
       : builder(builder), loc(loc),
         element(cast<MemRefType>(memref.getType()).getElementType()),
-        bits(builder.getIntegerType(::smalti::bitWidth(element))),
+        bits(builder.getIntegerType(
+            std::max<int64_t>(::smalti::bitWidth(element), 8))),
         ordering(ordering) {
     Value position = getElementPosition(builder, loc, memref, indices);
     address =
@@ -97,19 +99,25 @@ public:
     if (element.isIndex())
       return arith::IndexCastOp::create(builder, loc, bits, value);
     if (isa<FloatType>(element))
-      return arith::BitcastOp::create(builder, loc, bits, value);
+      value = arith::BitcastOp::create(builder, loc, code(), value);
+    if (code() != bits)
+      value = arith::ExtUIOp::create(builder, loc, bits, value);
     return value;
   }
   Value fromBits(Value value) {
     if (element.isIndex())
       return arith::IndexCastOp::create(builder, loc, element, value);
+    if (code() != bits)
+      value = arith::TruncIOp::create(builder, loc, code(), value);
     if (isa<FloatType>(element))
-      return arith::BitcastOp::create(builder, loc, element, value);
+      value = arith::BitcastOp::create(builder, loc, element, value);
     return value;
   }
 
 private:
   int64_t getBytes() { return bits.getWidth() / 8; }
+  /// The integer with the bits of a value. Memory has a byte for fewer than 8.
+  Type code() { return builder.getIntegerType(::smalti::bitWidth(element)); }
 
   LLVM::AtomicOrdering getOrdering() {
     switch (ordering) {
@@ -167,6 +175,8 @@ Value smalti::createAtomicRMW(OpBuilder &builder, Location loc,
                               Value memref, ValueRange indices,
                               MemoryOrdering ordering) {
   AtomicElement element(builder, loc, memref, indices, ordering);
+  if (value.getType().isInteger(1))
+    kind = getKindOfBools(kind);
   if (std::optional<LLVM::AtomicBinOp> instruction = getInstruction(kind))
     return element.update(*instruction, value);
   return element.updateInLoop(kind, value);

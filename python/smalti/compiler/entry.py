@@ -43,6 +43,9 @@ def _argument(
             raise CompileError("", diagnostics=[Diagnostic("error", message, location)])
         shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
         strides = tuple(_dynamic(s, dynamic_stride) for s in step)
+        if 0 in shape and None not in shape and "strided<" not in str(ty):
+            # An array without elements can have any strides.
+            strides = (1,) * len(shape)
     argument = Argument(
         index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, location, name=_name(value)
     )

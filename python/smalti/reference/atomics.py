@@ -25,6 +25,7 @@ from .values import (
     largest_finite,
     moved,
     operand_groups,
+    signed_of,
     unsigned_of,
     width_of,
     wrap,
@@ -76,6 +77,8 @@ def apply(kind: str, old: Any, new: Any, ty: dtypes.ElementType) -> Any:
         return new
     if kind in _UNSIGNED:
         old, new = (unsigned_of(np.asarray(v), width_of(ty)) for v in (old, new))
+    elif ty.kind == "b":
+        old, new = (signed_of(np.asarray(v)) for v in (old, new))
     value = _COMMUTATIVE[kind](old, new)
     if ty.kind != "f":
         return wrap(np.asarray(value), width_of(ty))

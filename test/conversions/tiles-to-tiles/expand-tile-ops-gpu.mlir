@@ -1,4 +1,4 @@
-// Ops that are expanded only for GPUs.
+// Ops that are expanded only for GPUs, except for the atomic operation.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-expand-tile-ops{target=gfx942}))' | FileCheck %s
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-expand-tile-ops{target=cpu}))' | FileCheck %s --check-prefix=CPU
 
@@ -19,7 +19,7 @@
 // CPU-LABEL:   triton_xla.entry_func @scalars(
 // CPU:           tensor.extract %{{.*}}[%{{.*}}] : tensor<8xf32>
 // CPU:           memref.dim %{{.*}}, %arg1
-// CPU:           memref.atomic_rmw addf
+// CPU:           triton_xla.atomic_rmw addf
 triton_xla.entry_func @scalars(%x: memref<?x4xf32>, %n: index, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0, 0] [8, 1] [1, 1] : memref<?x4xf32> to tensor<8xf32>
   %e = tensor.extract %t[%n] : tensor<8xf32>

@@ -157,3 +157,103 @@ def test_packed_elements_of_dynamic_arrays(element: str, shape: tuple[int, int])
         between = found[1].base
         assert between is not None
         np.testing.assert_array_equal(between[:, columns:], wide[:, columns:], err_msg=target)
+
+
+def test_arrays_that_begin_inside_other_arrays() -> None:
+    """The kernel receives the address of the first element, so the offset of the type has no effect."""
+    text = """
+triton_xla.entry_func @offsets(%x: memref<?x5xf32, strided<[?, 1], offset: ?>>, %y: memref<7x5xf32, strided<[9, 1], offset: ?>>,
+    %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[1, 2] [8, 4] [1, 1] fill 3.0 : f32 : memref<?x5xf32, strided<[?, 1], offset: ?>> to tensor<8x4xf32>
+  triton_xla.insert %t into %y[2, 1] [8, 4] [1, 1] : tensor<8x4xf32> into memref<7x5xf32, strided<[9, 1], offset: ?>>
+  triton_xla.return
+}
+"""
+    x, y = np.arange(60, dtype=np.float32).reshape(6, 10), np.zeros((9, 9), np.float32)
+    wanted = y.copy()
+    window = np.full((8, 4), 3, np.float32)
+    window[:3, :3] = x[3:6, 5:8]
+    wanted[3:8, 3:7] = window[:5]
+    for target in ("cpu", *GPUS):
+        found = y.copy()
+        smalti.compile(text, target=target)(x[2:, 3:8], found[1:8, 2:7])
+        np.testing.assert_array_equal(found, wanted, err_msg=target)
+
+
+@pytest.mark.parametrize(
+    ("type_", "shape"),
+    [
+        ("4x0xf32", (4, 0)),
+        ("?x0xf32", (5, 0)),
+        ("0x?xf32", (0, 3)),
+        ("?x0xf32, strided<[?, ?]>", (2, 0)),
+        ("4x0xf32, strided<[0, 1]>", (4, 0)),
+        ("?x?xf32", (3, 0)),
+    ],
+)
+def test_arrays_without_elements(type_: str, shape: tuple[int, int]) -> None:
+    text = """
+triton_xla.entry_func @empty(%x: memref<T>, %y: memref<4x8xf32>, %z: memref<4x8xf32>, %tile: index) tiles 1 {
+  %zero = arith.constant 0 : index
+  %i = triton_xla.iota dim 0 : tensor<4x8xi32>
+  %t = triton_xla.extract %x[%tile, 0] [4, 8] [1, 1] fill 1.0 : f32 : memref<T> to tensor<4x8xf32>
+  %s = triton_xla.extract %x[0, %tile] [4, 8] [2, 3] fill 2.0 : f32 : memref<T> to tensor<4x8xf32>
+  %u = triton_xla.extract %x[%tile, 0] [1, 8] [1, 1] fill 4.0 : f32 : memref<T> to tensor<8xf32>
+  %g = triton_xla.gather %x[%i, %zero] fill 8.0 : f32 : memref<T>, tensor<4x8xi32>, index -> tensor<4x8xf32>
+  %b = triton_xla.broadcast %u dims [1] : tensor<8xf32> -> tensor<4x8xf32>
+  %ts = arith.addf %t, %s : tensor<4x8xf32>
+  %gb = arith.addf %g, %b : tensor<4x8xf32>
+  triton_xla.insert %ts into %x[%tile, 0] [4, 8] [1, 1] : tensor<4x8xf32> into memref<T>
+  triton_xla.scatter %gb into %x[%i, %zero] : tensor<4x8xf32> into memref<T>, tensor<4x8xi32>, index
+  triton_xla.insert %ts into %y[0, 0] [4, 8] [1, 1] : tensor<4x8xf32> into memref<4x8xf32>
+  triton_xla.insert %gb into %z[0, 0] [4, 8] [1, 1] : tensor<4x8xf32> into memref<4x8xf32>
+  triton_xla.return
+}
+""".replace("<T>", f"<{type_}>")
+    for target in ("cpu", *GPUS):
+        y, z = np.zeros((4, 8), np.float32), np.zeros((4, 8), np.float32)
+        smalti.compile(text, target=target)(np.zeros(shape, np.float32), y, z)
+        assert (y == 3).all() and (z == 12).all(), target
+
+
+UPDATES = ("addi", "andi", "assign", "maxs", "maxu", "mins", "minu", "ori", "xori")
+
+
+@pytest.mark.parametrize("element", ["i1", "f6E3M2FN"])
+def test_atomic_updates_of_elements_in_bytes(element: str) -> None:
+    """All pairs of old and new values of i1; the next elements do not change."""
+    kinds = UPDATES if element == "i1" else ("assign",)
+    ty = dtypes.from_mlir(element)
+    assert ty is not None
+    arguments = "".join(f"%x{n}: memref<6x{element}>, %o{n}: memref<4x{element}>, " for n in range(len(kinds)))
+    body = "".join(
+        f"""
+  %r{n} = triton_xla.atomic_rmw {kind} %v into %x{n}[%i] : tensor<4x{element}> into memref<6x{element}>, tensor<4xi32>
+  triton_xla.insert %r{n} into %o{n}[0] [4] [1] : tensor<4x{element}> into memref<4x{element}>"""
+        for n, kind in enumerate(kinds)
+    )
+    text = f"""
+triton_xla.entry_func @update({arguments}%v_: memref<4x{element}>, %c: memref<6xi1>, %tile: index) tiles 1 {{
+  %one = arith.constant 1 : index
+  %yes = arith.constant true
+  %no = arith.constant false
+  %i = triton_xla.iota dim 0 : tensor<4xi32>
+  %v = triton_xla.extract %v_[0] [4] [1] : memref<4x{element}> to tensor<4x{element}>
+  %swapped = triton_xla.atomic_cas %no, %yes into %c[%one] : i1 into memref<6xi1>, index
+  %scalar = memref.atomic_rmw assign %swapped, %c[%tile] : (i1, memref<6xi1>) -> i1{body}
+  triton_xla.return
+}}
+"""
+    module = smalti.parse(text)
+    old = np.array([0, 0, 1, 1, 1, 0]).astype(ty.numpy)
+    results = [array for _ in kinds for array in (old, np.zeros(4, ty.numpy))]
+    arrays = [*results, np.array([0, 1, 0, 1]).astype(ty.numpy), np.array([1, 0, 1, 0, 1, 1], bool)]
+    wanted = reference.run(entry.find_entry(module), [array.copy() for array in arrays])
+    for target in ("cpu", *GPUS):
+        found = [array.copy() for array in arrays]
+        smalti.compile(text, target=target)(*found)
+        for number, (array, value) in enumerate(zip(found, wanted, strict=True)):
+            np.testing.assert_array_equal(
+                array.astype(np.float64), value.data.astype(np.float64), err_msg=f"{target} {number}"
+            )
+    assert [bool(x) for x in wanted[-1].data] == [False, True, True, False, True, True]

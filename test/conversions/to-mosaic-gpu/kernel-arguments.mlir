@@ -1,6 +1,6 @@
 // RUN: smalti-opt %s -split-input-file -convert-triton-xla-to-mosaic-gpu=target=sm_80 | FileCheck %s
 
-// Memory has a byte for each i1 and each float of 6 bits. The attribute has the declared types.
+// Memory has a byte for each i1 and each float of 6 bits. The attribute smalti.arguments has the types of the kernel.
 
 // CHECK-LABEL: gpu.func @bools(
 // CHECK-SAME:    %[[X:[^:]+]]: memref<8x64xi8>
@@ -46,5 +46,30 @@ triton_xla.entry_func @index(%x: memref<64xindex>, %y: memref<64xindex>, %i: mem
   %t = triton_xla.atomic_rmw addi %v into %x[%n] : tensor<64xindex> into memref<64xindex>, tensor<64xi32>
   %u = arith.addi %t, %v : tensor<64xindex>
   triton_xla.insert %u into %y[0] [64] [1] : tensor<64xindex> into memref<64xindex>
+  triton_xla.return
+}
+
+// -----
+
+// The pointer is that of the first element, and strides of an array without elements are not zero.
+
+// CHECK-LABEL: gpu.func @layouts(
+// CHECK-SAME:    memref<4x8xf32, strided<[9, 1]>>
+// CHECK-SAME:    memref<4x0xf32, strided<[1, 1]>>
+// CHECK-SAME:    smalti.arguments = [memref<4x8xf32, strided<[9, 1], offset: ?>>, memref<4x0xf32>]
+triton_xla.entry_func @layouts(%x: memref<4x8xf32, strided<[9, 1], offset: ?>>, %y: memref<4x0xf32>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// An i1 is 0 or -1 as a signed integer, so the maximum is a conjunction.
+
+// CHECK-LABEL: gpu.func @updates(
+// CHECK:         mosaic_gpu.atomic_rmw andi {{.*}} memref<8xi8>
+// CHECK:         mosaic_gpu.atomic_rmw xori {{.*}} memref<8xi8>
+triton_xla.entry_func @updates(%x: memref<8xi1>, %v: i1, %i: i32, %tile: index) tiles 1 {
+  %a = triton_xla.atomic_rmw maxs %v into %x[%i] : i1 into memref<8xi1>, i32
+  %b = triton_xla.atomic_rmw addi %v into %x[%i] : i1 into memref<8xi1>, i32
   triton_xla.return
 }

@@ -1,9 +1,10 @@
-//===- StoredElements.cpp - Types of elements in memory -------------------===//
+//===- KernelArguments.cpp - Memory of kernel arguments -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "smalti/passes/Conversion/TilesToBlocks/StoredElements.h"
+#include "smalti/passes/Conversion/TilesToBlocks/KernelArguments.h"
 
 #include "smalti/passes/Analysis/Memory/PackedMemory.h"
+#include "smalti/passes/Support/AtomicKinds.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/SmallFloats.h"
 
@@ -29,19 +30,34 @@ Type smalti::getBufferElement(Type element) {
   return bits % 8 == 0 ? element : i(8);
 }
 
+static MemRefLayoutAttrInterface getStoredLayout(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  bool isEmpty = llvm::is_contained(type.getShape(), 0);
+  if (offset == 0 && !isEmpty)
+    return type.getLayout();
+  // No element is accessed. The sizes do not determine the strides.
+  for (int64_t &stride : strides)
+    if (isEmpty && (stride == 0 || type.getLayout().isIdentity()))
+      stride = 1;
+  return StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides);
+}
+
 /// The type of the memory of an argument after the conversion; null if the
 /// argument does not change.
 static MemRefType getStoredType(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   if (!memref)
     return {};
-  Type element = memref.getElementType(), stored = getBufferElement(element);
-  if (stored == element || getPackedBits(element) != 0)
+  Type element = memref.getElementType();
+  if (getPackedBits(element) == 0)
+    element = getBufferElement(element);
+  MemRefLayoutAttrInterface layout = getStoredLayout(memref);
+  if (element == memref.getElementType() && layout == memref.getLayout())
     return {};
-  return MemRefType::Builder(memref).setElementType(stored);
+  return MemRefType::Builder(memref).setElementType(element).setLayout(layout);
 }
 
-bool smalti::hasStoredElements(EntryFuncOp func) {
+bool smalti::hasConvertedArguments(EntryFuncOp func) {
   return llvm::any_of(func.getArgumentTypes(), getStoredType);
 }
 
@@ -114,6 +130,8 @@ static void convertAccess(Operation *op) {
           [](auto op) { convertOperand(op.getTileMutable()); })
       .Case([](memref::StoreOp op) { convertOperand(op.getValueMutable()); })
       .Case([](AtomicRMWOp op) {
+        if (getElementTypeOrSelf(op.getValue()).isInteger(1))
+          op.setKind(getKindOfBools(op.getKind()));
         convertOperand(op.getValueMutable());
         convertResult(cast<OpResult>(Value(op.getResult())));
       })
@@ -124,7 +142,7 @@ static void convertAccess(Operation *op) {
       });
 }
 
-void smalti::convertStoredElements(EntryFuncOp func) {
+void smalti::convertArguments(EntryFuncOp func) {
   Builder builder(func.getContext());
   func->setAttr(kArguments,
                 builder.getTypeArrayAttr(llvm::to_vector(llvm::map_range(
@@ -136,8 +154,10 @@ void smalti::convertStoredElements(EntryFuncOp func) {
     MemRefType stored = getStoredType(argument.getType());
     if (!stored)
       continue;
+    Type element = cast<MemRefType>(argument.getType()).getElementType();
     argument.setType(stored);
-    llvm::append_range(accesses, argument.getUsers());
+    if (stored.getElementType() != element)
+      llvm::append_range(accesses, argument.getUsers());
   }
   for (Operation *access : accesses)
     convertAccess(access);

@@ -1,0 +1,31 @@
+//===- KernelArguments.h - Memory of kernel arguments -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_KERNELARGUMENTS_H
+#define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_KERNELARGUMENTS_H
+
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+
+namespace smalti {
+
+/// The type in memory of an element that is not a whole number of bytes, or
+/// index.
+mlir::Type getBufferElement(mlir::Type element);
+
+/// Whether an argument of the kernel has a type that the conversion changes:
+/// - Memory stores i1 and floats of 6 bits in a byte each, and index in 64
+/// bits.
+///   Packed elements remain.
+/// - The kernel receives a pointer to the first element, so the type does not
+///   have an offset.
+/// - Strides of an array without elements are not zero.
+bool hasConvertedArguments(triton_xla::EntryFuncOp func);
+
+/// Changes these arguments, and converts the tiles and scalars that the kernel
+/// reads and writes. The attribute kArguments keeps the types of the
+/// arguments.
+void convertArguments(triton_xla::EntryFuncOp func);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_KERNELARGUMENTS_H
