@@ -239,6 +239,76 @@ static void lowerTransfers(Operation *root) {
     UnrolledTransfer(rewriter, op).run();
 }
 
+//===----------------------------------------------------------------------===//
+// Loop-carried vectors
+//===----------------------------------------------------------------------===//
+
+/// The elements that a loop yields for a carried vector of which the body only
+/// reads elements; otherwise empty.
+static ValueRange getCarriedElements(scf::ForOp loop, unsigned number) {
+  auto yielded = loop.getYieldedValues()[number]
+                     .getDefiningOp<vector::FromElementsOp>();
+  bool areElements = llvm::all_of(
+      loop.getRegionIterArg(number).getUsers(), [](Operation *user) {
+        auto extract = dyn_cast<vector::ExtractOp>(user);
+        return extract && !isa<VectorType>(extract.getType()) &&
+               !extract.hasDynamicPosition();
+      });
+  return yielded && yielded.getType().getRank() == 1 && areElements
+             ? ValueRange(yielded.getElements())
+             : ValueRange();
+}
+
+/// Loops carry the accumulators of MMAs as scalars. LLVM has pairs of f32 in
+/// 64-bit registers on some NVIDIA chips, and ptxas does not remove all moves
+/// between these and the registers of the MMAs.
+static void splitCarriedVectors(scf::ForOp loop) {
+  SmallVector<unsigned> numbers;
+  SmallVector<Value> inits, yielded;
+  OpBuilder builder(loop);
+  for (unsigned i = 0, e = loop.getNumResults(); i < e; ++i) {
+    ValueRange elements = getCarriedElements(loop, i);
+    if (elements.empty())
+      continue;
+    numbers.push_back(i);
+    llvm::append_range(yielded, elements);
+    for (int64_t at = 0, count = elements.size(); at < count; ++at)
+      inits.push_back(vector::ExtractOp::create(
+          builder, loop.getLoc(), loop.getInitArgs()[i], at));
+  }
+  if (numbers.empty())
+    return;
+  unsigned first = loop.getNumResults();
+  IRRewriter rewriter(builder);
+  auto result = cast<scf::ForOp>(
+      *loop
+           .replaceWithAdditionalYields(
+               rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+               [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
+                 return yielded;
+               })
+           ->getOperation());
+  rewriter.setInsertionPointAfter(result);
+  for (unsigned number : numbers) {
+    BlockArgument argument = result.getRegionIterArg(number);
+    auto type = cast<VectorType>(argument.getType());
+    unsigned count = type.getNumElements();
+    for (Operation *user : llvm::make_early_inc_range(argument.getUsers())) {
+      auto extract = cast<vector::ExtractOp>(user);
+      rewriter.replaceOp(extract,
+                         result.getRegionIterArg(
+                             first + extract.getStaticPosition().front()));
+    }
+    // The vector is invariant and unused.
+    result.getBody()->getTerminator()->setOperand(number, argument);
+    Value whole = vector::FromElementsOp::create(
+        rewriter, result.getLoc(), type,
+        result.getResults().slice(first, count));
+    result.getResult(number).replaceAllUsesWith(whole);
+    first += count;
+  }
+}
+
 namespace {
 /// A broadcast without repetition, which upstream's lowering creates and leaves
 /// to folding. Without folding, it would use the first element for all.
@@ -337,6 +407,7 @@ struct SmaltiLowerVectors
     if (failed(maskLanesBeforeMemRef(getOperation(), "smalti-lower-vectors")))
       return signalPassFailure();
     lowerTransfers(getOperation());
+    getOperation()->walk([](scf::ForOp loop) { splitCarriedVectors(loop); });
     RewritePatternSet patterns(&getContext());
     vector::populateVectorMaskLoweringPatternsForSideEffectingOps(patterns);
     vector::populateVectorMaskOpLoweringPatterns(patterns);

@@ -188,3 +188,28 @@ gpu.module @elements {
     gpu.return %sum : vector<2xi32>
   }
 }
+
+// A loop carries the elements of %x, but not %y, which it uses as a vector.
+// CHECK-LABEL: gpu.func @carried(
+// CHECK:         %[[LOOP:.*]]:4 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[Y:.*]] = %{{.*}}, %[[FIRST:.*]] = %{{.*}}, %[[SECOND:.*]] = %{{.*}}) -> (vector<2xf32>, vector<2xf32>, f32, f32)
+// CHECK:           arith.addf %[[FIRST]], %[[FIRST]] : f32
+// CHECK:           arith.mulf %[[SECOND]], %[[SECOND]] : f32
+// CHECK:           arith.addf %[[Y]], %[[Y]] : vector<2xf32>
+// CHECK:         vector.from_elements %[[LOOP]]#2, %[[LOOP]]#3 : vector<2xf32>
+// CHECK:         gpu.return
+gpu.module @loops {
+  gpu.func @carried(%n: index, %x: vector<2xf32>, %y: vector<2xf32>) -> (vector<2xf32>, vector<2xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%u = %x, %v = %y) -> (vector<2xf32>, vector<2xf32>) {
+      %first = vector.extract %u[0] : f32 from vector<2xf32>
+      %second = vector.extract %u[1] : f32 from vector<2xf32>
+      %sum = arith.addf %first, %first : f32
+      %product = arith.mulf %second, %second : f32
+      %w = vector.from_elements %sum, %product : vector<2xf32>
+      %z = arith.addf %v, %v : vector<2xf32>
+      scf.yield %w, %z : vector<2xf32>, vector<2xf32>
+    }
+    gpu.return %r#0, %r#1 : vector<2xf32>, vector<2xf32>
+  }
+}
