@@ -395,7 +395,9 @@ def _sizes(function: Any, place: Any) -> tuple[Three | None, Three, Three]:
     block = three(function, "known_block_size", "gpu.known_block_size")
     # The number of tiles of a tile-level kernel may depend on the arguments of a call.
     if block is None or (grid is None and "smalti.arguments" not in function.attributes):
-        message = "the kernel does not state its block and grid size; set the attributes known_block_size and known_grid_size"
+        message = (
+            "the kernel does not state its block and grid size; set the attributes known_block_size and known_grid_size"
+        )
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     return grid, block, cluster_of(function)
 
