@@ -221,14 +221,15 @@ triton_xla.entry_func @convert(%a: memref<{count}x{small}>, {results}, %tile: in
     values = np.arange(count).astype(np.uint8).view(numpy_type(small))
     outs = [np.zeros(count, numpy_type(other)) for other in others for _ in "nm"]
     module = smalti.parse(text)
-    expected = reference.run(entry.find_entry(module), [values, *outs])
-    kernel = smalti.compile(text, target=target)
-    kernel(values, *outs)
+    function = entry.find_entry(module)
+    arguments = entry.describe(function).arguments
+    expected = reference.run(function, [values, *outs])
+    smalti.compile(text, target=target)(values, *outs)
     with np.errstate(all="ignore"):
         narrow = truncated(values, "f4E2M1FN")
         for number, (other, out) in enumerate(zip((other for other in others for _ in "nm"), outs, strict=True)):
             same(out, truncated(narrow if number % 2 else values, other))
-            assert not compare(kernel.entry.arguments[number + 1], out, expected[number + 1]).wrong
+            assert not compare(arguments[number + 1], out, expected[number + 1]).wrong
 
 
 @pytest.mark.grid(10)
