@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Elements of 2 and 4 bits are packed in memory. The first element is in the
-// low bits of its byte. Elements of type i1 and floats of 6 bits are not packed:
-// in a tile-level kernel, each has a byte. At lower levels, the size of an i1 in
-// memory depends on the op that accesses it.
+// low bits of its byte. Elements of type i1 and floats of 6 bits are not
+// packed: in a tile-level kernel, each has a byte. At lower levels, the size of
+// an i1 in memory depends on the op that accesses it.
 //
 //===----------------------------------------------------------------------===//
 
