@@ -23,6 +23,7 @@ every target refuses an op with the same sentence.
 | you want to | read |
 |---|---|
 | know whether a kernel may use an op | [ops](#ops); an op that is not listed is refused |
+| see complete kernels | [the tile language by example](tile-language.md) |
 | know why a target refuses an op | [gaps](#gaps) |
 | know what an op computes | `docs/reference/triton_xla.md` (`tools/dev docs` writes it), and the pages of `arith`, `math` and `scf` of MLIR |
 

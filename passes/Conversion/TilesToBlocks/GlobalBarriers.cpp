@@ -17,11 +17,13 @@ struct Access {
   Value memref;
   bool isWrite = false;
   bool isAtomic = false;
-  /// Whether it is from an earlier iteration, with other offset values.
-  bool isOld = false;
+  /// The outermost loop of which it is from an earlier iteration, with other
+  /// offset values.
+  Operation *earlierIn = nullptr;
 
   bool operator==(const Access &other) const {
-    return op == other.op && memref == other.memref && isOld == other.isOld;
+    return op == other.op && memref == other.memref &&
+           earlierIn == other.earlierIn;
   }
 };
 
@@ -103,8 +105,9 @@ private:
       for (Region &region : loop->getRegions())
         visit(region.front(), body);
       for (Access &access : body)
-        if (loop->isAncestor(access.op))
-          access.isOld = true;
+        if (loop->isAncestor(access.op) &&
+            (!access.earlierIn || loop->isAncestor(access.earlierIn)))
+          access.earlierIn = loop;
       State next = state;
       merge(next, body);
       bool isStable =
@@ -128,13 +131,40 @@ private:
       return false;
     std::optional<Window> first = windowOf(before.op),
                           second = windowOf(after.op);
-    if (before.isOld || !first || !second ||
+    if (first && second && isStrip(before, *first, *second))
+      return false;
+    if (before.earlierIn || !first || !second ||
         first->offsets != second->offsets || first->sizes != second->sizes ||
         first->strides != second->strides ||
         first->tile.getShape() != second->tile.getShape())
       return true;
     Attribute layout = layoutAt(before.op);
     return !layout || layout != layoutAt(after.op) || isReplicated(layout);
+  }
+
+  /// Whether the second window is beyond the first one, from an earlier
+  /// iteration of a loop, because the loop variable is the offset of both and
+  /// the step is at least the size.
+  static bool isStrip(const Access &before, const Window &first,
+                      const Window &second) {
+    auto loop = dyn_cast_or_null<scf::ForOp>(before.earlierIn);
+    std::optional<int64_t> step =
+        loop ? getConstantIntValue(loop.getStep()) : std::nullopt;
+    if (!step || *step <= 0)
+      return false;
+    OpFoldResult variable = loop.getInductionVar();
+    SmallVector<int64_t> strides =
+        first.memref.getType().getStridesAndOffset().first;
+    for (size_t dim = 0; dim < first.offsets.size(); ++dim) {
+      if (first.offsets[dim] != variable || second.offsets[dim] != variable ||
+          strides[dim] == 0)
+        continue;
+      int64_t last = (first.sizes[dim] - 1) * first.strides[dim];
+      int64_t start = (second.sizes[dim] - 1) * second.strides[dim];
+      if (*step + std::min<int64_t>(start, 0) > std::max<int64_t>(last, 0))
+        return true;
+    }
+    return false;
   }
 
   Attribute layoutAt(Operation *op) const {

@@ -8,8 +8,10 @@ import shlex
 from pathlib import Path
 
 import pytest
+import smalti
 from click.testing import CliRunner
 from conftest import ROOT
+from smalti import check
 from smalti.cli import commands as command_line
 
 
@@ -26,6 +28,16 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scope: dict[str, object] = {"__name__": "guide"}
     for block in blocks(page, "python"):
         exec(compile(block, page, "exec"), scope)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_kernels_of_the_tile_language(number: int) -> None:
+    kernels = blocks("docs/tile-language.md", "mlir")
+    assert len(kernels) == 8
+    module = smalti.parse(kernels[number])
+    kernel = smalti.compile(module, target="cpu")
+    shapes = {a.index: "100" for a in kernel.entry.arguments if a.shape == (None,)}
+    assert check.check(kernel, module, given=shapes).require().ok
 
 
 def commands(page: str) -> list[str]:
