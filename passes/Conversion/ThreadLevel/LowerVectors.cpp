@@ -243,8 +243,8 @@ static void lowerTransfers(Operation *root) {
 // Loop-carried vectors
 //===----------------------------------------------------------------------===//
 
-/// The elements that a loop yields for a carried vector of which the body only
-/// reads elements; otherwise empty.
+/// The elements that a loop yields for a carried pair of f32 of which the body
+/// only reads elements; otherwise empty.
 static ValueRange getCarriedElements(scf::ForOp loop, unsigned number) {
   auto yielded =
       loop.getYieldedValues()[number].getDefiningOp<vector::FromElementsOp>();
@@ -254,7 +254,9 @@ static ValueRange getCarriedElements(scf::ForOp loop, unsigned number) {
         return extract && !isa<VectorType>(extract.getType()) &&
                !extract.hasDynamicPosition();
       });
-  return yielded && yielded.getType().getRank() == 1 && areElements
+  return yielded && yielded.getType().getRank() == 1 &&
+                 yielded.getType().getElementType().isF32() &&
+                 yielded.getType().getNumElements() == 2 && areElements
              ? ValueRange(yielded.getElements())
              : ValueRange();
 }
