@@ -286,6 +286,7 @@ _ATTENTION = {"ROWS": 64, "KEYS": 64, "D": 64}
 # The kernel, the types of its pointers, its constants, and the sizes that are arguments of the dynamic form.
 KERNELS: dict[str, tuple[Any, tuple[str, ...], dict[str, int], dict[str, int]]] = {
     "softmax": (softmax, (FLOAT, FLOAT), {"TILE": 1024}, {"n": 1000}),
+    "softmax_long_rows": (softmax, (FLOAT, FLOAT), {"TILE": 16384}, {"n": 16000}),
     "layer_norm": (layer_norm, (FLOAT, FLOAT, FLOAT, FLOAT), {"TILE": 1024}, {"n": 768}),
     "rms_norm": (rms_norm, (HALF, FLOAT, HALF), {"ROWS": 8, "TILE": 512}, {"m": 13, "n": 500}),
     "cumulative_sum": (cumulative_sum, (FLOAT, FLOAT), {"TILE": 512}, {"n": 1200}),

@@ -70,19 +70,31 @@ def _line(outcome: dict[str, Any]) -> str:
     return f"{outcome['example']:28} {outcome['target']:12} {problem_of(outcome) or 'ok'}  {times}".rstrip()
 
 
+def _recorded() -> list[dict[str, Any]]:
+    """The outcomes of a run that stopped, except those of the example that it compiled last, which may be incomplete."""
+    outcomes = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    last = outcomes[-1]["example"] if outcomes and "smalti" in outcomes[-1] else None
+    return [outcome for outcome in outcomes if not ("smalti" in outcome and outcome["example"] == last)]
+
+
 def examples(arguments: Sequence[str]) -> None:
-    """Runs and compiles the examples whose names contain one of the arguments; without arguments all, and records the results.
-    Spilled registers are an error."""
-    chosen = [name for name in names() if not arguments or any(part in name for part in arguments)]
+    """Runs and compiles the examples whose names contain one of the arguments. Without arguments, it runs and compiles all
+    and records each result; `--resume` continues a recorded run that stopped. Spilled registers are an error."""
+    resumes = list(arguments) == ["--resume"]
+    parts = [] if resumes else arguments
+    chosen = [name for name in names() if not parts or any(part in name for part in parts)]
     if not chosen:
         raise Failure(f"no example matches; examples: {', '.join(names())}")
-    runs = (_run(name, target) for name in chosen for target in RUN_TARGETS)
-    outcomes = []
-    for outcome in itertools.chain(runs, _compiled(chosen)):
+    outcomes = _recorded() if resumes else []
+    known = {(outcome["example"], None if "smalti" in outcome else outcome["target"]) for outcome in outcomes}
+    runs = (_run(name, target) for name in chosen for target in RUN_TARGETS if (name, target) not in known)
+    uncompiled = [name for name in chosen if (name, None) not in known]
+    for outcome in itertools.chain(runs, _compiled(uncompiled) if uncompiled else ()):
         outcomes.append(outcome)
         say(_line(outcome))
-    if not arguments:
-        RESULTS.write_text(json.dumps(outcomes, indent=1) + "\n")
+        if not parts:
+            RESULTS.write_text(json.dumps(outcomes, indent=1) + "\n")
+    if not parts:
         say(f"Recorded in {RESULTS.relative_to(ROOT)}.")
     if bad := sum(problem_of(outcome) is not None for outcome in outcomes):
         raise Failure(f"{bad} of {len(outcomes)} runs and compilations failed")

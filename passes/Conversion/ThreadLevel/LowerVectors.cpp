@@ -243,18 +243,20 @@ static void lowerTransfers(Operation *root) {
 // Loop-carried vectors
 //===----------------------------------------------------------------------===//
 
-/// The elements that a loop yields for a carried vector of which the body only
-/// reads elements; otherwise empty.
+/// The elements that a loop yields for a carried pair of f32 of which the body
+/// only reads elements; otherwise empty.
 static ValueRange getCarriedElements(scf::ForOp loop, unsigned number) {
-  auto yielded = loop.getYieldedValues()[number]
-                     .getDefiningOp<vector::FromElementsOp>();
+  auto yielded =
+      loop.getYieldedValues()[number].getDefiningOp<vector::FromElementsOp>();
   bool areElements = llvm::all_of(
       loop.getRegionIterArg(number).getUsers(), [](Operation *user) {
         auto extract = dyn_cast<vector::ExtractOp>(user);
         return extract && !isa<VectorType>(extract.getType()) &&
                !extract.hasDynamicPosition();
       });
-  return yielded && yielded.getType().getRank() == 1 && areElements
+  return yielded && yielded.getType().getRank() == 1 &&
+                 yielded.getType().getElementType().isF32() &&
+                 yielded.getType().getNumElements() == 2 && areElements
              ? ValueRange(yielded.getElements())
              : ValueRange();
 }
@@ -273,16 +275,15 @@ static void splitCarriedVectors(scf::ForOp loop) {
     numbers.push_back(i);
     llvm::append_range(yielded, elements);
     for (int64_t at = 0, count = elements.size(); at < count; ++at)
-      inits.push_back(vector::ExtractOp::create(
-          builder, loop.getLoc(), loop.getInitArgs()[i], at));
+      inits.push_back(vector::ExtractOp::create(builder, loop.getLoc(),
+                                                loop.getInitArgs()[i], at));
   }
   if (numbers.empty())
     return;
   unsigned first = loop.getNumResults();
   IRRewriter rewriter(builder);
   auto result = cast<scf::ForOp>(
-      *loop
-           .replaceWithAdditionalYields(
+      *loop.replaceWithAdditionalYields(
                rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
                [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
                  return yielded;
@@ -295,15 +296,15 @@ static void splitCarriedVectors(scf::ForOp loop) {
     unsigned count = type.getNumElements();
     for (Operation *user : llvm::make_early_inc_range(argument.getUsers())) {
       auto extract = cast<vector::ExtractOp>(user);
-      rewriter.replaceOp(extract,
-                         result.getRegionIterArg(
-                             first + extract.getStaticPosition().front()));
+      rewriter.replaceOp(
+          extract,
+          result.getRegionIterArg(first + extract.getStaticPosition().front()));
     }
     // The vector is invariant and unused.
     result.getBody()->getTerminator()->setOperand(number, argument);
-    Value whole = vector::FromElementsOp::create(
-        rewriter, result.getLoc(), type,
-        result.getResults().slice(first, count));
+    Value whole =
+        vector::FromElementsOp::create(rewriter, result.getLoc(), type,
+                                       result.getResults().slice(first, count));
     result.getResult(number).replaceAllUsesWith(whole);
     first += count;
   }
