@@ -146,3 +146,12 @@ def test_operands_of_different_types_have_a_hint(operand: str, hint: str | None)
             f"  %r = arith.addf %t, {operand} : tensor<4x8xf32>\n  triton_xla.return\n}}"
         )
     assert caught.value.hint is None if hint is None else hint in str(caught.value.hint)
+
+
+def test_a_scalar_index_and_a_tile_of_index_have_a_hint() -> None:
+    with pytest.raises(smalti.ParseError, match="expects different type than prior uses") as caught:
+        smalti.parse(
+            "triton_xla.entry_func @f(%tile: index) tiles 1 {\n  %t = tensor.splat %tile : tensor<4xindex>\n"
+            "  %r = arith.addi %t, %tile : tensor<4xindex>\n  triton_xla.return\n}"
+        )
+    assert "tensor.splat" in str(caught.value.hint)

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -142,6 +143,34 @@ private:
     return !layout || layout != layoutAt(after.op) || isReplicated(layout);
   }
 
+  /// Whether all elements of an array are known to have different addresses:
+  /// each stride exceeds the extent of the dimensions with smaller strides.
+  static bool hasDistinctElements(MemRefType type) {
+    if (type.getLayout().isIdentity())
+      return true;
+    SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+    SmallVector<std::pair<int64_t, int64_t>> dims;
+    for (auto [stride, size] : llvm::zip_equal(strides, type.getShape())) {
+      if (ShapedType::isDynamic(stride))
+        return false;
+      dims.emplace_back(stride < 0 ? -stride : stride, size);
+    }
+    llvm::sort(dims);
+    int64_t extent = 0;
+    for (auto [number, dim] : llvm::enumerate(dims)) {
+      auto [stride, size] = dim;
+      if (stride <= extent)
+        return false;
+      int64_t rest;
+      if (number + 1 != dims.size() &&
+          (ShapedType::isDynamic(size) ||
+           llvm::MulOverflow(size - 1, stride, rest) ||
+           llvm::AddOverflow(extent, rest, extent)))
+        return false;
+    }
+    return true;
+  }
+
   /// Whether the second window is beyond the first one, from an earlier
   /// iteration of a loop, because the loop variable is the offset of both and
   /// the step is at least the size.
@@ -153,11 +182,10 @@ private:
     if (!step || *step <= 0)
       return false;
     OpFoldResult variable = loop.getInductionVar();
-    SmallVector<int64_t> strides =
-        first.memref.getType().getStridesAndOffset().first;
+    if (!hasDistinctElements(first.memref.getType()))
+      return false;
     for (size_t dim = 0; dim < first.offsets.size(); ++dim) {
-      if (first.offsets[dim] != variable || second.offsets[dim] != variable ||
-          strides[dim] == 0)
+      if (first.offsets[dim] != variable || second.offsets[dim] != variable)
         continue;
       int64_t last = (first.sizes[dim] - 1) * first.strides[dim];
       int64_t start = (second.sizes[dim] - 1) * second.strides[dim];

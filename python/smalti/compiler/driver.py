@@ -80,10 +80,10 @@ def _type_hint(message: str) -> str | None:
     if not found:
         return None
     wanted, used = found.groups()
-    element = wanted.rpartition("x")[2]
+    element = re.sub(r"^(\d+x)*", "", wanted)
     if used == element:
         return f"operands have the same type; make a tile of the scalar with `tensor.splat %scalar : tensor<{wanted}>`"
-    if used.startswith("tensor<") and used.rstrip(">").rpartition("x")[2].removeprefix("tensor<") == element:
+    if used.startswith("tensor<") and re.sub(r"^tensor<(\d+x)*", "", used.rstrip(">")) == element:
         return "operands have the same type; repeat a tile along dimensions with triton_xla.broadcast, or change its shape with triton_xla.reshape"
     return None
 

@@ -62,3 +62,30 @@ triton_xla.entry_func @neighbor(%y: memref<8x?xf32>, %row: index) tiles 8 {
   }
   triton_xla.return
 }
+
+// Rows share elements: row i and column j + 1 are row i + 1 and column j.
+// CHECK-LABEL: gpu.func @shared_elements
+// CHECK: gpu.barrier
+triton_xla.entry_func @shared_elements(%y: memref<8x?xf32, strided<[1, 1]>>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant dense<1.0> : tensor<1024xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    triton_xla.insert %one into %y[%i, 0] [1, 1024] [1, 1] : tensor<1024xf32> into memref<8x?xf32, strided<[1, 1]>>
+  }
+  triton_xla.return
+}
+
+// CHECK-LABEL: gpu.func @padded_rows
+// CHECK-NOT: gpu.barrier
+triton_xla.entry_func @padded_rows(%y: memref<8x1000xf32, strided<[1024, 1]>>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant dense<1.0> : tensor<1024xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    triton_xla.insert %one into %y[%i, 0] [1, 1024] [1, 1] : tensor<1024xf32> into memref<8x1000xf32, strided<[1024, 1]>>
+  }
+  triton_xla.return
+}

@@ -18,7 +18,7 @@ triton_xla.entry_func @grid(%tile: index) tiles 4294967296 {
 
 // -----
 
-// expected-error@+1 {{'triton_xla.entry_func' with a name that is not an assembler symbol is not supported on GPUs: the name of a kernel is an assembler symbol; use letters, digits, '_' and '$', and do not start with a digit}}
+// expected-error@+1 {{'triton_xla.entry_func' with this name is not supported on GPUs: the name of a kernel is an assembler symbol; use letters, digits, '_' and '$', and do not start with a digit}}
 triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
   triton_xla.return
 }

@@ -48,7 +48,7 @@ triton_xla.entry_func @types(%n: index, %tile: index) tiles 1 {
   %i = arith.constant 1 : i65
   // expected-error@+1 {{'arith.constant' on vectors is not supported: values of a tile-level kernel are scalars and tiles; use a tensor}}
   %v = arith.constant dense<1.0> : vector<4xf32>
-  // expected-error@+1 {{'tensor.splat' on a tensor that is not a tile is not supported: a tile has a static shape without dimensions of size 0, less than 2^31 elements and no encoding; use a type that is a tile}}
+  // expected-error@+1 {{'tensor.splat' on a tensor that is not a tile is not supported: a tile has a static shape without dimensions of size 0, less than 2^31 elements and no encoding; use a static shape, such as tensor<16x64xf32>}}
   %s = tensor.splat %n[%n] : tensor<?xindex>
   triton_xla.return
 }
