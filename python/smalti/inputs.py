@@ -56,8 +56,10 @@ def load_typed(title: str, path: str, shape: Sequence[int | None], ty: ElementTy
         raise LaunchError(f"{title}: {path} has shape {words_of(data.shape)}; the argument has shape {words_of(shape)}")
     if data.dtype == ty.numpy:
         return np.ascontiguousarray(data).reshape(data.shape)
-    # numpy saves unknown types as bytes.
-    if data.dtype.kind == "V" and data.dtype.names is None and data.dtype.itemsize == ty.numpy.itemsize:
+    # numpy saves unknown types as bytes. Integers of MLIR do not have a sign.
+    is_unknown = data.dtype.kind == "V" and data.dtype.names is None
+    are_integers = data.dtype.kind in "iu" and ty.numpy.kind in "iu"
+    if (is_unknown or are_integers) and data.dtype.itemsize == ty.numpy.itemsize:
         return np.ascontiguousarray(data).view(ty.numpy).reshape(data.shape)
     raise LaunchError(f"{title}: {path} has element type {data.dtype}; the argument has {ty}")
 
