@@ -285,7 +285,7 @@ _ARG_HELP = (
 @_FILE
 @_TARGET
 @click.option("--check", is_flag=True, help="Compare the result with the float64 reference; exit 1 if it differs.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the random inputs.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random inputs.")
 @click.option("--arg", "arguments", multiple=True, help=_ARG_HELP)
 @click.option("--repeat", type=click.IntRange(1), help="Number of runs; the shortest time is printed. Default: 1.")
 @click.option(

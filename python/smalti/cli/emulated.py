@@ -119,8 +119,10 @@ def parse_blocks(text: str | None) -> range | None:
         return None
     first, colon, end = text.partition(":")
     try:
-        return range(int(first), int(end)) if colon else range(int(first))
-    except ValueError:
+        blocks = range(int(first), int(end)) if colon else range(int(first))
+        len(blocks)
+        return blocks
+    except (OverflowError, ValueError):
         raise click.BadParameter(f"'{text}' must be a number of blocks, or FIRST:END", param_hint="--blocks") from None
 
 

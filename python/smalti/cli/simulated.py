@@ -55,7 +55,7 @@ OPTIONS = (
     ),
     click.option("--continue-after-finding", is_flag=True, help="Continue to the end of the kernel after a finding."),
     *LIMITS,
-    click.option("--seed", default=0, show_default=True, help="Seed of the random inputs."),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random inputs."),
     click.option(
         "--arg",
         "arguments",

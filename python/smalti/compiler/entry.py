@@ -126,6 +126,7 @@ _READS = {
     ("mosaic_gpu.async_prefetch", 0),
     ("mosaic_gpu.vector_load", 0),
     ("memref.load", 0),
+    ("memref.dim", 0),
     ("nvgpu.tma.async.load", 2),
     ("nvgpu.tma.prefetch.descriptor", 0),
 }

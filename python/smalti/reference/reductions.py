@@ -27,6 +27,7 @@ from .values import (
     largest_finite,
     moved,
     operand_groups,
+    signed_of,
     unknown_where,
     width_of,
     wrap,
@@ -307,6 +308,6 @@ def histogram(values: np.ndarray, bins: int, mask: np.ndarray | None = None) -> 
 def _histogram(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     uncertain = any(is_uncertain(v) is not None for v in operands)
     mask = operands[1].data if len(operands) > 1 else None
-    counts = histogram(operands[0].data, integer(op, "bins"), mask)
+    counts = histogram(signed_of(operands[0].data), integer(op, "bins"), mask)
     data = wrap(counts, width_of(element_type(op.results[0].type)))
     return Value(data, unknown_where(np.asarray(True), data.shape) if uncertain else None)

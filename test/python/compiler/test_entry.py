@@ -38,6 +38,14 @@ def test_dynamic_strided_aligned_and_scalar_arguments() -> None:
     assert not n.is_memref and n.dtype.mlir == "index" and x.dtype.name == "bfloat16"
 
 
+def test_a_size_is_read() -> None:
+    (argument,) = describe(
+        "triton_xla.entry_func @f(%a: memref<?xf32>, %tile: index) tiles 1 {\n  %c0 = arith.constant 0 : index\n"
+        "  %n = memref.dim %a, %c0 : memref<?xf32>\n  triton_xla.print \"n\" %n : index\n  triton_xla.return\n}\n"
+    ).arguments
+    assert (argument.reads, argument.writes) == (True, False)
+
+
 def test_any_other_use_counts_as_read_and_written() -> None:
     text = SCALE.replace(
         "%two =", "%at = memref.extract_aligned_pointer_as_index %src : memref<100x60xf32> -> index\n  %two ="

@@ -602,7 +602,7 @@ def _histogram(masked: bool, result: str) -> Build:
     return build
 
 
-_add("triton_xla.histogram", INTEGERS, _histogram(False, "i32"))
+_add("triton_xla.histogram", (*INTEGERS, "i1"), _histogram(False, "i32"))
 _add("triton_xla.histogram with a mask", INTEGERS, _histogram(True, "i64"))
 
 
