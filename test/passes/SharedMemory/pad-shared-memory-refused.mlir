@@ -35,7 +35,7 @@ func.func @dynamic(%n: index) {
   return
 }
 
-// CHECK: Function=layout | Remark="rows not padded: the buffer has type memref<32x32xf32, strided<[1, 32]>, #gpu.address_space<workgroup>>, whose layout is not the identity"
+// CHECK: Function=layout | Remark="rows not padded: the buffer has type memref<32x32xf32, strided<[1, 32]>, #gpu.address_space<workgroup>>, whose layout is not the identity; allocate it without a layout"
 func.func @layout() {
   %buffer = memref.alloc() : memref<32x32xf32, strided<[1, 32]>, #shared>
   return
