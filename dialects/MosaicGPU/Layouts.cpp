@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
+#include "smalti/layouts/LayoutText.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
@@ -47,7 +48,8 @@ std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
   auto checkShape = [&](ArrayRef<int64_t> shape) -> std::optional<std::string> {
     if (shape == type.getShape())
       return std::nullopt;
-    return "the shape of the layout differs from the shape of the vector";
+    return "the layout is for shape " + layout::listText(shape) +
+           ", but the vector has shape " + layout::listText(type.getShape());
   };
   return TypeSwitch<Attribute, std::optional<std::string>>(layout)
       .Case([&](TiledLayoutAttr tiled) {

@@ -19,9 +19,9 @@ using Effects =
 static LogicalResult verifyAccess(Operation *op, MemRefType memref,
                                   ValueRange indices, Type lanes) {
   if (getElementTypeOrSelf(lanes) != memref.getElementType())
-    return op->emitOpError("elements are ")
-           << getElementTypeOrSelf(lanes) << ", but memref elements are "
-           << memref.getElementType();
+    return op->emitOpError("accessed values and memref must have the same "
+                           "element type, but found ")
+           << getElementTypeOrSelf(lanes) << " and " << memref.getElementType();
   if (indices.size() != static_cast<size_t>(memref.getRank()))
     return op->emitOpError("expected one index for each of the memref's ")
            << memref.getRank() << " dimensions, but found " << indices.size();

@@ -288,12 +288,16 @@ LogicalResult SparseDotOp::verify() {
     return emitOpError("expected metadata of i8, i16 or i32, but found ")
            << element;
   int64_t perElement = element.getIntOrFloatBitWidth() / 4 * getGroupSize();
-  if (k % perElement != 0 ||
-      metadata.getShape() !=
-          ArrayRef<int64_t>({lhs.getDimSize(0), k / perElement}))
+  if (k % perElement != 0)
+    return emitOpError("K is ")
+           << k << "; a multiple of " << perElement << ", for which one "
+           << element << " of metadata is stored, is required";
+  if (metadata.getShape() !=
+      ArrayRef<int64_t>({lhs.getDimSize(0), k / perElement}))
     return emitOpError("metadata is ")
-           << metadata << ", but K is " << k << " and " << lhs.getDimSize(0)
-           << " rows of " << k << "/" << perElement << " elements are required";
+           << metadata << "; " << lhs.getDimSize(0) << " rows of "
+           << k / perElement << " elements are required, one for every "
+           << perElement << " elements of K = " << k;
   std::optional<int64_t> block = getBlockSize();
   if (getLhsScale() || getRhsScale() || block) {
     if (!getLhsScale() || !getRhsScale() || !block)

@@ -19,9 +19,9 @@ LogicalResult smalti::triton_xla::verifySameElements(Operation *op,
                                                      RankedTensorType result) {
   if (tile.getElementType() == result.getElementType())
     return success();
-  return op->emitOpError("tile elements are ")
-         << tile.getElementType() << ", but result elements are "
-         << result.getElementType();
+  return op->emitOpError(
+             "tile and result must have the same element type, but found ")
+         << tile.getElementType() << " and " << result.getElementType();
 }
 
 LogicalResult smalti::triton_xla::verifyDim(Operation *op, int64_t dim,
@@ -71,9 +71,9 @@ LogicalResult BroadcastOp::verify() {
     int64_t target = result.getDimSize(dims[position]);
     if (size != 1 && size != target)
       return emitOpError("dimension #")
-             << position << " of the tile has size " << size
-             << ", which must be 1 or the " << target
-             << " of the result's dimension #" << dims[position];
+             << position << " of the tile has size " << size << "; 1 or "
+             << target << ", the size of the result's dimension #"
+             << dims[position] << ", is required";
   }
   return success();
 }
@@ -287,10 +287,10 @@ LogicalResult SliceOp::verify() {
              << dim << " has size " << size << " and stride " << stride;
     if (offset < 0 || offset >= extent ||
         size - 1 > (extent - 1 - offset) / stride)
-      return emitOpError("window of ")
-             << size << " elements " << stride << " apart from offset "
-             << offset << " is not inside of dimension #" << dim << " of size "
-             << extent;
+      return emitOpError("the window of ")
+             << size << " elements with offset " << offset << " and stride "
+             << stride << " exceeds dimension #" << dim << ", which has "
+             << extent << " elements";
   }
   if (result.getShape() != getSizes())
     return emitOpError("the slice is ")

@@ -109,7 +109,8 @@ static ParseResult parseTileCount(OpAsmParser &parser,
         number = static_cast<int64_t>(index);
         return success();
       }
-    return parser.emitError(loc) << name.name << " is not an argument";
+    return parser.emitError(loc)
+           << name.name << " is not an argument of the kernel";
   };
   do {
     TileFactor &factor = factors.emplace_back();
@@ -234,8 +235,10 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
   for (const SmallVector<TileFactor> &factors : func.getTileFactors())
     for (const TileFactor &factor : factors) {
       if (factor.number < 1)
-        return fail("has the number " + Twine(factor.number) +
-                    "; a positive number is required");
+        return fail(
+            "has the " +
+            Twine(factor.argument < 0 ? "number of tiles " : "divisor ") +
+            Twine(factor.number) + "; it must be positive");
       if (factor.argument < 0)
         continue;
       if (factor.argument >= static_cast<int64_t>(inputs.size() - grid.size()))
@@ -544,8 +547,8 @@ template <typename WindowOp>
 static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
                                   RankedTensorType tile) {
   if (!op.getSizes().empty())
-    return op.emitOpError("expected static sizes, but a size is an SSA value: "
-                          "a tile's shape is static");
+    return op.emitOpError("expected static sizes, because a tile has a static "
+                          "shape, but a size is an SSA value");
   if (!op.getStrides().empty())
     return op.emitOpError(
         "expected static strides, but a stride is an SSA value");
@@ -560,14 +563,14 @@ static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
              << dim << " is " << stride;
     int64_t span;
     if (llvm::MulOverflow(size, stride, span))
-      return op.emitOpError("window of ")
-             << size << " elements " << stride << " apart in dimension #" << dim
-             << " exceeds the 64-bit index range";
+      return op.emitOpError("the window of ")
+             << size << " elements with stride " << stride << " in dimension #"
+             << dim << " exceeds the 64-bit index range";
   }
   if (tile.getElementType() != memref.getElementType())
-    return op.emitOpError("tile elements are ")
-           << tile.getElementType() << ", but memref elements are "
-           << memref.getElementType();
+    return op.emitOpError(
+               "tile and memref must have the same element type, but found ")
+           << tile.getElementType() << " and " << memref.getElementType();
   // Dropping dimensions greedily from the front finds a solution if one exists:
   // a kept unit dimension can always match the first of adjacent unit
   // dimensions.

@@ -22,6 +22,11 @@ constexpr uint64_t maxArguments = 4096;
 constexpr uint64_t maxThreads = 2048;
 constexpr uint64_t maxWorkers = 1024;
 
+std::string listed(const Dimensions &sizes) {
+  return std::to_string(sizes.x) + "x" + std::to_string(sizes.y) + "x" +
+         std::to_string(sizes.z);
+}
+
 /// One line, read word by word.
 class Line {
 public:
@@ -197,7 +202,8 @@ public:
     for (int32_t axis : {launch.block.x, launch.block.y, launch.block.z}) {
       threads *= axis;
       if (threads > maxThreads)
-        return "a block has at most " + std::to_string(maxThreads) + " threads";
+        return "the block has more than " + std::to_string(maxThreads) +
+               " threads; use a smaller block";
     }
     for (int32_t axis : {launch.grid.x, launch.grid.y, launch.grid.z})
       if (__builtin_mul_overflow(blocks, uint64_t(axis), &blocks) ||
@@ -208,7 +214,10 @@ public:
     if (std::string error = checkCluster(blocks); !error.empty())
       return error;
     if (launch.endBlock > blocks || launch.firstBlock > launch.endBlock)
-      return "the range in 'blocks' is not inside the grid";
+      return "'blocks' is " + std::to_string(launch.firstBlock) + ":" +
+             std::to_string(launch.endBlock) +
+             "; it must be inside 0:" + std::to_string(blocks) +
+             ", the blocks of the grid";
     for (const auto *ranges : {&launch.holes, &launch.guards})
       for (const Range &range : *ranges)
         if (!isInMemory(range))
@@ -249,14 +258,17 @@ private:
     for (int32_t axis : {cluster.x, cluster.y, cluster.z}) {
       size *= axis;
       if (size > maxClusterBlocks)
-        return "a cluster has at most " + std::to_string(maxClusterBlocks) +
-               " blocks";
+        return "the cluster has more than " + std::to_string(maxClusterBlocks) +
+               " blocks; use a smaller cluster";
     }
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
-      return "each grid dimension must be a multiple of the cluster dimension";
+      return "the grid is " + listed(grid) + " blocks and the cluster is " +
+             listed(cluster) +
+             "; each grid dimension must be a multiple of the cluster "
+             "dimension";
     if (size > 1 && (launch.firstBlock != 0 || launch.endBlock != blocks))
-      return "'blocks' must be the whole grid if the cluster size is more than "
-             "1";
+      return "'blocks' selects a part of the grid, which is not supported with "
+             "clusters of more than one block; run the whole grid";
     return "";
   }
 

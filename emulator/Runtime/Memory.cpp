@@ -191,7 +191,9 @@ std::string SharedMemory::map(uint32_t staticBytes, uint32_t dynamicBytes) {
                    : staticBytes;
   if (bytes > sharedCapacity)
     return "the kernel has " + std::to_string(bytes) +
-           " bytes of shared memory, which exceeds that of every GPU; use less";
+           " bytes of shared memory, which exceeds that of every GPU; use at "
+           "most " +
+           std::to_string(sharedCapacity) + " bytes";
   total = uint32_t(bytes);
   accessible = alignTo(bytes, sysconf(_SC_PAGESIZE));
   std::string error;

@@ -225,7 +225,8 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
       plan.slotBytes % alignment != 0)
     return "slots of " + std::to_string(plan.slotBytes) +
            " B do not keep the alignment of the buffer, " +
-           std::to_string(alignment) + " B";
+           std::to_string(alignment) +
+           " B; make the size of the buffer a multiple of it";
   // The alignment of every buffer, which accesses by address may rely on.
   int64_t ofAddresses = kSharedMemoryAlignment;
   for (Operation *user : plan.uses.users)

@@ -7,6 +7,7 @@
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Support/Describe.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -132,8 +133,10 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
     return why;
   if (vectorType.getNumElements() >
       kMaxBytesPastBuffer / buffer.source.elementBytes)
-    return "the vector has more than " + std::to_string(kMaxBytesPastBuffer) +
-           " B";
+    return "the vector has " + std::to_string(vectorType.getNumElements()) +
+           " elements of " + std::to_string(buffer.source.elementBytes) +
+           " B; at most " + std::to_string(kMaxBytesPastBuffer) +
+           " B per vector are supported; use a smaller vector";
   bool isExact = !plan.mayBeNegative() && isDwordExact(plan, buffer.source);
   std::optional<unsigned> endDim = findEndDim(plan, buffer.source);
   if (endDim)
@@ -172,10 +175,11 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
   int64_t elements = vectorType.getNumElements(),
           rows = elements / vectorType.getShape().back();
   if (rows > kMaxRows || elements > kMaxRowElements)
-    return std::to_string(rows) + " rows of " +
-           std::to_string(vectorType.getShape().back()) +
-           " elements exceed the limit of " + std::to_string(kMaxRows) +
-           " rows and " + std::to_string(kMaxRowElements) + " elements";
+    return "the vector has " + std::to_string(rows) +
+           (rows == 1 ? " row and " : " rows and ") + std::to_string(elements) +
+           " elements in total; at most " + std::to_string(kMaxRows) +
+           " rows and " + std::to_string(kMaxRowElements) +
+           " elements in total are supported; use a smaller vector";
   return std::nullopt;
 }
 
@@ -192,8 +196,9 @@ smalti::planTransfer(TransferPlan &plan, const IntegerRanges &ranges,
     return std::string("memrefs of vectors are not supported");
   // Upstream's verifier does not compare the element types.
   if (type.getElementType() != vectorType.getElementType())
-    return std::string("the element types of the vector and the memref differ; "
-                       "equal types are required");
+    return "the element types of the vector and the memref differ: " +
+           describe(vectorType.getElementType()) + " and " +
+           describe(type.getElementType());
   AffineMap map = op.getPermutationMap();
   if (!map.isMinorIdentity() && hasPassthru(op))
     return std::string("a permutation map together with the passthru value of "

@@ -134,12 +134,13 @@ struct SmaltiGuardFolds : smalti::impl::SmaltiGuardFoldsBase<SmaltiGuardFolds> {
     for (Operation *op : wrong) {
       if (auto atan2 = dyn_cast<math::Atan2Op>(op)) {
         remarkApplied(op, "smalti-guard-folds")
-            << "guarded: upstream folds atan2 of two zeros to NaN";
+            << "atan2 guarded: upstream folds atan2 of two zeros to NaN";
         guard(atan2);
         continue;
       }
       remarkApplied(op, "smalti-guard-folds")
-          << "expanded to integer ops: upstream folds conversions of floats of "
+          << "conversion expanded to integer ops: upstream folds conversions "
+             "of floats of "
              "at most 8 bits to other values than the targets";
       expandSmallFloatConversion(op);
     }

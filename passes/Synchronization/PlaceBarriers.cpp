@@ -98,18 +98,23 @@ Plan::Plan(FunctionOpInterface function, const targets::Target *chip,
 /// Why no barrier orders a hazard at the node.
 std::string Plan::explainUnordered(sync::NodeId node) const {
   if (description.program[node].hasUnknownOrder)
-    return "the control flow of " + quote(description.ops[node]) +
-           " is unknown";
+    return "no barrier is placed, because the control flow of " +
+           quote(description.ops[node]) +
+           " is unknown; convert it to scf.for, scf.while or scf.if";
   for (sync::NodeId around = node; around != sync::Program::kRoot;) {
     around = description.program[around].parent;
     auto reason = description.divergenceReasons.find(description.ops[around]);
     if (reason != description.divergenceReasons.end())
-      return reason->second + ", so no barrier can be placed inside";
+      return reason->second + ", so no barrier can be placed inside; make it "
+                              "uniform, or move one access outside";
   }
   if (description.unmodeledSynchronization)
     return quote(description.unmodeledSynchronization) +
-           " may synchronize threads, so no barrier is inserted";
-  return "the option insert=false disables the insertion of barriers";
+           " may synchronize threads, so no barrier is inserted; if it does "
+           "not "
+           "order the accesses, insert a gpu.barrier between them";
+  return "the option insert=false disables the insertion of barriers; use "
+         "insert=true, or insert a gpu.barrier between the accesses";
 }
 
 LogicalResult Plan::reportHazards(bool strict) const {
@@ -129,8 +134,10 @@ LogicalResult Plan::reportHazards(bool strict) const {
     else if (++global <= kMaxGlobalHazards)
       remarkAnalysis(description.ops[hazard.second], kPassName)
           << text
-          << "global memory, and no barrier orders the accesses; barriers are "
-             "inserted for shared memory only";
+          << "global memory, and no barrier orders the accesses; the pass "
+             "inserts "
+             "barriers for shared memory only, so insert a gpu.barrier if they "
+             "conflict";
   }
   for (auto [copy, step] : description.inFlight)
     report(description.ops[step],

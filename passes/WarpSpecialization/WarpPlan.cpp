@@ -196,8 +196,14 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
     }
   }
   if (!group.init || !group.arrive || !group.wait || group.loads.empty())
-    return refuse(barrier, "the mbarrier must have one initialization, one "
-                           "arrive_expect_tx, TMA loads and one wait");
+    return refuse(barrier,
+                  std::string("the mbarrier does not have ") +
+                      (!group.init     ? "an initialization"
+                       : !group.arrive ? "an arrive_expect_tx"
+                       : !group.wait   ? "a wait"
+                                       : "a TMA load") +
+                      "; one initialization, one arrive_expect_tx, TMA loads "
+                      "and one wait are required");
   Block *block = group.wait->getBlock();
   if (group.arrive->getBlock() != block ||
       !group.arrive->isBeforeInBlock(group.wait))

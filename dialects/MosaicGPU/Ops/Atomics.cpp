@@ -121,7 +121,10 @@ LogicalResult AtomicRMWOp::verify() {
                            << element;
     return success();
   default:
-    return emitOpError() << "does not support '" << kind << "'";
+    return emitOpError()
+           << "does not support '" << kind
+           << "'; supported are assign, addf, addi, maximumf, minimumf, "
+              "maxnumf, minnumf, maxs, maxu, mins, minu, andi, ori and xori";
   }
 }
 

@@ -107,8 +107,8 @@ static LogicalResult verifySlice(Operation *op, StringRef name,
       static_cast<int64_t>(lengths.size()) != rank)
     return op->emitOpError()
            << "the number of indices is " << indices.size()
-           << " and of slice lengths " << lengths.size() << "; both must be "
-           << rank << ", the rank of the " << name;
+           << " and the number of slice lengths is " << lengths.size()
+           << "; both must be " << rank << ", the rank of the " << name;
   bool gathers = false;
   for (auto [index, length] : llvm::zip_equal(indices, lengths)) {
     if (length < -1 || length == 0)

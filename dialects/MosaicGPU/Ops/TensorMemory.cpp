@@ -30,8 +30,8 @@ static LogicalResult verifyPacking(TmemAllocOp op) {
   if (!element.isIntOrFloat() ||
       packing * element.getIntOrFloatBitWidth() != kColumnBits)
     return op.emitOpError()
-           << "'packing' is " << packing << "; it must be 1 or the number of "
-           << element << " elements in 32 bits";
+           << "'packing' is " << packing << "; it must be 1, or the number of "
+           << element << " elements that 32 bits hold";
   if (type.getDimSize(1) % packing != 0)
     return op.emitOpError() << "the " << type.getDimSize(1)
                             << " columns of the result are not a multiple of "

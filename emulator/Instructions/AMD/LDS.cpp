@@ -40,7 +40,9 @@ char *addressOfLane(const Call &call, int operand, uint32_t size,
                     uint32_t offset) {
   auto *base = call.get<char *>(operand) + offset;
   if (uintptr_t(base) % 4)
-    failAs("misaligned", "LDS DMA load: LDS address %p is not a multiple of 4",
+    failAs("misaligned",
+           "LDS DMA load: LDS address %p is not a multiple of 4 "
+           "bytes",
            static_cast<void *>(base));
   if (!isCDNA(generation()))
     fail(
@@ -170,7 +172,8 @@ template <uint32_t bytes, uint32_t alignment>
 void touchTransposed(const Call &call) {
   auto *address = call.get<const char *>(0);
   if (uintptr_t(address) % alignment)
-    failAs("misaligned", "transposed load: address %p is not a multiple of %u",
+    failAs("misaligned",
+           "transposed load: address %p is not a multiple of %u bytes",
            static_cast<const void *>(address), alignment);
   touchRead(address, bytes);
 }
@@ -217,7 +220,7 @@ void touchCounter(const Call &call) {
   auto *counter = call.get<uint32_t *>(0);
   if (uintptr_t(counter) % sizeof(*counter))
     failAs("misaligned",
-           "ds_append or ds_consume: address %p is not a multiple of %zu",
+           "ds_append or ds_consume: address %p is not a multiple of %zu bytes",
            static_cast<void *>(counter), sizeof(*counter));
   touchAtomic(counter, sizeof(*counter));
 }

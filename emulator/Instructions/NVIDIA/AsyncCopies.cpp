@@ -20,7 +20,7 @@ void doLater(AsyncCompletion queue, std::function<void()> work) {
 
 void checkAligned(const char *name, const void *address, size_t alignment) {
   if (uintptr_t(address) % alignment)
-    failAs("misaligned", "%s: address %p is not a multiple of %zu", name,
+    failAs("misaligned", "%s: address %p is not a multiple of %zu bytes", name,
            address, alignment);
 }
 

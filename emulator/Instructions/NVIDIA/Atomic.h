@@ -17,8 +17,10 @@ namespace smalti::emulator::nvidia {
 /// sanitizers.
 template <class Type> Type *atomicAt(void *address) {
   if (uintptr_t(address) % sizeof(Type))
-    failAs("misaligned", "atom: address %p is not a multiple of %zu", address,
-           sizeof(Type));
+    failAs("misaligned",
+           "atom: address %p is not a multiple of %zu bytes, the size of the "
+           "access",
+           address, sizeof(Type));
   touchAtomic(address, sizeof(Type));
   return static_cast<Type *>(address);
 }

@@ -25,7 +25,8 @@ template <int rows> char *rowAddress(const Call &call) {
   auto *address = call.get<char *>(0);
   if (uintptr_t(address) % rowBytes)
     failAs("misaligned",
-           "ldmatrix or stmatrix: row address %p is not a multiple of %d",
+           "ldmatrix or stmatrix: the address of a row is %p, which is not a "
+           "multiple of %d bytes",
            address, rowBytes);
   return address;
 }

@@ -57,7 +57,9 @@ struct Mbarrier::State {
 
 Mbarrier::Mbarrier(void *address) : address(address) {
   if (uintptr_t(address) % 8)
-    failAs("misaligned", "mbarrier: address %p is not a multiple of 8",
+    failAs("misaligned",
+           "mbarrier: address %p is not a multiple of 8 bytes; align the "
+           "mbarrier to 8 bytes",
            address);
   int rank = rankOfShared(address);
   if (rank < 0 ||

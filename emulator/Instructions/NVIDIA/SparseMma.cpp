@@ -60,8 +60,8 @@ void expand(const Wave &wave, int operand, const Number (&stored)[16][k / 2],
   int selector = any.get<int32_t>(operand + 1);
   if (selector < 0 || selector >= 4 / lanes)
     failLane(any, 0,
-             "mma.sp: the sparsity selector is %d; it must be from 0 to %d - 1",
-             selector, 4 / lanes);
+             "mma.sp: the sparsity selector is %d; it must be from 0 to %d",
+             selector, 4 / lanes - 1);
   memset(a, 0, sizeof(a));
   for (int row = 0; row < 16; ++row)
     for (int i = 0; i < chunks; ++i) {

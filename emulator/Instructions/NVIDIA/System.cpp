@@ -76,8 +76,10 @@ void blockOfAddress(const Call &call) {
 void loadGlobal(const Call &call) {
   auto *address = call.get<const char *>(0);
   if (uintptr_t(address) % call.get<uint32_t>(1))
-    failAs("misaligned", "ldu: address %p is not a multiple of %u",
-           static_cast<const void *>(address), call.get<uint32_t>(1));
+    failAs(
+        "misaligned",
+        "ldu: address %p is not a multiple of %u bytes, the size of the access",
+        static_cast<const void *>(address), call.get<uint32_t>(1));
   touchRead(address, call.resultBytes());
   memcpy(call.result, address, call.resultBytes());
 }
@@ -89,7 +91,7 @@ void storeBulk(const Call &call) {
   if (bytes % 8 || uintptr_t(address) % 8)
     failAs("misaligned",
            "st.bulk: the size is %llu bytes and the address %p; both must be "
-           "multiples of 8",
+           "multiples of 8 bytes",
            static_cast<unsigned long long>(bytes),
            static_cast<void *>(address));
   touchWrite(address, bytes);
@@ -144,7 +146,8 @@ void tryCancel(const Call &call) {
   if (uintptr_t(response) % 16)
     failAs(
         "misaligned",
-        "clusterlaunchcontrol.try_cancel: address %p is not a multiple of 16",
+        "clusterlaunchcontrol.try_cancel: address %p is not a multiple of 16 "
+        "bytes; align the response to 16 bytes",
         static_cast<void *>(response));
   Mbarrier barrier(call.get<void *>(1));
   barrier.deferUntilWait([=] {
@@ -207,8 +210,8 @@ void checkAlignment(const Call &call) {
     alignment = 16;
   if (uintptr_t(address) % alignment)
     failAs("misaligned",
-           "%u-byte access: address %p is not a multiple of %u, the size of "
-           "one memory instruction",
+           "%u-byte access: address %p is not a multiple of %u bytes, the "
+           "size of one memory instruction",
            bytes, address, alignment);
 }
 

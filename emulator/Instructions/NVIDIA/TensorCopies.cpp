@@ -31,7 +31,7 @@ void checkBox(const void *place) {
   if (uintptr_t(place) % TensorMap::boxAlignment)
     failAs("misaligned",
            "cp.async.bulk.tensor: shared memory address %p is not a multiple "
-           "of %u",
+           "of %u bytes; align the buffer",
            place, TensorMap::boxAlignment);
 }
 

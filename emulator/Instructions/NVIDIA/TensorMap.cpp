@@ -29,8 +29,11 @@ static uint32_t bits(uint32_t word, uint32_t first, uint32_t count) {
 
 TensorMap::TensorMap(const void *address, uint32_t rank) {
   if (uintptr_t(address) % 64)
-    failAs("misaligned", "tensor map: address %p is not a multiple of 64",
-           address);
+    failAs(
+        "misaligned",
+        "the tensor map is at address %p, which is not a multiple of 64 bytes; "
+        "align the tensor map to 64 bytes",
+        address);
   touchRead(address, mapBytes);
   uint32_t words[mapBytes / sizeof(uint32_t)];
   memcpy(words, address, sizeof(words));
@@ -60,9 +63,11 @@ TensorMap::TensorMap(const void *address, uint32_t rank) {
   if (!fields.elementBytes)
     fail("tensor map: the element type in the descriptor is not emulated");
   if (fields.base % chunkBytes)
-    failAs("misaligned",
-           "tensor map: global address %#llx is not a multiple of %u",
-           static_cast<unsigned long long>(fields.base), chunkBytes);
+    failAs(
+        "misaligned",
+        "tensor map: the array starts at global address %#llx, which is not a "
+        "multiple of %u bytes; align the array",
+        static_cast<unsigned long long>(fields.base), chunkBytes);
 }
 
 /// CUDA Driver API, cuTensorMapEncodeTiled: a box is traversed in steps.

@@ -121,7 +121,8 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
 
   Value replacement = createBuffer(builder);
   if (!replacement)
-    reason = "is allocated in a form that does not permit " + what.str();
+    reason = "is allocated by " + quote(buffer.getDefiningOp()) +
+             ", which does not permit " + what.str();
   else
     mapping.map(buffer, replacement);
   for (Operation *view : uses.views) {

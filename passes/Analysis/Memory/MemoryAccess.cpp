@@ -320,8 +320,9 @@ static bool addAccess(Operation *op, Value value, bool isWrite,
                       std::string &reason) {
   MemorySpace space = getMemorySpace(value);
   if (space == MemorySpace::Other) {
-    reason =
-        quote(op) + " accesses memory in a memory space that is not recognized";
+    reason = quote(op) + " accesses a memref of type " +
+             describe(value.getType()) +
+             ", whose memory space cannot be determined";
     return false;
   }
   if (space == MemorySpace::Cluster || space == MemorySpace::Tensor) {

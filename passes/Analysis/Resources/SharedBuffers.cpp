@@ -94,12 +94,13 @@ std::optional<RowShape> smalti::getRowShape(MemRefType type,
     reason = "has a dynamic size: its type is " + describe(type) +
              "; a static shape is required";
   else if (!type.getLayout().isIdentity())
-    reason =
-        "has type " + describe(type) + ", whose layout is not the identity";
+    reason = "has type " + describe(type) +
+             ", whose layout is not the identity; "
+             "allocate it without a layout";
   else if (type.getRank() < 2)
     reason = "has fewer than two dimensions: its type is " + describe(type);
   else if (!getBufferBytes(type))
-    reason = "has an unknown size in bytes";
+    reason = "has type " + describe(type) + ", whose size in bytes is unknown";
   else if (type.getNumElements() == 0)
     reason = "is empty: its type is " + describe(type);
   if (!reason.empty())

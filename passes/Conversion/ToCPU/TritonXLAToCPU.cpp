@@ -89,7 +89,8 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
     return entry.emitError("the number of tiles depends on arguments, and the "
                            "grid has ")
            << entry.getTileIds().size()
-           << " dimensions; smalti-expand-tile-ops reduces it to one";
+           << " dimensions; run smalti-expand-tile-ops before this conversion, "
+              "which reduces it to one";
   WalkResult result = entry.getBody().walk([&](Operation *op) -> WalkResult {
     bool isDerived = isa<DotScaledOp, SparseDotOp>(op) ||
                      (entry.getDynamicGrid() && isa<NumTilesOp>(op));

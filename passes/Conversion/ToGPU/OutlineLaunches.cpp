@@ -285,8 +285,8 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
                                   << " that is defined outside, but " << why;
     if (!used.insert(*entry).second)
       return launch.emitOpError()
-             << "uses two memrefs, but only one is supported, of entry "
-             << *entry << " of the function's pointer array";
+             << "uses two memrefs of entry " << *entry
+             << " of the function's pointer array; only one is supported";
     noteEntry(*entry, value, plan.arguments);
   }
   for (auto [entry, cast] : unavailable) {

@@ -257,7 +257,7 @@ std::string inference::describeConstraint(Evaluator &evaluator,
   case Kind::Broadcast:
     break;
   }
-  return "requires matching layouts for " +
+  return "requires matching layouts for values of types " +
          typeText(evaluator.getSystem().getVariables()[constraint.a].type) +
          " and " +
          typeText(evaluator.getSystem().getVariables()[constraint.b].type);

@@ -516,9 +516,10 @@ void MosaicGPUInferLayouts::reducePressure(Solver &solver,
           << "register pressure exceeds the limit: vectors that are live here "
              "need "
           << pressure.most.count << " registers per thread; the limit is "
-          << pressure.available << "; the largest is "
-          << pressure.most.largest.getType() << " with "
-          << pressure.most.largestCount;
+          << pressure.available << "; the largest vector, "
+          << pressure.most.largest.getType() << ", needs "
+          << pressure.most.largestCount
+          << "; use smaller vectors or more warps, or expect spills";
 }
 
 //===----------------------------------------------------------------------===//

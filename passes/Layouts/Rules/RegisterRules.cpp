@@ -16,8 +16,8 @@ namespace {
 /// Adds a transfer between registers and the memory of an operand.
 void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
                  bool isLoad, TransferNeed need) {
-  StringRef reason = isLoad ? "the vector is loaded from memory"
-                            : "the vector is stored to memory";
+  StringRef reason = isLoad ? "the op loads this vector from memory"
+                            : "the op stores this vector to memory";
   Constraint &transfer =
       hasLayout(memory.get())
           ? system.add(Constraint::Kind::SharedTransfer, system.share(memory),

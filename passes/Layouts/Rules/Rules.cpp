@@ -61,7 +61,8 @@ LogicalResult inference::requireLayout(ConstraintSystem &system, Operation *op,
   if (layout == kNoLayout || !layouts.fits(layout, type)) {
     InFlightDiagnostic diagnostic = op->emitOpError() << what;
     if (layout == kNoLayout)
-      diagnostic << " does not exist for " << type;
+      diagnostic << " is not defined for " << type << " with "
+                 << layouts.getWarps() << " warps";
     else
       diagnostic << " must be " << layouts.name(layout)
                  << ", which is not valid for " << type << ": "

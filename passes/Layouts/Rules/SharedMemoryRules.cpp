@@ -198,9 +198,11 @@ struct AsyncPrefetchRule {
 struct AsyncCopyRule {
   static LogicalResult derive(AsyncCopyOp op, ConstraintSystem &system) {
     if (hasLayout(op.getDestination()))
-      system.assign(system.share(op.getDestinationMutable()),
-                    system.getLayouts().noTransforms(),
-                    "each thread copies consecutive bytes of a row");
+      system.assign(
+          system.share(op.getDestinationMutable()),
+          system.getLayouts().noTransforms(),
+          "its threads copy elements in row-major order; remove the tile and "
+          "swizzle that 'mosaic_gpu.with_transforms' states");
     return success();
   }
 };

@@ -86,7 +86,7 @@ struct LoadRule {
   static LogicalResult derive(AsyncLoadTmemOp op, ConstraintSystem &system) {
     VarId vector = system.create(op->getResult(0));
     addTransfer(system, op.getSourceMutable(), vector,
-                "the vector is loaded from tensor memory");
+                "the op loads this vector from tensor memory");
     if (op->getNumResults() == 1)
       return success();
     // The hardware reduces the elements of a row in one thread.
@@ -103,7 +103,8 @@ struct LoadRule {
                          SmallVector<int64_t, 4>(type.getShape()),
                          {},
                          {1}}},
-                   "the second result has the layout of the first, reduced");
+                   "the second result has the layout of the first, without "
+                   "the reduced dimension");
     return success();
   }
 };
@@ -112,7 +113,7 @@ struct StoreRule {
   static LogicalResult derive(AsyncStoreTmemOp op, ConstraintSystem &system) {
     VarId vector = system.create(op.getSourceMutable());
     addTransfer(system, op.getDestinationMutable(), vector,
-                "the vector is stored to tensor memory");
+                "the op stores this vector to tensor memory");
     return success();
   }
 };

@@ -212,7 +212,8 @@ void inference::addReduction(ConstraintSystem &system, VarId source,
   step.numbers.assign(dims.begin(), dims.end());
   system
       .becomes(source, result, {step},
-               "the result has the layout of the source, reduced")
+               "the result has the layout of the source, without the "
+               "reduced dimensions")
       .type = resultType;
 }
 

@@ -285,7 +285,7 @@ gpu.module @m {
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{requires a memref type with static shape and contiguous layout}}
+    // expected-error @below {{a static shape and a contiguous layout are required}}
     %s = mosaic_gpu.slice_smem 0 : memref<8x8xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
     gpu.return

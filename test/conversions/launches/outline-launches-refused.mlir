@@ -268,7 +268,7 @@ module {
     %y4 = llvm.insertvalue %step, %y3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %y = builtin.unrealized_conversion_cast %y4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses two memrefs, but only one is supported, of entry 0 of the function's pointer array}}
+    // expected-error @below {{uses two memrefs of entry 0 of the function's pointer array; only one is supported}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>

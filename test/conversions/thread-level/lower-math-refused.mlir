@@ -40,7 +40,7 @@ gpu.module @module attributes {smalti.target = "sm_80"} {
     %3 = arith.truncf %0 toward_zero : f32 to f8E4M3FN
     // expected-error@below {{converts 'i64' to 'f8E8M0FNU'; conversions of floats of at most 8 bits}}
     %5 = arith.sitofp %i : i64 to f8E8M0FNU
-    // expected-error@below {{has elements of 'f8E5M2'; floats of at most 8 bits can only be moved, multiplied by dot, extended, and converted from wider floats and integers to nearest even}}
+    // expected-error@below {{has elements of 'f8E5M2'; floats of at most 8 bits can only be moved, multiplied by dot, and converted to floats and from floats and integers to nearest even}}
     %6 = arith.maxnumf %a, %a : f8E5M2
     // expected-error@below {{has elements of 'f8E5M2'; floats of at most 8 bits}}
     %7 = arith.cmpf oeq, %a, %a : f8E5M2

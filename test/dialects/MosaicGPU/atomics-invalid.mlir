@@ -73,7 +73,7 @@ func.func @integer_kind(%v: vector<64xf32>, %i: vector<64xi32>, %m: memref<64xf3
 // -----
 
 func.func @multiplication(%v: vector<64xi32>, %m: memref<64xi32>) {
-  // expected-error @+1 {{does not support 'muli'}}
+  // expected-error @+1 {{does not support 'muli'; supported are assign, addf,}}
   mosaic_gpu.atomic_rmw muli %v, %m[%v] block relaxed : vector<64xi32>, memref<64xi32>, vector<64xi32>
   return
 }

@@ -95,7 +95,7 @@ func.func @load_element(%m: memref<64x64xf16>, %s: memref<32x64xf32, #gpu.addres
 // -----
 
 func.func @load_indices(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{the number of indices is 1 and of slice lengths 2; both must be 2, the rank of the source}}
+  // expected-error @+1 {{the number of indices is 1 and the number of slice lengths is 2; both must be 2, the rank of the source}}
   mosaic_gpu.async_load %m[%i] [32, 64] to %s barrier(%b)
       : memref<64x64xf16>[i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
@@ -248,7 +248,7 @@ func.func @prefetch_length(%m: memref<64x64xf16>, %i: i32) {
 // -----
 
 func.func @prefetch_count(%m: memref<64x64xf16>, %i: i32) {
-  // expected-error @+1 {{the number of indices is 1 and of slice lengths 2; both must be 2, the rank of the source}}
+  // expected-error @+1 {{the number of indices is 1 and the number of slice lengths is 2; both must be 2, the rank of the source}}
   mosaic_gpu.async_prefetch %m[%i] [32, 64] : memref<64x64xf16>[i32]
   return
 }
@@ -320,7 +320,7 @@ func.func @store_squeezed(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, 
 // -----
 
 func.func @store_count(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
-  // expected-error @+1 {{the number of indices is 2 and of slice lengths 1; both must be 2, the rank of the destination}}
+  // expected-error @+1 {{the number of indices is 2 and the number of slice lengths is 1; both must be 2, the rank of the destination}}
   mosaic_gpu.async_store %s to %m[%i, %i] [32] : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
   return
 }

@@ -41,7 +41,7 @@ func.func @alloc_rank(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_packing(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'packing' is 4; it must be 1 or the number of 'f16' elements in 32 bits}}
+  // expected-error @+1 {{'packing' is 4; it must be 1, or the number of 'f16' elements that 32 bits hold}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) {packing = 4 : i32} -> memref<128x64xf16, #mosaic_gpu.tmem>
   return
 }

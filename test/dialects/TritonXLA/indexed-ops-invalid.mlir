@@ -49,7 +49,7 @@ func.func @f(%t: tensor<8x16xf32>, %i: tensor<8x32xi32>) {
 // -----
 
 func.func @f(%a: memref<?x8xf32>, %i: tensor<4xi32>) {
-  // expected-error@+1 {{elements are 'f16', but memref elements are 'f32'}}
+  // expected-error@+1 {{accessed values and memref must have the same element type, but found 'f16' and 'f32'}}
   triton_xla.gather %a[%i, %i] : memref<?x8xf32>, tensor<4xi32>, tensor<4xi32> -> tensor<4xf16>
   return
 }
@@ -98,7 +98,7 @@ func.func @f(%a: memref<?xf32>, %i: tensor<4xi32>) {
 // -----
 
 func.func @f(%t: tensor<4xf16>, %a: memref<?xf32>, %i: tensor<4xi32>) {
-  // expected-error@+1 {{elements are 'f16', but memref elements are 'f32'}}
+  // expected-error@+1 {{accessed values and memref must have the same element type, but found 'f16' and 'f32'}}
   triton_xla.scatter %t into %a[%i] : tensor<4xf16> into memref<?xf32>, tensor<4xi32>
   return
 }

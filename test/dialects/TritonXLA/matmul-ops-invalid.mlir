@@ -318,7 +318,7 @@ func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x2xi64>, %b: tensor<32x8xf16>, 
 // -----
 
 func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x4xi16>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>) {
-  // expected-error@+1 {{metadata is 'tensor<16x4xi16>', but K is 32 and 16 rows of 32/16 elements are required}}
+  // expected-error@+1 {{metadata is 'tensor<16x4xi16>'; 16 rows of 2 elements are required, one for every 16 elements of K = 32}}
   triton_xla.sparse_dot %a metadata %m, %b, %c
       : (tensor<16x16xf16>, tensor<16x4xi16>, tensor<32x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
   return
@@ -327,7 +327,7 @@ func.func @f(%a: tensor<16x16xf16>, %m: tensor<16x4xi16>, %b: tensor<32x8xf16>, 
 // -----
 
 func.func @f(%a: tensor<16x16xf32>, %m: tensor<16x2xi16>, %b: tensor<32x8xf32>, %c: tensor<16x8xf32>) {
-  // expected-error@+1 {{metadata is 'tensor<16x2xi16>', but K is 32 and 16 rows of 32/8 elements are required}}
+  // expected-error@+1 {{metadata is 'tensor<16x2xi16>'; 16 rows of 4 elements are required, one for every 8 elements of K = 32}}
   triton_xla.sparse_dot %a metadata %m, %b, %c
       : (tensor<16x16xf32>, tensor<16x2xi16>, tensor<32x8xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
   return

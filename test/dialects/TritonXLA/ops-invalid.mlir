@@ -125,7 +125,7 @@ func.func @f(%a: memref<8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>, %n: index) {
-  // expected-error@+1 {{expected static sizes, but a size is an SSA value: a tile's shape is static}}
+  // expected-error@+1 {{expected static sizes, because a tile has a static shape, but a size is an SSA value}}
   triton_xla.extract %a[0] [%n] [1] : memref<8xf32> to tensor<4xf32>
   return
 }
@@ -165,7 +165,7 @@ func.func @f(%a: memref<8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>) {
-  // expected-error@+1 {{window of 4 elements 4611686018427387904 apart in dimension #0 exceeds the 64-bit index range}}
+  // expected-error@+1 {{window of 4 elements with stride 4611686018427387904 in dimension #0 exceeds the 64-bit index range}}
   triton_xla.extract %a[0] [4] [4611686018427387904] : memref<8xf32> to tensor<4xf32>
   return
 }
@@ -173,7 +173,7 @@ func.func @f(%a: memref<8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>) {
-  // expected-error@+1 {{tile elements are 'f16', but memref elements are 'f32'}}
+  // expected-error@+1 {{tile and memref must have the same element type, but found 'f16' and 'f32'}}
   triton_xla.extract %a[0] [4] [1] : memref<8xf32> to tensor<4xf16>
   return
 }
@@ -255,7 +255,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8x8xf32>) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>, %n: index) {
-  // expected-error@+1 {{expected static sizes, but a size is an SSA value: a tile's shape is static}}
+  // expected-error@+1 {{expected static sizes, because a tile has a static shape, but a size is an SSA value}}
   triton_xla.insert %t into %a[0] [%n] [1] : tensor<4xf32> into memref<8xf32>
   return
 }
@@ -271,7 +271,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %a: memref<8xf16>) {
-  // expected-error@+1 {{tile elements are 'f32', but memref elements are 'f16'}}
+  // expected-error@+1 {{tile and memref must have the same element type, but found 'f32' and 'f16'}}
   triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf32> into memref<8xf16>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%t: tensor<4xf32>) {
-  // expected-error@+1 {{tile elements are 'f32', but result elements are 'f16'}}
+  // expected-error@+1 {{tile and result must have the same element type, but found 'f32' and 'f16'}}
   triton_xla.broadcast %t dims [0] : tensor<4xf32> -> tensor<4x2xf16>
   return
 }
@@ -33,7 +33,7 @@ func.func @f(%t: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4xf32>) {
-  // expected-error@+1 {{dimension #0 of the tile has size 4, which must be 1 or the 2 of the result's dimension #1}}
+  // expected-error@+1 {{dimension #0 of the tile has size 4; 1 or 2, the size of the result's dimension #1, is required}}
   triton_xla.broadcast %t dims [1] : tensor<4xf32> -> tensor<4x2xf32>
   return
 }
@@ -177,7 +177,7 @@ func.func @f(%t: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x2xf32>) {
-  // expected-error@+1 {{window of 3 elements 2 apart from offset 0 is not inside of dimension #0 of size 4}}
+  // expected-error@+1 {{window of 3 elements with offset 0 and stride 2 exceeds dimension #0, which has 4 elements}}
   triton_xla.slice %t [0, 0] [3, 2] [2, 1] : tensor<4x2xf32> -> tensor<3x2xf32>
   return
 }

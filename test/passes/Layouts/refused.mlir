@@ -49,12 +49,12 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   func.func @cut_tile(%c: vector<64x64xf32>, %b: memref<64x64xf16, #smem>) {
     %s = mosaic_gpu.slice_smem 0 : memref<64x128xf16, #smem>
     // expected-note@+3 {{'memref.subview' requires shared-memory tiles whose sizes divide [64, 8]: views begin and end at tile boundaries}}
-    // expected-note@+2 {{'memref.subview' requires matching layouts for memref<64x128xf16, #gpu.address_space<workgroup>> and memref<64x64xf16, strided<[128, 1], offset: 8>, #gpu.address_space<workgroup>>: a view has the layout of its source}}
+    // expected-note@+2 {{'memref.subview' requires matching layouts for values of types memref<64x128xf16, #gpu.address_space<workgroup>> and memref<64x64xf16, strided<[128, 1], offset: 8>, #gpu.address_space<workgroup>>: a view has the layout of its source}}
     // expected-note@+1 {{help: align the offsets and sizes of this 'memref.subview' to tile boundaries}}
     %v = memref.subview %s[0, 8] [64, 64] [1, 1] : memref<64x128xf16, #smem> to memref<64x64xf16, strided<[128, 1], offset: 8>, #smem>
     // expected-error@+3 {{'mosaic_gpu.wgmma' op requires shared memory in tiles of 8x64 or 8x32 or 8x16, with a swizzle as wide as the tile's rows; no layout assignment satisfies all 2 ops in the notes}}
     // expected-note@+2 {{'mosaic_gpu.wgmma' requires shared memory in tiles of 8x64 or 8x32 or 8x16, with a swizzle as wide as the tile's rows: the tensor core reads tiles of 8 rows of 32, 64 or 128 bytes}}
-    // expected-note@+1 {{'mosaic_gpu.wgmma' requires matching layouts for memref<64x64xf16, #gpu.address_space<workgroup>> and memref<64x64xf16, strided<[128, 1], offset: 8>, #gpu.address_space<workgroup>>: 'a' and 'b' have the same tile and swizzle}}
+    // expected-note@+1 {{'mosaic_gpu.wgmma' requires matching layouts for values of types memref<64x64xf16, #gpu.address_space<workgroup>> and memref<64x64xf16, strided<[128, 1], offset: 8>, #gpu.address_space<workgroup>>: 'a' and 'b' have the same tile and swizzle}}
     %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%v : memref<64x64xf16, strided<[128, 1], offset: 8>, #smem>)
         b(%b : memref<64x64xf16, #smem>) -> vector<64x64xf32>
     return
@@ -95,7 +95,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @alias_of_another_shape() {
     %a = mosaic_gpu.slice_smem 0 {alias_id = 1 : i32} : memref<64x64xf16, #smem>
-    // expected-note@+1 {{'mosaic_gpu.slice_smem' requires matching layouts for memref<64x64xf16, #gpu.address_space<workgroup>> and memref<64x96xf16, #gpu.address_space<workgroup>>: slices with the same alias number have the same layout}}
+    // expected-note@+1 {{'mosaic_gpu.slice_smem' requires matching layouts for values of types memref<64x64xf16, #gpu.address_space<workgroup>> and memref<64x96xf16, #gpu.address_space<workgroup>>: slices with the same alias number have the same layout}}
     %b = mosaic_gpu.slice_smem 0 {alias_id = 1 : i32} : memref<64x96xf16, #smem>
     // expected-error@+3 {{'mosaic_gpu.with_transforms' op requires tile 8x64, swizzle 128; no layout assignment satisfies all of its constraints}}
     // expected-note@+2 {{'mosaic_gpu.with_transforms' requires tile 8x64, swizzle 128: the layout of the memory}}
@@ -132,7 +132,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     // expected-error@+2 {{'mosaic_gpu.wgmma' op requires WGMMA; no layout assignment satisfies all of its constraints}}
     // expected-note@+1 {{'mosaic_gpu.wgmma' requires WGMMA: the layout of the accumulator}}
     %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : memref<64x64xf16, #smem>) b(%a : memref<64x64xf16, #smem>) -> vector<64x64xf32>
-    // expected-note@+3 {{'vector.extract_strided_slice' requires matching layouts for vector<64x64xf32> and vector<64x5xf32>: a slice has the layout of the whole vector}}
+    // expected-note@+3 {{'vector.extract_strided_slice' requires matching layouts for values of types vector<64x64xf32> and vector<64x5xf32>: a slice has the layout of the whole vector}}
     // expected-note@+2 {{'vector.extract_strided_slice' requires operand 0 in the layout of its producer: only a splat is converted to another layout implicitly}}
     // expected-note@+1 {{help: change the sizes in this 'vector.extract_strided_slice' so that one layout is valid on both sides}}
     %e = vector.extract_strided_slice %r {offsets = [0, 3], sizes = [64, 5], strides = [1, 1]} : vector<64x64xf32> to vector<64x5xf32>

@@ -133,7 +133,7 @@ func.func @byte_view(%source: memref<32xi8>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=alignment | Remark="buffer not multi-buffered: slots of 12 B do not keep the alignment of the buffer, 16 B"
+// CHECK: Function=alignment | Remark="buffer not multi-buffered: slots of 12 B do not keep the alignment of the buffer, 16 B; make the size of the buffer a multiple of it"
 func.func @alignment(%source: memref<3xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -287,7 +287,7 @@ func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>)
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the write already has a mask; only writes without a mask are supported"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index of the write may be negative"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
-// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: 33 rows of 2 elements exceed the limit of 32 rows and 256 elements"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the vector has 33 rows and 66 elements in total; at most 32 rows and 256 elements in total are supported; use a smaller vector"
 func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: vector<4xf32>, %columns: vector<2x4xf32>,
                   %rows: vector<33x2xf32>) {
   %c0 = arith.constant 0 : index
@@ -311,7 +311,7 @@ func.func @no_extent(%source: memref<4294967296x4294967296xf32>, %i: index, %v: 
   return %r : vector<4xf32>
 }
 
-// REMARK: Function=long_vector | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the vector has more than 1048576 B"
+// REMARK: Function=long_vector | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the vector has 524288 elements of 4 B; at most 1048576 B per vector are supported; use a smaller vector"
 func.func @long_vector(%source: memref<1024x1024xf32>, %i: index, %v: f32) -> vector<1024x512xf32> {
   %r = vector.transfer_read %source[%i, %i], %v : memref<1024x1024xf32>, vector<1024x512xf32>
   return %r : vector<1024x512xf32>

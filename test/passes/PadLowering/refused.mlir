@@ -121,7 +121,7 @@ func.func @complex_elements(%source: tensor<4xcomplex<f32>>, %value: complex<f32
   return %padded : tensor<6xcomplex<f32>>
 }
 
-// CHECK: Function=converting_read | Remark="padded read not lowered: the element types of the vector and the memref differ; equal types are required"
+// CHECK: Function=converting_read | Remark="padded read not lowered: the element types of the vector and the memref differ: f8E5M2 and f32"
 func.func @converting_read(%row: memref<30xf32>) -> vector<4xf8E5M2> {
   %c28 = arith.constant 28 : index
   %zero = arith.constant 0.0 : f32

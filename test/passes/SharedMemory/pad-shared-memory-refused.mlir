@@ -35,7 +35,7 @@ func.func @dynamic(%n: index) {
   return
 }
 
-// CHECK: Function=layout | Remark="rows not padded: the buffer has type memref<32x32xf32, strided<[1, 32]>, #gpu.address_space<workgroup>>, whose layout is not the identity"
+// CHECK: Function=layout | Remark="rows not padded: the buffer has type memref<32x32xf32, strided<[1, 32]>, #gpu.address_space<workgroup>>, whose layout is not the identity; allocate it without a layout"
 func.func @layout() {
   %buffer = memref.alloc() : memref<32x32xf32, strided<[1, 32]>, #shared>
   return
@@ -173,7 +173,7 @@ func.func @filled_by_waves(%a: memref<64x32xf32>, %i: index) -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=on_the_stack | Remark="rows not padded: the buffer is allocated in a form that does not permit padded rows"
+// CHECK: Function=on_the_stack | Remark="rows not padded: the buffer is allocated by 'memref.alloca', which does not permit padded rows"
 func.func @on_the_stack(%which: memref<32xindex>, %out: memref<32xf32>) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
   %thread = gpu.thread_id x
@@ -186,7 +186,7 @@ func.func @on_the_stack(%which: memref<32xindex>, %out: memref<32xf32>) attribut
   return
 }
 
-// CHECK: Function=no_bits | Remark="rows not padded: the buffer has an unknown size in bytes"
+// CHECK: Function=no_bits | Remark="rows not padded: the buffer has type memref<{{.*}}>, whose size in bytes is unknown"
 func.func @no_bits() {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index

@@ -9,7 +9,7 @@
 // STRICT: error: smalti-place-barriers: possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory
 
 gpu.module @m {
-  // CHECK: Function=divergent_hazard | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; the condition of 'scf.if' may be divergent, so no barrier can be placed inside"
+  // CHECK: Function=divergent_hazard | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; the condition of 'scf.if' may be divergent, so no barrier can be placed inside; make it uniform, or move one access outside"
   gpu.func @divergent_hazard(%out: memref<?xf32>, %x: f32) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
@@ -45,7 +45,7 @@ gpu.module @m {
   }
 
   // A window has another size in each thread.
-  // CHECK: Function=divergent_size | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; the trip count of 'scf.for' may be divergent, so no barrier can be placed inside"
+  // CHECK: Function=divergent_size | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; the trip count of 'scf.for' may be divergent, so no barrier can be placed inside; make it uniform, or move one access outside"
   gpu.func @divergent_size(%in: memref<64xf32>, %out: memref<64xf32>, %first: i1) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -84,7 +84,7 @@ gpu.module @m {
 
   // Threads may wait for one another there: what looks like a hazard may be
   // none.
-  // CHECK: Function=barrier_object | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; 'nvgpu.mbarrier.arrive' may synchronize threads, so no barrier is inserted"
+  // CHECK: Function=barrier_object | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; 'nvgpu.mbarrier.arrive' may synchronize threads, so no barrier is inserted; if it does not order the accesses, insert a gpu.barrier between them"
   // CHECK: Function=barrier_object | Remark="no barrier inserted: 'nvgpu.mbarrier.arrive' may synchronize threads"
   gpu.func @barrier_object(%out: memref<?xf32>, %x: f32, %i: index) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index

@@ -64,7 +64,7 @@ gpu.module @parallel {
   gpu.func @parallel(%x: f32, %n: index, %out: memref<64xf32>) workgroup(%s: !tile) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    // expected-error@+1 {{possible data race: 'scf.parallel' and 'scf.parallel' of different threads may access the same memory; the control flow of 'scf.parallel' is unknown}}
+    // expected-error@+1 {{possible data race: 'scf.parallel' and 'scf.parallel' of different threads may access the same memory; no barrier is placed, because the control flow of 'scf.parallel' is unknown; convert it to scf.for, scf.while or scf.if}}
     scf.parallel (%i) = (%c0) to (%n) step (%c1) {
       memref.store %x, %s[%i] : !tile
       %v = memref.load %s[%c0] : !tile
@@ -112,7 +112,7 @@ gpu.module @affine_parallel {
 // Blocks inside of an op.
 gpu.module @region {
   gpu.func @region(%x: f32, %i: index, %c: i1) workgroup(%s: !tile) kernel {
-    // expected-error@+1 {{possible data race: 'scf.execute_region' and 'scf.execute_region' of different threads may access the same memory; the control flow of 'scf.execute_region' is unknown}}
+    // expected-error@+1 {{possible data race: 'scf.execute_region' and 'scf.execute_region' of different threads may access the same memory; no barrier is placed, because the control flow of 'scf.execute_region' is unknown; convert it to scf.for, scf.while or scf.if}}
     scf.execute_region {
       memref.store %x, %s[%i] : !tile
       cf.cond_br %c, ^bb1, ^bb2
@@ -156,7 +156,7 @@ gpu.module @while {
     %c1 = arith.constant 1 : index
     %t = gpu.thread_id x
     %r = scf.while (%i = %t) : (index) -> index {
-      // expected-error@+1 {{possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; the trip count of 'scf.while' may be divergent, so no barrier can be placed inside}}
+      // expected-error@+1 {{possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; the trip count of 'scf.while' may be divergent, so no barrier can be placed inside; make it uniform, or move one access outside}}
       %v = memref.load %s[%i] : !tile
       %more = arith.cmpi ne, %i, %c0 : index
       scf.condition(%more) %i : index
@@ -199,7 +199,7 @@ gpu.module @call {
     // expected-error@+1 {{no barrier inserted: 'func.call' may synchronize threads}}
     func.call @anything() : () -> ()
     %c0 = arith.constant 0 : index
-    // expected-error@+1 {{possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; 'func.call' may synchronize threads, so no barrier is inserted}}
+    // expected-error@+1 {{possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; 'func.call' may synchronize threads, so no barrier is inserted; if it does not order the accesses, insert a gpu.barrier between them}}
     %v = memref.load %s[%c0] : !tile
     memref.store %v, %out[%i] : memref<64xf32>
     gpu.return

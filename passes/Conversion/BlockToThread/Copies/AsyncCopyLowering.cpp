@@ -69,8 +69,10 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
       sourceType.getRank() != destinationType.getRank() ||
       sourceType.getRank() == 0 || !isWorkgroupMemory(destinationType))
     return op.emitOpError()
-           << "must copy elements of whole bytes from a strided memref to a "
-              "static strided memref of the same nonzero rank in shared memory";
+           << "copies " << sourceType << " to " << destinationType
+           << "; required are elements of whole bytes, a strided source, a "
+              "destination in shared memory with a static shape and strides, "
+              "and equal ranks of at least 1";
 
   // The copies of a wave write consecutive addresses of shared memory.
   bool writesConsecutively =

@@ -279,9 +279,10 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
   const SharedRef *ref = planner.getSharedRef(slice.shared);
   if (plan->elementBytes == 0 || !type.isStrided() || !ref)
     return op->emitOpError() << "cannot be lowered for " << target.name
-                             << ": thread copies require elements of whole "
-                                "bytes, a strided memref in global memory and "
-                                "a statically known buffer in shared memory";
+                             << ": the threads copy " << type
+                             << ", which requires elements of whole bytes, a "
+                                "strided layout in global memory and a "
+                                "statically known buffer in shared memory";
   plan->window = getWindow(slice);
   plan->shape = ref->layout.shape;
   if (plan->shape.empty())

@@ -73,7 +73,8 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
   std::optional<int64_t> bytes = getBufferBytes(type);
   if (!bytes)
     return op.emitOpError()
-           << "requires a memref type with static shape and contiguous layout";
+           << "has type " << type
+           << "; a static shape and a contiguous layout are required";
   if (plan.level == Level::Block && !isWorkgroupMemory(type))
     return op.emitOpError()
            << "has type " << type
