@@ -106,7 +106,7 @@ INTERFACES: list[tuple[Any, str]] = [
     ({**GOOD, "strides": "ab"}, "'strides' of the array interface is 'ab'; a"),
     ({**GOOD, "strides": (4,)}, "1 strides and 2 dimensions"),
     ({**GOOD, "strides": (8, 2)}, "not multiples of the element size"),
-    ({**GOOD, "data": None}, "does not have a pointer"),
+    ({**GOOD, "data": None}, "does not have the entry 'data'"),
     ({**GOOD, "data": 5}, "'data' of the array interface is 5, not "),
     ({**GOOD, "data": (1, 2, 3)}, "'data' of the array interface is (1, 2, 3), not "),
     ({**GOOD, "data": ("x", False)}, "'data' of the array interface is ('x', False), not "),

@@ -546,7 +546,7 @@ SHUFFLE = "llvm.nvvm.shfl.sync.up.i32"
     [
         (
             lambda: native.convert(_zeros(8), "f32", "f16", "nearest_even", False, _zeros(6)),
-            "values has 8 bytes and results 6 bytes; both must hold the same number of elements, of 4 and 2 bytes",
+            "'values' has 8 bytes, 4 per element, and 'results' has 6 bytes, 2 per element; the numbers of elements must be equal",
         ),
         (
             lambda: native.fuse("f32", _zeros(8), _zeros(8), _zeros(4), np.zeros(2)),
@@ -570,7 +570,7 @@ SHUFFLE = "llvm.nvvm.shfl.sync.up.i32"
         ),
         (
             lambda: _matmul(_zeros(16), _zeros(16), 2, "f32", (_zeros(2), _zeros(3)), 2),
-            "the scales of a and b have 2 and 3 bytes; 2 and 2 scales of 1 bytes are required",
+            "the scales of a and b have 2 and 3 bytes; 2 and 2 bytes are required (2 and 2 scales)",
         ),
         (
             lambda: _execute("llvm.nvvm.mbarrier.init", (1, 32, 4), [1], []),
@@ -580,11 +580,11 @@ SHUFFLE = "llvm.nvvm.shfl.sync.up.i32"
         (lambda: _execute(SHUFFLE, (1, 5, 4), [1], []), "the result has 5 lanes; 32 or 64 are required"),
         (
             lambda: _execute(SHUFFLE, (2, 32, 4), [1], []),
-            "1 masks are given for 2 waves; one mask per wave is required",
+            "the operands have 2 waves, but 1 masks are given; one mask per wave is required",
         ),
         (
             lambda: _execute(SHUFFLE, (1, 32, 513), [1], []),
-            "0 operands and 513 result bytes per lane; at most 64 operands and 512 bytes are supported",
+            "the instruction has 0 operands and 513 result bytes per lane; at most 64 operands and 512 result bytes are supported",
         ),
         (
             lambda: _execute(SHUFFLE, (1, 32, 4), [1], [(1, 64, 4)]),
