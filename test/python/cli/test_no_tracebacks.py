@@ -107,9 +107,9 @@ INTERFACES: list[tuple[Any, str]] = [
     ({**GOOD, "strides": (4,)}, "1 strides and 2 dimensions"),
     ({**GOOD, "strides": (8, 2)}, "not multiples of the element size"),
     ({**GOOD, "data": None}, "does not have the entry 'data'"),
-    ({**GOOD, "data": 5}, "'data' of the array interface is 5, not "),
-    ({**GOOD, "data": (1, 2, 3)}, "'data' of the array interface is (1, 2, 3), not "),
-    ({**GOOD, "data": ("x", False)}, "'data' of the array interface is ('x', False), not "),
+    ({**GOOD, "data": 5}, "'data' of the array interface is 5; a tuple of an address"),
+    ({**GOOD, "data": (1, 2, 3)}, "'data' of the array interface is (1, 2, 3); a tuple of an address"),
+    ({**GOOD, "data": ("x", False)}, "'data' of the array interface is ('x', False); a tuple of an address"),
     ({**GOOD, "data": (2**70, False)}, "outside of the 64-bit range"),
     ({**GOOD, "data": (-16, False)}, "outside of the 64-bit range"),
 ]

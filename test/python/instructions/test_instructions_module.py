@@ -462,10 +462,10 @@ def test_lanes_that_do_not_participate() -> None:
         ),
         (lambda: instructions.convert(np.float32(1), "f16", "f32"), "cannot hold elements of type 'f16'"),
         (lambda: instructions.convert(np.float32(1), "f32", "f16", rounding="odd"), "unknown rounding 'odd'"),
-        (lambda: instructions.convert(np.float32(1), "f32", "ue4m3"), "conversions to it are not supported"),
+        (lambda: instructions.convert(np.float32(1), "f32", "ue4m3"), "a conversion to it does not exist"),
         (
             lambda: instructions.matmul(np.zeros((2, 2)), np.zeros((2, 3)), np.zeros((2, 2)), "f64", "f64", "f64"),
-            "do not match",
+            "are required",
         ),
         (
             lambda: instructions.matmul(
@@ -516,7 +516,10 @@ def test_lanes_that_do_not_participate() -> None:
             ),
             "wave 0 has inactive lanes; all lanes must be active",
         ),
-        (lambda: instructions.unpack_scales(np.zeros((1, 1, 31, 16), np.uint8)), "must have the shape"),
+        (
+            lambda: instructions.unpack_scales(np.zeros((1, 1, 31, 16), np.uint8)),
+            "has the shape .1, 1, 31, 16.; dimension 2 must",
+        ),
         (lambda: instructions.sparse_positions(np.zeros((15, 64), np.int8), 16), "multiples of 16"),
         (lambda: instructions.sparse_positions(np.zeros((16, 64), np.int8), 7), "8 or 16 bits"),
         (lambda: instructions.unpack_metadata(np.zeros((1, 1, 3, 5), np.uint8)), "must have the shape"),
