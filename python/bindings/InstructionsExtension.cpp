@@ -113,8 +113,9 @@ const ElementType &typeNamed(const std::string &name) {
 
 const ElementType &writableType(const std::string &name) {
   const ElementType &type = typeNamed(name);
-  require(!type.isFloat() || type.write,
-          "ue4m3 is a type of scales; conversions to it are not supported");
+  require(
+      !type.isFloat() || type.write,
+      "ue4m3 is supported only for scales; a conversion to it does not exist");
   return type;
 }
 
@@ -152,9 +153,9 @@ void convertBytes(Bytes values, const std::string &from, const std::string &to,
   size_t count = values.size() / source.bytes;
   require(count * source.bytes == values.size() &&
               count * target.bytes == results.size(),
-          "values has ", values.size(), " bytes and results ", results.size(),
-          " bytes; both must hold the same number of elements, of ",
-          source.bytes, " and ", target.bytes, " bytes");
+          "'values' has ", values.size(), " bytes, ", source.bytes,
+          " per element, and 'results' has ", results.size(), " bytes, ",
+          target.bytes, " per element; the numbers of elements must be equal");
   Rounding how = roundingNamed(rounding);
   nb::gil_scoped_release release;
   convert(source, target, values.data(), count, how, saturate, results.data());
@@ -206,16 +207,16 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
   matmul.b = b.data();
   matmul.c = accumulator.data();
   if (positions) {
-    require(k % 4 == 0 && int64_t(positions->size()) == stored,
-            "the sparse operand has ", positions->size(), " metadata indices; ",
-            stored,
-            " are required, two for every four elements of the dense operand "
-            "(K must be a multiple of 4, but K is ",
-            k, ")");
+    require(k % 4 == 0, "K is ", k,
+            "; with a sparse operand, K must be a multiple of 4");
+    require(int64_t(positions->size()) == stored, "the sparse operand has ",
+            positions->size(), " metadata indices; ", stored,
+            " are required, two for every four elements along K");
     matmul.positions = positions->data();
     for (int64_t i = 0; i < stored; ++i)
-      require(matmul.positions[i] < 4,
-              "each position in a sparse operand must be from 0 to 3");
+      require(matmul.positions[i] < 4, "metadata index ", i,
+              " of the sparse operand is ", int(matmul.positions[i]),
+              "; it must be from 0 to 3");
   }
   if (scales) {
     matmul.typeScale = &typeNamed(typeScale);
@@ -230,8 +231,9 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
     require(int64_t(scales->first.size()) == scalesA * each &&
                 int64_t(scales->second.size()) == scalesB * each,
             "the scales of a and b have ", scales->first.size(), " and ",
-            scales->second.size(), " bytes; ", scalesA, " and ", scalesB,
-            " scales of ", each, " bytes are required");
+            scales->second.size(), " bytes; ", scalesA * each, " and ",
+            scalesB * each, " bytes are required (", scalesA, " and ", scalesB,
+            " scales)");
     matmul.scalesA = scales->first.data();
     matmul.scalesB = scales->second.data();
     matmul.scaleBlock = scaleBlock;
@@ -259,15 +261,15 @@ void execute(const std::string &name,
   size_t waves = results.shape(0), lanes = results.shape(1);
   require(lanes == 32 || lanes == 64, "the result has ", lanes,
           " lanes; 32 or 64 are required");
-  require(active.size() == waves, active.size(), " masks are given for ", waves,
-          " waves; one mask per wave is required");
+  require(active.size() == waves, "the operands have ", waves, " waves, but ",
+          active.size(), " masks are given; one mask per wave is required");
   // An instruction reads and writes the bytes that its document states, which
   // may exceed these arrays: copies with padding keep the accesses inside.
   constexpr size_t room = 512, mostOperands = 64;
   require(operands.size() <= mostOperands && results.shape(2) <= room,
-          operands.size(), " operands and ", results.shape(2),
-          " result bytes per lane; at most ", mostOperands, " operands and ",
-          room, " bytes are supported");
+          "the instruction has ", operands.size(), " operands and ",
+          results.shape(2), " result bytes per lane; at most ", mostOperands,
+          " operands and ", room, " result bytes are supported");
   std::vector<uint32_t> bytes(mostOperands);
   for (size_t i = 0; i < operands.size(); ++i) {
     require(operands[i].shape(0) == waves && operands[i].shape(1) == lanes &&
@@ -341,8 +343,11 @@ void execute(const std::string &name,
 //===----------------------------------------------------------------------===//
 
 void unpackScales(Array<const uint8_t, 4> packed, Result scales) {
-  require(packed.shape(2) % 32 == 0 && packed.shape(3) == 16,
-          "packed scales must have the shape [tiles, columns, 32 n, 16]");
+  require(
+      packed.shape(2) % 32 == 0 && packed.shape(3) == 16,
+      "'packed' has the shape [", packed.shape(0), ", ", packed.shape(1), ", ",
+      packed.shape(2), ", ", packed.shape(3),
+      "]; dimension 2 must be a multiple of 32, and dimension 3 must be 16");
   require(scales.size() == packed.size(), "'packed' has ", packed.size(),
           " bytes and 'scales' ", scales.size(), "; equal sizes are required");
   nvidia::unpackScales(packed.data(), int64_t(packed.shape(0)),
@@ -362,7 +367,8 @@ void unpackMetadata(Array<const uint8_t, 4> packed, Result metadata) {
 void sparsePositions(Array<const uint8_t, 2> metadata, int elementBits,
                      Result positions) {
   require(metadata.shape(0) % 16 == 0 && metadata.shape(1) % 16 == 0,
-          "the rows and columns of metadata must be multiples of 16");
+          "'metadata' has ", metadata.shape(0), " rows and ", metadata.shape(1),
+          " columns; both numbers must be multiples of 16");
   require(positions.size() == metadata.size(), "'metadata' has ",
           metadata.size(), " bytes and 'positions' ", positions.size(),
           "; equal sizes are required");

@@ -152,9 +152,14 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
   constexpr int64_t bound = int64_t(1) << 16;
   for (int64_t count : warps)
     if (count < 1 || count > bound)
-      throw nb::value_error("warps must be between 1 and 65536");
+      throw nb::value_error(("warps has the entry " + std::to_string(count) +
+                             "; each entry must be between 1 and 65536")
+                                .c_str());
   if (replicatedWarps < 1 || replicatedWarps > bound)
-    throw nb::value_error("replicated_warps must be between 1 and 65536");
+    throw nb::value_error(("replicated_warps is " +
+                           std::to_string(replicatedWarps) +
+                           "; it must be between 1 and 65536")
+                              .c_str());
   int parts = static_cast<int>(warps.size()) + 1;
   std::vector<int> order;
   for (int part = 0; part < parts; ++part)
@@ -172,7 +177,9 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
     for (int part = 0; part < parts; ++part)
       if (!seen[part] && (part < parts - 1 ? warps[part] : replicatedWarps) > 1)
         throw nb::value_error(
-            "warp_order must list every part that has more than one warp");
+            ("warp_order does not contain part " + std::to_string(part) +
+             "; it must list every part that has more than one warp")
+                .c_str());
     order = *warpOrder;
   }
   TiledLayout layout =

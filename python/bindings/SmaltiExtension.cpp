@@ -146,8 +146,8 @@ NB_MODULE(_smalti, m) {
         if (!smaltiForEachRefusal(
                 entry, mlirStringRefCreate(target.data(), target.size()),
                 append, &found))
-          throw nb::value_error("a triton_xla.entry_func and the name of a "
-                                "target are required");
+          throw nb::value_error("the op is not a triton_xla.entry_func, or "
+                                "the target is unknown; both are required");
         return found;
       },
       nb::arg("entry"), nb::arg("target"),

@@ -37,9 +37,9 @@ using Bits = Array<uint32_t, 1>;
 
 // Functions of their own, which keep the loops small.
 [[noreturn]] void raiseOutside(int64_t number, size_t size) {
-  throw nb::index_error(("index " + std::to_string(number) +
-                         " of an access is outside its array of " +
-                         std::to_string(size) + " elements")
+  throw nb::index_error(("an access has the index " + std::to_string(number) +
+                         "; its array has " + std::to_string(size) +
+                         " elements")
                             .c_str());
 }
 [[noreturn]] void raiseOutside(int64_t byte, int64_t size, size_t bytes) {

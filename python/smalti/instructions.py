@@ -97,7 +97,9 @@ def type_name(found: np.dtype[Any]) -> str:
     """The element type of a numpy type; `ui1` for bool. Raises ValueError if it does not exist."""
     name = _names().get(np.dtype(found))
     if name is None:
-        raise ValueError(f"the numpy type {found} does not correspond to an element type of instructions")
+        raise ValueError(
+            f"the numpy type {found} does not correspond to an element type of instructions; known types: {', '.join(types())}"
+        )
     return name
 
 
@@ -158,14 +160,17 @@ def matmul(
     m, stored = a.shape
     k, n = b.shape
     if accumulator.shape != (m, n) or stored * (1 if sparsity is None else 2) != k:
+        required = "[m, n], [m, k] and [k, n]" if sparsity is None else "[m, n], [m, k / 2] and [k, n]"
         raise ValueError(
-            f"the shapes {accumulator.shape}, {a.shape} and {b.shape} do not match; [m, n], [m, k] and [k, n] are required"
+            f"the accumulator, a and b have the shapes {accumulator.shape}, {a.shape} and {b.shape}; {required} are required"
         )
     result = np.array(accumulator, order="C")
     positions = None
     if sparsity is not None:
         if sparsity.dtype.kind not in "iu" or (sparsity.size and not 0 <= sparsity.min() <= sparsity.max() < 4):
-            raise ValueError("positions of sparse elements must be integers from 0 to 3")
+            raise ValueError(
+                "'sparsity' has a position that is not an integer from 0 to 3, the index of an element among four"
+            )
         positions = np.ascontiguousarray(sparsity, np.uint8).reshape(-1)
     given = None if scales is None else (_bytes(scales[0], scale_type), _bytes(scales[1], scale_type))
     native.matmul(

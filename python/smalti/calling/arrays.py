@@ -252,19 +252,23 @@ def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
         strides = tuple(stride // size for stride in byte_strides)
     data = entry("data")
     if data is None:
-        raise NotAnArray("the array interface does not have a pointer")
+        raise NotAnArray("the array interface does not have the entry 'data', the address of the array")
     try:
         pointer, readonly = data
         address = operator.index(pointer or 0)
     except (TypeError, ValueError):
-        raise NotAnArray(f"'data' of the array interface is {data!r}, not an address and a flag") from None
+        raise NotAnArray(
+            f"'data' of the array interface is {data!r}; a tuple of an address and a read-only flag is required"
+        ) from None
     if not 0 <= address < 2**64:
         raise NotAnArray(f"the address {address} of the array interface is outside of the 64-bit range")
     reach = [(extent - 1) * stride * size for extent, stride in zip(shape, strides, strict=True) if 0 not in shape]
     first = address + sum(min(0, bytes) for bytes in reach)
     last = address + sum(max(0, bytes) for bytes in reach) + size
     if address and not 0 <= first < last <= 2**63:
-        raise NotAnArray(f"the array interface has elements at addresses from {first} to {last}, outside of memory")
+        raise NotAnArray(
+            f"the array interface has elements at addresses from {first} to {last}; addresses must be between 0 and 2^63"
+        )
     return ArrayView(address, shape, strides, dtype, device, readonly=bool(readonly), owner=array)
 
 

@@ -182,7 +182,9 @@ def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
                 "(triton_xla.max_bytes)"
             )
     if argument.dynamic_strides and any(step < 0 for step in steps):
-        raise LaunchError(f"{argument}: the strides are {steps}; GPU kernels do not support negative strides")
+        raise LaunchError(
+            f"{argument}: the strides are {steps} elements; GPU kernels do not support negative strides; pass a copy of the array"
+        )
 
 
 _DEVICE_HINTS = {
@@ -195,7 +197,10 @@ def check_alignment(argument: Argument, pointer: int, least: int) -> None:
     """Raises LaunchError if the address does not have the alignment that the code assumes; `least` is the default."""
     size = max(argument.dtype.bits // 8, 1)
     if pointer % size:
-        raise LaunchError(f"{argument}: the address is not a multiple of the element size, {size} B")
+        raise LaunchError(
+            f"{argument}: the address is {pointer:#x}, which is not a multiple of the element size, {size} B",
+            hint="pass a copy of the array, which is aligned",
+        )
     needed = max(size, argument.alignment if argument.alignment is not None else least)
     if pointer % needed:
         raise LaunchError(
@@ -384,7 +389,8 @@ def _common_device(arguments: Sequence[Argument], views: Sequence[arrays.ArrayVi
     for argument, index in known[1:]:
         if index != known[0][1]:
             raise LaunchError(
-                f"{argument}: the array is on GPU {index}, but argument {known[0][0].index} is on GPU {known[0][1]}"
+                f"{argument}: the array is on GPU {index}, but argument {known[0][0].index} is on GPU {known[0][1]}; pass arrays "
+                "of one GPU"
             )
     return known[0][1] if known else None
 

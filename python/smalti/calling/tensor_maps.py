@@ -136,9 +136,14 @@ class TensorMap:
                 f"tensor map: the array has {rank} dimensions but {len(self.strides)} strides; one stride per dimension is required"
             )
         if self.extents[-1] != 1 and self.strides[-1] != self._width:
-            raise LaunchError("tensor map: the elements of the innermost dimension must be contiguous")
+            raise LaunchError(
+                f"tensor map: the stride of the innermost dimension is {self.strides[-1]} B; its elements must be contiguous, "
+                f"with a stride of {self._width} B; pass a row-major copy (numpy.ascontiguousarray)"
+            )
         if self.is_dynamic and (len(self.dims) != rank or min(self.dims) < 0):
-            raise LaunchError(f"tensor map: the dimensions of the argument are {self.dims}; {rank} are required")
+            raise LaunchError(
+                f"tensor map: 'dims' is {self.dims}; it must have {rank} numbers of at least 0, one per dimension of the array"
+            )
         if any(stride is not None and (stride % 16 or not 0 <= stride < 1 << 40) for stride in self.strides[:-1]):
             raise LaunchError(
                 f"tensor map: the strides of the array are {list(self.strides)} B; they must be multiples of 16 B below 2^40 B"
@@ -157,10 +162,10 @@ class TensorMap:
         if self.fill not in FILLS:
             raise LaunchError(f"tensor map: the fill is {self.fill!r}; it must be one of {', '.join(FILLS)}")
         if self.fill == "nan" and element.mlir not in _FLOATS:
-            raise LaunchError(f"tensor map: the fill is 'nan', which a tensor map of {element} does not support")
+            raise LaunchError(f"tensor map: the fill is 'nan', but elements of {element} do not have NaN; use 'zeros'")
         if self.offset < 0 or self.argument < 0:
             raise LaunchError(
-                f"tensor map: the offset is {self.offset} B and the argument {self.argument}; both must not be negative"
+                f"tensor map: the offset is {self.offset} B and the index of the argument is {self.argument}; neither may be negative"
             )
 
     @property

@@ -319,20 +319,23 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         emulated.refuse(
             options,
             ("check", "repeat", "specialize", "entry", "options", "dump", "dump_ir", "verbose"),
-            "a device module",
+            "a device module (.ll, .bc)",
         )
         expected = _parse_arguments(options["expect"], "--expect")
         emulated.run_device_module(file, target, given, expected, seed, options)
         return
     if file.endswith(".smalti"):
         compiled = ("check", "specialize", "entry", "options", "dump", "dump_ir", "verbose")
-        emulated.refuse(options, (*compiled, *emulated.DEVICE_MODULE_NAMES), "a compiled kernel")
+        emulated.refuse(options, compiled, "a compiled kernel (.smalti); run the source file (.mlir) with this option")
+        emulated.refuse(
+            options, emulated.DEVICE_MODULE_NAMES, "a compiled kernel; this option requires a device module (.ll, .bc)"
+        )
         _run_compiled(file, target, given, seed, options)
         return
     emulated.refuse(
         options,
         emulated.DEVICE_MODULE_NAMES,
-        "a tile-level kernel; it requires a device module (.ll, .bc)",
+        "a tile-level kernel; this option requires a device module (.ll, .bc)",
     )
     with interrupts.end_the_process():
         from .. import front_end, inputs
@@ -360,7 +363,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         emulated.refuse(
             options,
             (*emulated.RUN_NAMES, "repeat", "verbose", "save"),
-            "a simulated GPU; smalti sim has options for it",
+            "a simulated GPU; `smalti sim --help` lists the options of the simulator",
         )
         simulated.run_program(kernel, module, options["check"], seed, given, options)
         return
@@ -371,7 +374,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     if kernel.target.is_emulated:
         emulated.run_program(kernel, module, checked, seed, given, repeat, options)
         return
-    emulated.refuse(options, emulated.RUN_NAMES, f"{kernel.target}, which is not emulated")
+    emulated.refuse(options, emulated.RUN_NAMES, f"{kernel.target}, which is not emulated; use --target emu:CHIP")
     title = f"@{kernel.entry.name} on {kernel.target}"
     if kernel.target.is_gpu:
         emulated.refuse(options, emulated.LIMIT_NAMES, f"{kernel.target}, which runs all blocks without a time limit")
@@ -411,7 +414,7 @@ def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: in
         emulated.run_program(kernel, None, False, seed, given, options["repeat"], options)
         return
     names = (*emulated.RUN_NAMES, *emulated.LIMIT_NAMES)
-    emulated.refuse(options, names, f"{kernel.target}, which is not emulated")
+    emulated.refuse(options, names, f"{kernel.target}, which is not emulated; compile the source for emu:CHIP")
     values = inputs.random_arguments(kernel.entry, seed, given)
     best = kernel.launcher.run_on_copies(values, (options["repeat"] or 1) + 1)
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {best * 1e3:.3f} ms")

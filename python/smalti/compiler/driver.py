@@ -82,9 +82,9 @@ def _type_hint(message: str) -> str | None:
     wanted, used = found.groups()
     element = re.sub(r"^(\d+x)*", "", wanted)
     if used == element:
-        return f"operands have the same type; make a tile of the scalar with `tensor.splat %scalar : tensor<{wanted}>`"
+        return f"both uses must have the same type; make a tile of the scalar with `tensor.splat %scalar : tensor<{wanted}>`"
     if used.startswith("tensor<") and re.sub(r"^tensor<(\d+x)*", "", used.rstrip(">")) == element:
-        return "operands have the same type; repeat a tile along dimensions with triton_xla.broadcast, or change its shape with triton_xla.reshape"
+        return "both uses must have the same type; repeat a tile along dimensions with triton_xla.broadcast, or change its shape with triton_xla.reshape"
     return None
 
 
@@ -175,7 +175,7 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
             manager.run(module.operation)
     except CompileError as error:
         if not error.diagnostics:
-            error.message = f"the pipeline '{pipeline}' failed without a diagnostic"
+            error.message = f"the pipeline '{pipeline}' failed, and the failing pass did not report a reason"
         error.remarks = tuple(r for r in collected if r.kind == "failed")
         if not _is_rejection(error, module):
             _attach_reproducer(error, before.getvalue(), context, pipeline)
@@ -304,7 +304,7 @@ class _Compilation:
         ptxas = toolchain.find_ptxas() if self.target.vendor == "nvidia" else None
         if ptxas is not None and (lowered := _lower_ptx_version(module, self.target, ptxas)):
             kernel.notes.append(
-                f"{ptxas.path} supports PTX up to version {lowered}; the PTX version of the code is lowered to {lowered}"
+                f"{ptxas.path} supports PTX only up to version {lowered}; the code is written in PTX {lowered}"
             )
         code = self._generate(module)
         if self.target.vendor == "nvidia":
@@ -320,9 +320,10 @@ class _Compilation:
         if argument is not None and described.is_dynamic and described.matches(argument.shape):
             return dataclasses.replace(described, argument=argument.index)
         if argument is None or described.is_dynamic or not argument.is_static:
+            found = f"which has type {argument.type}" if argument else "which does not exist"
             raise CompileError(
-                f"a tensor map of @{self.entry.name} uses argument {described.argument}; it must be a memref of static "
-                "shape, or of the dynamic shape that the map states"
+                f"a tensor map of @{self.entry.name} uses argument {described.argument}, {found}; a memref of static shape, "
+                "or of the dynamic shape that the map states, is required"
             )
         described = dataclasses.replace(described, argument=argument.index)
         if described.offset + described.extent_bytes > argument.reach:
@@ -374,7 +375,10 @@ class _Compilation:
             )
         else:
             if not objects:
-                raise CompileError(f"code generation for {self.target} did not produce a GPU binary")
+                raise CompileError(
+                    f"code generation of @{self.entry.name} for {self.target} did not produce a GPU binary; this is an error "
+                    "in Smalti: report it with the module"
+                )
             # There is one GPU module per entry function; its name is that of the entry function and `_module`.
             named = [o for o in objects if o.module == f"{self.entry.name}_module"] or objects
             return named[0].data
@@ -487,7 +491,9 @@ def launch_parameters(module: ir.Module, name: str, has_dynamic_grid: bool = Fal
     if block is None or (grid is None and not has_dynamic_grid):
         raise CompileError(f"the lowered kernel @{name} does not state its block size and grid size")
     if grid and cluster and any(blocks % size for blocks, size in zip(grid, cluster, strict=True)):
-        raise CompileError(f"the cluster size {cluster} of @{name} does not divide its grid size {grid}")
+        raise CompileError(
+            f"the cluster size {cluster} of @{name} does not divide its grid size {grid}; each dimension of the grid must be a multiple of that of the cluster"
+        )
     return LaunchParameters(
         ir.StringAttr(operation.attributes["sym_name"]).value,
         block,

@@ -36,7 +36,7 @@ def _argument(
         try:
             step, offset = ty.get_strides_and_offset()
         except RuntimeError:
-            message = f"argument {index} of type {ty}: the address of an element is computed from strides; use a strided layout"
+            message = f"argument {index} of type {ty}: the layout of the memref does not have strides; use a strided layout, such as strided<[64, 1]>"
             raise CompileError("", diagnostics=[Diagnostic("error", message, location)]) from None
         if offset not in (0, dynamic_stride):
             message = f"argument {index} of type {ty}: the offset must be 0 or ?, because an array starts at its first element"

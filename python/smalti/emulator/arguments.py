@@ -31,7 +31,7 @@ _FILLS = ("random", "zeros", "ones", "iota")
 def parse(texts: Mapping[int, str], seed: int = 0) -> list[Any]:
     """The arguments of a launch, from their texts by index."""
     if missing := [index for index in range(max(texts, default=-1) + 1) if index not in texts]:
-        raise LaunchError(f"argument {missing[0]} is missing; add --arg {missing[0]}=...")
+        raise LaunchError(f"argument {missing[0]} is missing; add --arg {missing[0]}=VALUE")
     rng = np.random.default_rng(seed)
     return [_argument(index, texts[index], rng) for index in range(len(texts))]
 
@@ -43,7 +43,9 @@ def _argument(index: int, text: str, rng: np.random.Generator) -> Any:
         try:
             return _array(index, ty, shape, found["fill"] or "random", rng)
         except (MemoryError, ValueError):
-            raise LaunchError(f"argument {index}: cannot allocate {ty.mlir}[{found['shape']}]") from None
+            raise LaunchError(
+                f"argument {index}: an array {ty.mlir}[{found['shape']}] cannot be allocated; use a smaller shape"
+            ) from None
     kind, colon, value = text.partition(":")
     if not colon:
         raise LaunchError(

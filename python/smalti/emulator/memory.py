@@ -163,7 +163,7 @@ class Memory:
     def findings(self) -> list[Finding]:
         """Findings for read-only arrays that have changed."""
         return [
-            Finding("read-only", f"{placed.array.title} changed, but the kernel must not write it")
+            Finding("read-only", f"{placed.array.title} is read-only, but the kernel changed it")
             for placed in self._placed
             if not placed.array.writes and not self._same(placed)
         ]

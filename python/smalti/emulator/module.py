@@ -120,7 +120,7 @@ class Module:
             title = f"argument {index} ({parameter})"
             if not parameter.is_pointer and parameter.bytes != tensor_maps.BYTES:
                 raise LaunchError(
-                    f"{title}: a tensor map has {tensor_maps.BYTES} bytes; the parameter has {parameter.bytes}"
+                    f"{title}: the value is a tensor map of {tensor_maps.BYTES} bytes; the parameter has {parameter.bytes} bytes"
                 )
             placing.place(index, title, value, parameter.is_pointer)
         _check_overlap(placed)
@@ -153,7 +153,7 @@ class Module:
     def _block(self, facts: library.KernelFacts, size: Size | None) -> tuple[int, int, int]:
         if size is None:
             if facts.block is None:
-                raise LaunchError(f"@{facts.name} does not declare a block size; pass one")
+                raise LaunchError(f"@{facts.name} does not declare a block size; pass block=N, or --block N")
             return facts.block
         block = _size("block", size)
         if facts.block is not None and block != facts.block:
@@ -183,7 +183,7 @@ def _shared(target: targets.Target, built: library.Library, shared: Any) -> int:
         raise LaunchError(f"shared is {shared!r}; it must be a number of bytes of at least 0")
     if built.shared_bytes + shared > target.shared_memory_per_block:
         raise LaunchError(
-            f"{built.shared_bytes} B of static and {shared} B of dynamic shared memory; "
+            f"the launch needs {built.shared_bytes} B of static and {shared} B of dynamic shared memory; "
             f"a block of {target.chip} has at most {target.shared_memory_per_block} B"
         )
     return shared
@@ -210,9 +210,9 @@ def _array(index: int, title: str, value: Any, alignment: int) -> memory.Array:
         raise LaunchError(f"{title} is on {view.device}; the emulator requires CPU memory")
     ty = dtypes.from_name(view.dtype)
     if isinstance(value, np.generic):
-        raise LaunchError(f"{title}: an array is required; the value is a scalar")
+        raise LaunchError(f"{title}: the parameter is a pointer, but the value is a scalar; pass an array")
     if isinstance(value, np.ndarray) and cast(np.ndarray[Any, Any], value).dtype.hasobject:
-        raise LaunchError(f"{title}: arrays of Python objects are not supported")
+        raise LaunchError(f"{title}: the array contains Python objects; pass an array of numbers")
     if isinstance(alignment, bool) or alignment not in _ALIGNMENTS:
         raise LaunchError(f"alignment is {alignment!r}; it must be a power of two up to {_ALIGNMENTS[-1]}")
     if ty is not None:
@@ -229,7 +229,9 @@ def _value(parameter: library.Parameter, title: str, value: Any) -> bytes:
     if isinstance(value, (bytes, bytearray, np.generic, np.ndarray)):
         data = value if isinstance(value, (bytes, bytearray)) else value.tobytes()
         if len(data) != parameter.bytes:
-            raise LaunchError(f"{title}: the value has {len(data)} bytes; the parameter has {parameter.bytes}")
+            raise LaunchError(
+                f"{title}: the value has {len(data)} bytes; the parameter requires {parameter.bytes} bytes"
+            )
         return bytes(data)
     ty = dtypes.from_mlir(_NUMPY.get(parameter.type, parameter.type))
     try:

@@ -97,7 +97,9 @@ def _take(line: bytes, outcome: Outcome, progress: Callable[[int, int], None] | 
     try:
         item = json.loads(line)
     except ValueError:
-        raise LaunchError(f"invalid output of the emulator: {line[:200].decode(errors='replace')}") from None
+        raise LaunchError(
+            f"the output of the emulator is not valid JSON: {line[:200].decode(errors='replace')}"
+        ) from None
     if "output" in item:
         sys.stdout.write(item["output"])
         sys.stdout.flush()

@@ -77,7 +77,9 @@ def run(what: Launch, how: Emulation) -> float:
     executable = toolchain.require_emulator(how.sanitize)
     count = what.grid[0] * what.grid[1] * what.grid[2]
     if how.blocks is not None and how.blocks.stop > count:
-        raise LaunchError(f"blocks {how.blocks.start}:{how.blocks.stop} is outside the grid, which has {count} blocks")
+        raise LaunchError(
+            f"blocks {how.blocks.start}:{how.blocks.stop} is outside the grid, which has {count} blocks; select blocks within 0:{count}"
+        )
     cluster = what.library.kernels[what.symbol].cluster
     if any(size % blocks for size, blocks in zip(what.grid, cluster, strict=True)):
         raise LaunchError(f"@{what.symbol}: grid {what.grid} is not a multiple of the cluster size {cluster}")

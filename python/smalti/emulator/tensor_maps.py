@@ -35,8 +35,8 @@ def encode(described: tensor_maps.TensorMap) -> bytes:
     if described.swizzle > 16 and described.row_bytes != described.swizzle:
         # The driver allows shorter rows, but their layout is not documented.
         raise LaunchError(
-            f"tensor map: a row of the box has {described.row_bytes} B; swizzle {described.swizzle} requires "
-            f"{described.swizzle} B"
+            f"tensor map: a row of the box has {described.row_bytes} B; the emulator requires {described.swizzle} B for a "
+            f"swizzle of {described.swizzle} B"
         )
     known = tensor_maps.encode(described)
     return known[:_MARK_OFFSET] + _MARK + known[_MARK_OFFSET + len(_MARK) :]

@@ -171,7 +171,9 @@ class CpuLauncher:
         if blocks is None:
             return range(count)
         if not isinstance(blocks, range) or blocks.step != 1 or not 0 <= blocks.start < blocks.stop <= count:
-            raise LaunchError(f"blocks is {blocks!r}; it must be a non-empty range of step 1 within the {count} tiles")
+            raise LaunchError(
+                f"blocks is {blocks!r}; it must be a non-empty range of step 1 within the {count} tiles, such as range({count})"
+            )
         return blocks
 
     def _run(self, packed: list[int], flag: ctypes.c_int32, count: int) -> None:

@@ -249,8 +249,8 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
     size = threads if program.group_threads is None else program.group_threads
     if size < 1 or size % 32 or threads % 32 or size > threads:
         raise LaunchError(
-            f"the block has {threads} threads and a thread group {size}; both must be multiples of 32, and the thread "
-            f"group must have at most the {threads} threads of the block"
+            f"a block has {threads} threads, and a thread group has {size} threads; both numbers must be multiples of 32, and a "
+            "thread group must not be larger than the block"
         )
     for index, first in enumerate(range(0, threads, size)):
         name = "the block" if program.group_threads is None else f"warpgroup {index}"

@@ -100,7 +100,7 @@ triton_xla.entry_func @no_bits(%x: memref<8xi0>, %tile: index) tiles 1 {
 
 triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3FN>, %b: memref<4xf4E2M1FN>, %c: memref<4xf32>, %tile: index) tiles 1 {
   %t = triton_xla.extract %a[0] [4] [1] : memref<4xf8E4M3FN> to tensor<4xf8E4M3FN>
-  // expected-error@+1 {{'arith.addf' of f8E4M3FN is not supported: no target computes with floats of at most 8 bits; extend the operands with arith.extf}}
+  // expected-error@+1 {{'arith.addf' of f8E4M3FN is not supported: no target computes with floats of at most 8 bits; extend the operands with arith.extf, and round the result with arith.truncf}}
   %s = arith.addf %t, %t : tensor<4xf8E4M3FN>
   %x = memref.load %a[%tile] : memref<4xf8E4M3FN>
   // expected-error@+1 {{'math.exp' of f8E4M3FN is not supported: no target computes with floats of at most 8 bits}}

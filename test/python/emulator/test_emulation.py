@@ -280,7 +280,7 @@ print('{"kind": "race", "message": "m"}\n{"done": 0.25}')"""
     [
         ("print('Segmentation', file=sys.stderr); sys.exit(3)", "exited with code 3:\nSegmentation"),
         ("os.kill(os.getpid(), signal.SIGSEGV)", "was killed by SIGSEGV"),
-        ("print('what?')", "invalid output of the emulator: what?"),
+        ("print('what?')", "the output of the emulator is not valid JSON: what?"),
         ("time.sleep(60)", "did not respond within 0.2 s and was killed"),
     ],
 )

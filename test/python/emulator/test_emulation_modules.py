@@ -113,11 +113,11 @@ def test_sizes_of_a_launch_are_any_integers() -> None:
     ("index", "value", "message"),
     [
         (0, "no array", "argument 0 .*is not an array"),
-        (0, np.float32(1), "argument 0 .*an array is required"),
+        (0, np.float32(1), "argument 0 .*the parameter is a pointer, but the value is a scalar"),
         (0, np.array([None]), "argument 0 .*Python objects"),
         (2, "half", "argument 2 .float %factor.: cannot convert str"),
         (3, 1.5, "argument 3 .i32 %count.: cannot convert float"),
-        (3, b"123", "has 3 bytes; the parameter has 4"),
+        (3, b"123", "has 3 bytes; the parameter requires 4"),
     ],
 )
 def test_values_are_checked(index: int, value: Any, message: str) -> None:

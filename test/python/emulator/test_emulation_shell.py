@@ -155,7 +155,7 @@ def test_random_arguments_follow_the_seed() -> None:
         ("i8:300", "'300' is not a value of type i8"),
         ("f32:x", "'x' is not a value of type f32"),
         ("f32[3]=gone.npy", "gone.npy: No such file"),
-        ("f32[99999999999999999]", "cannot allocate f32[99999999999999999]"),
+        ("f32[99999999999999999]", "an array f32[99999999999999999] cannot be allocated"),
     ],
 )
 def test_text_that_is_no_argument(text: str, message: str) -> None:

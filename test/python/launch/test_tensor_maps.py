@@ -89,8 +89,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"swizzle": 48}, "the swizzle is 48 B; it must be one of 32, 64, 128, or 16 for none"),
     ({"swizzle": 64}, "a row of the box has 128 B; it must not exceed the swizzle of 64 B"),
     ({"fill": "ones"}, "the fill is 'ones'; it must be one of zeros, nan"),
-    ({"element": "i16", "fill": "nan"}, "a tensor map of int16 does not support"),
-    ({"offset": -2}, "the offset is -2 B and the argument 0"),
+    ({"element": "i16", "fill": "nan"}, "elements of int16 do not have NaN"),
+    ({"offset": -2}, "the offset is -2 B and the index of the argument is 0"),
 ]
 GOOD = TensorMap("f16", (8, 64), (128, 2), (8, 64))
 

@@ -328,7 +328,7 @@ def test_a_layout_of_other_waves_has_no_plan() -> None:
 
 def test_positions_outside_of_a_plan() -> None:
     memory = MemoryLayout([64, 64])
-    with pytest.raises(ValueError, match="the index has 1 entries; the memory has 2 dimensions"):
+    with pytest.raises(ValueError, match="the index has 1 entries, but the memory has 2 dimensions"):
         memory.bit_address([0], 16)
     plan = plan_transfer(named_layout("WGMMA"), memory, 16, "sm_90a")
     count = len(plan.accesses)

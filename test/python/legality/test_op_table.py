@@ -131,7 +131,7 @@ def test_every_command_has_the_same_sentence(tmp_path: Path) -> None:
     )
     sentence = (
         "'arith.addf' of f8E5M2 is not supported: no target computes with floats of at most 8 bits; "
-        "extend the operands with arith.extf"
+        "extend the operands with arith.extf, and round the result with arith.truncf"
     )
     for target in ("cpu", "sm_90a", "gfx942", "emu:sm_80", "sim:gfx1201"):
         with pytest.raises(smalti.CompileError) as caught:

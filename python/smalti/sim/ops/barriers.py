@@ -63,8 +63,8 @@ def _initialize(
             if at % BARRIER_BYTES or at + BARRIER_BYTES > st.block.shared.data.size:
                 st.report(
                     "out-of-bounds",
-                    f"the mbarrier at byte {at} is misaligned or outside shared memory; it must be inside, at a multiple "
-                    f"of {BARRIER_BYTES} B",
+                    f"the mbarrier is at byte {at} of shared memory, which has {st.block.shared.data.size} B; the address must be a "
+                    f"multiple of {BARRIER_BYTES} B, and the {BARRIER_BYTES} B of the mbarrier must be inside",
                     site,
                 )
                 continue

@@ -81,9 +81,8 @@ def _in_bytes(op: Any, gathered: bool) -> Callable[[MemRef, list[int], list[int]
     rows = [how.dimension == ty.rank - 1 for how, ty in zip(layouts, types, strict=False) if how]
     if gathered or types[0].element_type != types[1].element_type or not all(rows):
         raise Unsupported(
-            f"{types[0]} or {types[1]} has elements smaller than a byte; such copies require scalar indices, "
-            "equal element "
-            "types, and stride 1 in the last dimension"
+            f"the copy is from {types[0]} to {types[1]}; copies of elements smaller than a byte require scalar indices, equal "
+            "element types, and stride 1 in the last dimension"
         )
 
     def read(memory: MemRef, starts: list[int], lengths: list[int]) -> tuple[list[int], list[int]]:
@@ -151,7 +150,10 @@ def _async_load(op: ir.Operation, translator: Translator) -> Translated:
         size = math.prod(abs(length) for length in shape) * memory.dtype.itemsize
         if fill == 1 and not complete:
             st.report(
-                "out-of-bounds", "the copy is out of bounds, although its attribute declares it to be in bounds", site
+                "out-of-bounds",
+                f"the copy accesses indices outside the source of shape {list(memory.shape)}, although 'oob_fill_mode' "
+                "declares the copy to be in bounds",
+                site,
             )
         counting, destinations = [], []
         for block in blocks:

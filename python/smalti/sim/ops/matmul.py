@@ -65,7 +65,7 @@ def _wgmma(op: ir.Operation, translator: Translator) -> Translated:
             if not st.touch(memory, False, "the wgmma", site, "wgmma", stream=moment, asynchronous=True):
                 st.stop(
                     "out-of-bounds",
-                    "an operand of the wgmma is out of bounds (see the finding before); the simulation stops here",
+                    "an operand of the wgmma is out of bounds (see the previous finding); the simulation stops here",
                     site,
                 )
         before = st.v[accumulator]

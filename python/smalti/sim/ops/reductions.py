@@ -57,7 +57,9 @@ def _inputs(op: ir.Operation, translator: Translator) -> tuple[Any, Any, list[np
         found = [np.asarray(read(st), dtype) for read, dtype in zip(readers[count:], dtypes, strict=True)]
         if any(array.ndim for array in found):
             st.stop(
-                "divergence", "the initial values differ between threads; uniform initial values are required", site
+                "divergence",
+                "the initial values of the reduction differ between threads; pass the same value in all threads",
+                site,
             )
         return found
 

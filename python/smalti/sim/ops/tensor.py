@@ -113,7 +113,7 @@ def _dealloc(op: ir.Operation, translator: Translator) -> Step:
         if not names:
             st.report(
                 "out-of-bounds",
-                f"column {at} of tensor memory is not the start of an allocation; deallocate each allocation once",
+                f"the op deallocates column {at} of tensor memory, where no allocation starts; deallocate each allocation once",
                 site,
             )
         for name in names:
@@ -255,7 +255,7 @@ def _touch(st: Group, memory: MemRef, write: bool, what: str, site: Site) -> Non
     if not st.touch(memory, write, what, site, PIPE, stream=(stream.agent, stream.next), asynchronous=shared):
         st.stop(
             "out-of-bounds",
-            f"an operand of {what} is out of bounds (see the finding before); the simulation stops here",
+            f"an operand of {what} is out of bounds (see the previous finding); the simulation stops here",
             site,
         )
 

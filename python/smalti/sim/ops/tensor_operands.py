@@ -33,8 +33,8 @@ def scale_size(op: Any) -> int:
     if NARROW in factors:
         if factors[0] != factors[1] or not scales:
             raise Unsupported(
-                f"a has type {a} and b {b}, with {len(scales)} scales; {NARROW} requires scales and {NARROW} for "
-                "both operands"
+                f"operand a has type {a}, operand b has type {b}, and the op has {len(scales)} scale operands; if one operand is "
+                f"{NARROW}, both must be {NARROW}, and the op must have scales"
             )
         if [byte_layout(ty)[3].dimension for ty in (a, b)] != [1, 0]:  # type: ignore[union-attr]
             raise Unsupported(f"a has type {a} and b {b}; elements of {NARROW} require stride 1 along K")

@@ -192,7 +192,7 @@ def _broadcast(op: Any, translator: Translator) -> Step:
     def step(st: State) -> None:
         value = source(st)
         if scalar and isinstance(value, np.ndarray):
-            st.stop("divergence", "threads pass different values for an operand that must be uniform", site)
+            st.stop("divergence", "threads pass different values for the scalar operand; it must be uniform", site)
         st.v[result] = np.broadcast_to(np.asarray(value, dtype), shape)
 
     return step

@@ -81,7 +81,7 @@ def bind(parameter: Parameter, value: Any) -> BoundArgument:
     except Exception as problem:
         raise LaunchError(f"{parameter}: {type(value).__name__} is not an array: {problem}") from None
     if array.dtype == np.object_ and not isinstance(value, np.ndarray):
-        raise LaunchError(f"{parameter}: {type(value).__name__} is not an array")
+        raise LaunchError(f"{parameter}: {type(value).__name__} is not an array; pass a numpy array")
     if array.size and not _address(array):
         raise LaunchError(f"{parameter}: the array is not allocated: its address is 0 and its shape is {array.shape}")
     if parameter.written and not isinstance(value, np.ndarray):
@@ -109,8 +109,8 @@ def _strides(parameter: Parameter, array: np.ndarray[Any, Any]) -> tuple[int, ..
     for dimension, (wanted, by, size) in enumerate(zip(parameter.strides, array.strides, array.shape, strict=True)):
         if parameter.written and size > 1 and not by:
             raise LaunchError(
-                f"{parameter}: the kernel writes this argument, and its elements along dimension {dimension} overlap "
-                "(stride 0)"
+                f"{parameter}: the kernel writes this argument, but its elements along dimension {dimension} share one address "
+                "(stride 0); pass a copy of the array"
             )
         if wanted is not None:
             found.append(wanted)

@@ -179,7 +179,7 @@ def _barriers_of(st: Any, slot: int, site: Site) -> list[tuple[Any, NamedBarrier
             )
         place, rest = divmod(number - NAMED_BARRIERS, NAMED_BARRIER_BYTES)
         if rest or not 0 <= place < MOST_NAMED_BARRIERS:
-            st.stop("barrier", f"pointer {number} does not point to a named barrier", site)
+            st.stop("barrier", f"the pointer is {number}, which is not the address of a named barrier", site)
         found.append((warp, st.block.named_barriers.setdefault(number, NamedBarrier(place + 1))))
     return found
 

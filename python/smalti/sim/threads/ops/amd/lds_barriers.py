@@ -88,7 +88,9 @@ def _by_cell(st: Any, places: Any) -> list[tuple[Any, int, Array]]:
 def check_place(st: Any, buffer: Any, places: Any, mask: Array | None, site: Site) -> Array | None:
     """The lanes whose address is valid for a barrier in LDS."""
     if not buffer.shared or buffer.block is not st.block:
-        st.stop("barrier", f"the arrival uses {buffer.name}, which is not the LDS of the block", site)
+        st.stop(
+            "barrier", f"the arrival uses a barrier in {buffer.name}; the barrier must be in the LDS of the block", site
+        )
     st.aligned(places, BARRIER_BYTES, mask, site, "the arrival", True)
     return st.in_buffer(buffer, places, _STEPS, BARRIER_BYTES, mask, site, "the arrival", True)
 

@@ -311,7 +311,7 @@ class Broadcast:
 def _mfma(op: Any, tr: ThreadTranslator) -> Step:
     m, n, k, blocks = (attribute(op, name, 1) for name in ("m", "n", "k", "blocks"))
     if m != n:
-        raise Unsupported(f"M is {m} and N is {n}; they must be equal")
+        raise Unsupported(f"m is {m}, but n is {n}; only m = n is supported")
     factor = XF32 if _flag(op, "reducePrecision") else None
     found = re.search(r"(\w+)>?$", str(op.attributes["blgp"])) if "blgp" in op.attributes else None
     signs = [-1 if _flag(op, f"negate{name}") else 1 for name in "ABC"]
@@ -413,8 +413,8 @@ def wmma(
     if "i4" in names and (names[0] != names[1] or k not in _SHAPES_OF_4_BITS.get(architecture, ())):
         known = ", ".join(map(str, _SHAPES_OF_4_BITS.get(architecture, ()))) or "none"
         raise Unsupported.invalid(
-            f"the operands are {' and '.join(names)} with K = {k}; i4 requires i4 for both, and a K of "
-            f"{tr.target.name}: {known}"
+            f"the operands are {' and '.join(names)} with K = {k}; if one operand is i4, both must be i4, and K must be a "
+            f"value that {tr.target.name} supports for i4 ({known})"
         )
     factor, of_result = wmma_factor(architecture, k, operands[0].bits), wmma_result(architecture)
     for operand in operands[:2]:

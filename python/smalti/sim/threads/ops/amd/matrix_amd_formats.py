@@ -60,7 +60,7 @@ def _sparse_mfma(op: Any, tr: ThreadTranslator) -> Step:
     m, n, k = (attribute(op, name) for name in "mnk")
     chosen = attribute(op, "abid", 0) if attribute(op, "cbsz", 0) == 0 else 0
     if m != n:
-        raise Unsupported(f"M is {m} and N is {n}; they must be equal")
+        raise Unsupported(f"m is {m}, but n is {n}; only m = n is supported")
     operands = [operand_of(tr, value) for value in list(op.operands)[:3]]
     return sparse_mfma(op, tr, operands, (m, k), chosen)
 
@@ -129,7 +129,7 @@ def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     if tr.warp_size != 64:
         raise Unsupported.invalid(f"{tr.target.name} does not have scaled MFMA")
     if m != n:
-        raise Unsupported(f"M is {m} and N is {n}; they must be equal")
+        raise Unsupported(f"m is {m}, but n is {n}; only m = n is supported")
     factors = [mfma_factor(m, k, 1, halves=kind[2] > 4) for kind in kinds[:2]]
     of_result = mfma_result(m, 1, False)
     for ty, factor in zip(types, factors, strict=False):

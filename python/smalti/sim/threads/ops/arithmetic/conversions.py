@@ -125,7 +125,7 @@ _SCALE, _NO_SCALE, _LARGEST_SCALE = "f8E8M0FNU", 0xFF, 0xFE
 def _type_name(op: Any, name: str) -> str:
     found = str(ir.TypeAttr(op.attributes[name]).value)
     if found not in _SMALL and found != _SCALE:
-        raise Unsupported(f"the type is {found}; supported: {', '.join((*_SMALL, _SCALE))}")
+        raise Unsupported(f"'{name}' is {found}; supported types: {', '.join((*_SMALL, _SCALE))}")
     return found
 
 

@@ -75,8 +75,8 @@ def _mma(
         bits, read = READERS[kind]
         if count * LANES * max(bits, 32) != rows * depth * bits:
             raise Unsupported(
-                f"a thread has {count} registers of a matrix of {rows} x {depth} {bits}-bit elements; the matrix "
-                "must fill the registers of a warp"
+                f"a thread has {count} registers of a matrix of {rows} x {depth} elements of {bits} bits; "
+                f"{rows * depth * bits / (LANES * max(bits, 32)):g} registers are required"
             )
         readers.append(read)
 
@@ -226,8 +226,8 @@ def multiply_registers(
     sums, of_pairs = registers[before], bool(ranks[before])
     if m * COLUMNS != of_c * LANES * (2 if of_pairs else 1):
         raise Unsupported(
-            f"a thread has {of_c} accumulator registers of {types[before]}; the {m} x {COLUMNS} elements must "
-            "fill the registers of a warp"
+            f"a thread has {of_c} accumulator registers of {types[before]}; "
+            f"{m * COLUMNS / (LANES * (2 if of_pairs else 1)):g} are required for {m} x {COLUMNS} elements"
         )
     wide = np.dtype(np.int64 if sums is not None and sums.kind == "i" else np.float64)
     results = re.fullmatch(r"!llvm\.struct<\((.*)\)>", str(op.results[0].type))

@@ -120,8 +120,8 @@ def initialize(st: Any, warp: Warp, lane: int, at: int, count: int, site: Site) 
     if at % BARRIER_BYTES or at < 0 or at + BARRIER_BYTES > block.shared.size:
         warp.report(
             "out-of-bounds",
-            f"the mbarrier at byte {at} is misaligned or outside shared memory; it must be inside, at a multiple "
-            f"of {BARRIER_BYTES} B",
+            f"the mbarrier is at byte {at} of shared memory, which has {block.shared.size} B; the address must be a "
+            f"multiple of {BARRIER_BYTES} B, and the {BARRIER_BYTES} B of the mbarrier must be inside",
             site,
         )
         return

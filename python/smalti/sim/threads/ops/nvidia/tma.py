@@ -316,11 +316,13 @@ CHUNK = 16
 """The alignment of the addresses and sizes of bulk copies."""
 
 
-def _unit(st: Any, lane: int, site: Any, *numbers: int) -> int:
+def _unit(st: Any, lane: int, site: Any, size: int, source: int, target: int) -> int:
     """The bytes that are moved at once."""
-    if wrong := [number for number in numbers if number % CHUNK]:
+    numbers = (size, source, target)
+    if any(number % CHUNK for number in numbers):
         message = (
-            f"an address or the size of the copy is {wrong[0]} B; addresses and size must be multiples of {CHUNK} B"
+            f"the copy has a size of {size} B, source byte {source} and destination byte {target}; each must be a multiple "
+            f"of {CHUNK}"
         )
         st.report("assertion", message, site, lane)
     unit = 8
@@ -413,7 +415,7 @@ def _store_bytes(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         buffer, first = pointee(st, st.v[target], space, site, "the copy")
         for lane in issuers(st, []):
-            unit = _unit(st, lane, site, *(of_lane(value, lane) for value in (st.v[size], first, st.v[source])))
+            unit = _unit(st, lane, site, *(of_lane(value, lane) for value in (st.v[size], st.v[source], first)))
             steps = np.arange(0, of_lane(st.v[size], lane), unit)
             there = np.ones(len(steps), np.bool_)
             places, at = of_lane(st.v[source], lane) + steps, of_lane(first, lane) + steps
