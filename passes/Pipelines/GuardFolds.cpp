@@ -9,11 +9,16 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/CastInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
+
+#include "llvm/Support/CheckedArithmetic.h"
 
 namespace smalti {
 #define GEN_PASS_DEF_SMALTIGUARDFOLDS
@@ -23,56 +28,104 @@ namespace smalti {
 using namespace mlir;
 using namespace smalti;
 
+/// Names of functions that are called or whose address is taken.
+static llvm::DenseSet<StringAttr> findCallees(Operation *root) {
+  llvm::DenseSet<StringAttr> names;
+  root->walk([&](Operation *op) {
+    if (isa<CallOpInterface, func::ConstantOp>(op))
+      op->getAttrDictionary().walk([&](SymbolRefAttr symbol) {
+        names.insert(symbol.getLeafReference());
+      });
+  });
+  return names;
+}
+
 namespace {
 
-/// Values that canonicalization may replace by constants.
-class MaybeConstants {
+/// Values that canonicalization cannot replace by constants, even after
+/// inlining. Ops are added in the order of the code.
+class RuntimeValues {
 public:
-  bool contains(Value value);
+  explicit RuntimeValues(Operation *root) : callees(findCallees(root)) {}
+
+  void addArguments(FunctionOpInterface function);
+  void addResults(Operation *op);
+  bool dependOn(ValueRange operands) const {
+    return llvm::any_of(
+        operands, [&](Value operand) { return values.contains(operand); });
+  }
 
 private:
-  bool compute(Value value);
-
-  llvm::DenseMap<Value, bool> known;
+  llvm::DenseSet<StringAttr> callees;
+  llvm::DenseSet<Value> values;
 };
 
 } // namespace
 
-/// Whether the op computes with floats alone, so that its result depends on
-/// each operand. Fast-math flags permit folds such as x * 0 = 0.
-static bool computesFloats(Operation *op) {
+/// Whether each result depends on each operand: false for a float op with
+/// fast-math flags, which permit folds such as x * 0 = 0.
+static bool needsAllOperands(Operation *op) {
+  if (isa<CastOpInterface, triton_xla::BroadcastOp, triton_xla::TransposeOp,
+          triton_xla::ReshapeOp, triton_xla::SqueezeDimsOp>(op))
+    return true;
   auto isFloat = [](Type type) {
     return isa<FloatType>(getElementTypeOrSelf(type));
   };
   auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
-  return llvm::all_of(op->getOperandTypes(), isFloat) &&
+  return op->hasTrait<OpTrait::Elementwise>() &&
+         llvm::all_of(op->getOperandTypes(), isFloat) &&
          llvm::all_of(op->getResultTypes(), isFloat) &&
          (!flags || !flags.getFastMathFlagsAttr() ||
           flags.getFastMathFlagsAttr().getValue() ==
               arith::FastMathFlags::none);
 }
 
-bool MaybeConstants::contains(Value value) {
-  auto [position, isNew] = known.try_emplace(value, true);
-  if (!isNew)
-    return position->second;
-  bool result = compute(value);
-  return known[value] = result;
+/// Whether a constant offset puts elements of the window outside of the
+/// source. They are constants.
+static bool readsFill(triton_xla::ExtractOp op) {
+  auto extents = cast<ShapedType>(op.getSource().getType()).getShape();
+  for (auto [offset, size, stride, extent] :
+       llvm::zip_equal(op.getMixedOffsets(), op.getStaticSizes(),
+                       op.getStaticStrides(), extents)) {
+    std::optional<int64_t> first = getConstantIntValue(offset);
+    if (!first || ShapedType::isDynamic(extent))
+      continue;
+    std::optional<int64_t> last =
+        llvm::checkedMulAdd<int64_t>(size - 1, stride, *first);
+    if (*first < 0 || !last || *last >= extent)
+      return true;
+  }
+  return false;
 }
 
-bool MaybeConstants::compute(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (argument)
-    return !isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  Operation *op = value.getDefiningOp();
-  if (op->getNumRegions() != 0)
-    return true;
-  if (!isMemoryEffectFree(op))
-    return false;
-  if (!isa<CastOpInterface>(op) && !computesFloats(op))
-    return true;
-  return llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return contains(operand); });
+void RuntimeValues::addArguments(FunctionOpInterface function) {
+  if (function.isExternal())
+    return;
+  if (auto entry = dyn_cast<triton_xla::EntryFuncOp>(*function)) {
+    // A tile id is 0 if its dimension has one tile.
+    values.insert_range(entry.getKernelArguments());
+    return;
+  }
+  if (!callees.contains(function.getNameAttr()))
+    values.insert_range(function.getArguments());
+}
+
+void RuntimeValues::addResults(Operation *op) {
+  if (op->getNumRegions() != 0 || isa<CallOpInterface>(op))
+    return;
+  auto isRuntime = [&](Value operand) {
+    return isa<MemRefType>(operand.getType()) || values.contains(operand);
+  };
+  bool isAdded = false;
+  if (isMemoryEffectFree(op))
+    isAdded = needsAllOperands(op) && dependOn(op->getOperands());
+  else if (auto extract = dyn_cast<triton_xla::ExtractOp>(op))
+    isAdded = !readsFill(extract);
+  else // A constant index or mask can select a fill value.
+    isAdded =
+        isa<memref::LoadOp>(op) || llvm::all_of(op->getOperands(), isRuntime);
+  if (isAdded)
+    values.insert_range(op->getResults());
 }
 
 static Value createSplat(ImplicitLocOpBuilder &builder, Type type,
@@ -108,27 +161,42 @@ static bool convertsWrongly(Operation *op) {
               getElementTypeOrSelf(op->getOperand(0).getType())));
 }
 
+/// Whether the second operand is the one that guard() creates.
 static bool isGuarded(math::Atan2Op op) {
   auto select = op.getRhs().getDefiningOp<arith::SelectOp>();
-  return select && select.getTrueValue().getDefiningOp<math::CopySignOp>();
+  if (!select)
+    return false;
+  Value y = op.getLhs(), x = select.getFalseValue();
+  auto isZero = [](Value condition, Value number) {
+    auto compare = condition.getDefiningOp<arith::CmpFOp>();
+    return compare && compare.getPredicate() == arith::CmpFPredicate::OEQ &&
+           compare.getLhs() == number &&
+           matchPattern(compare.getRhs(), m_AnyZeroFloat());
+  };
+  auto areZeros = select.getCondition().getDefiningOp<arith::AndIOp>();
+  auto signedOne = select.getTrueValue().getDefiningOp<math::CopySignOp>();
+  return areZeros && isZero(areZeros.getLhs(), y) &&
+         isZero(areZeros.getRhs(), x) && signedOne && signedOne.getRhs() == x &&
+         matchPattern(signedOne.getLhs(), m_OneFloat());
 }
 
 namespace {
 struct SmaltiGuardFolds : smalti::impl::SmaltiGuardFoldsBase<SmaltiGuardFolds> {
   void runOnOperation() override {
-    MaybeConstants constants;
+    RuntimeValues runtime(getOperation());
     SmallVector<Operation *> wrong;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      // In block-level kernels, new ops would not have layouts.
-      if (isa<FunctionOpInterface>(op) &&
-          !isa<triton_xla::EntryFuncOp, func::FuncOp>(op))
-        return WalkResult::skip();
+      if (auto function = dyn_cast<FunctionOpInterface>(op)) {
+        // In block-level kernels, new ops would not have layouts.
+        if (!isa<triton_xla::EntryFuncOp, func::FuncOp>(op))
+          return WalkResult::skip();
+        runtime.addArguments(function);
+      }
       auto atan2 = dyn_cast<math::Atan2Op>(op);
-      if ((atan2 && !isGuarded(atan2)) || convertsWrongly(op))
-        if (llvm::all_of(op->getOperands(), [&](Value operand) {
-              return constants.contains(operand);
-            }))
-          wrong.push_back(op);
+      if (((atan2 && !isGuarded(atan2)) || convertsWrongly(op)) &&
+          !runtime.dependOn(op->getOperands()))
+        wrong.push_back(op);
+      runtime.addResults(op);
       return WalkResult::advance();
     });
     for (Operation *op : wrong) {

@@ -200,9 +200,10 @@ def SmaltiGuardFolds : Pass<"smalti-guard-folds", "::mlir::ModuleOp"> {
       range, or 0 with 4 and 6 bits. `arith.extf` of a NaN of `f8E8M0FNU` becomes an infinity. The pass replaces these
       conversions by the integer ops of `smalti-lower-math`, which saturate and fold correctly.
 
-    Only ops whose operands may become constants are changed: values that depend on a function argument or on memory
-    through casts and arithmetic of floats are not. The pass must run before `canonicalize`. It changes functions
-    (`func.func`, `triton_xla.entry_func`), but not kernels in a `gpu.module`.
+    Only ops whose operands may become constants are changed. Values that depend on memory, or on an argument of a kernel
+    or of a function without callers, through casts and element-wise arithmetic of floats cannot. Fill values of reads
+    can. The pass must run before `canonicalize` and `inline`. It changes functions (`func.func`,
+    `triton_xla.entry_func`), but not kernels in a `gpu.module`.
 
     Cost: linear in the number of ops. In the code, four ops for each `math.atan2` that does not become a constant, and
     about 15 for each conversion.

@@ -1,5 +1,10 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(smalti-guard-folds,canonicalize)' | FileCheck %s
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(smalti-guard-folds)' --remarks-filter='.*' 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(smalti-guard-folds,inline,canonicalize)' | FileCheck %s --check-prefix=INLINE
+// The pass does not recurse along chains of ops.
+// RUN: %python %S/Inputs/chain.py 100000 | smalti-opt --pass-pipeline='builtin.module(smalti-guard-folds)' | FileCheck %s --check-prefix=CHAIN
+// CHAIN: %[[X:.*]] = math.absf
+// CHAIN-NEXT: math.atan2 %[[X]], %[[X]]
 // A second run changes nothing.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(smalti-guard-folds)' -o %t.once
 // RUN: smalti-opt %t.once --pass-pipeline='builtin.module(smalti-guard-folds)' | diff %t.once -
@@ -54,7 +59,88 @@ func.func @small() -> (f8E5M2, f8E4M3FN, f4E2M1FN, f32) {
   return %x, %y, %z, %w : f8E5M2, f8E4M3FN, f4E2M1FN, f32
 }
 
-// Values of memory and of arguments are never constants.
+// Inlining makes an argument of a function with callers, or a result, constant.
+// CHECK-LABEL: func.func private @narrow
+func.func private @narrow(%x: f32) -> f8E5M2 {
+  // CHECK-NOT: arith.truncf
+  // CHECK: arith.bitcast
+  %r = arith.truncf %x : f32 to f8E5M2
+  return %r : f8E5M2
+}
+func.func @zero() -> f32 {
+  %zero = arith.constant 0.0 : f32
+  return %zero : f32
+}
+// CHECK-LABEL: func.func @calls
+// INLINE-LABEL: func.func @calls
+func.func @calls(%y: f32) -> (f8E5M2, f32, f32) {
+  // INLINE-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+  // INLINE-DAG: %[[MAX:.*]] = arith.constant 5.734400e+04 : f8E5M2
+  // INLINE: %[[R:.*]] = math.atan2 %{{.*}}, %{{.*}} : f32
+  // INLINE-NEXT: return %[[MAX]], %[[ZERO]], %[[R]]
+  %inf = arith.constant 0x7F800000 : f32
+  %x = func.call @narrow(%inf) : (f32) -> f8E5M2
+  %zero = func.call @zero() : () -> f32
+  %a = math.atan2 %zero, %zero : f32
+  %b = math.atan2 %y, %zero : f32
+  return %x, %a, %b : f8E5M2, f32, f32
+}
+
+// An element of a vector may be a constant.
+// CHECK-LABEL: func.func @element
+func.func @element(%x: f32) -> f32 {
+  // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+  // CHECK-NEXT: return %[[ZERO]]
+  %zero = arith.constant 0.0 : f32
+  %v = vector.from_elements %x, %zero : vector<2xf32>
+  %y = vector.extract %v[1] : f32 from vector<2xf32>
+  %r = math.atan2 %y, %zero : f32
+  return %r : f32
+}
+
+// A select between another number and 1 with its sign is not the guard.
+// CHECK-LABEL: func.func @select
+func.func @select() -> f32 {
+  // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+  // CHECK-NEXT: return %[[ZERO]]
+  %zero = arith.constant 0.0 : f32
+  %false = arith.constant false
+  %one = arith.constant 1.0 : f32
+  %sign = math.copysign %one, %zero : f32
+  %x = arith.select %false, %sign, %zero : f32
+  %r = math.atan2 %zero, %x : f32
+  return %r : f32
+}
+
+// Elements outside of an array are the fill value, and so are those that a mask
+// excludes.
+// CHECK-LABEL: triton_xla.entry_func @fill
+triton_xla.entry_func @fill(%a: memref<4x8xf32>, %b: memref<8xf32>, %tile: index) tiles 1 {
+  // CHECK-COUNT-2: math.copysign
+  // CHECK-NOT: math.copysign
+  %false = arith.constant dense<false> : tensor<8xi1>
+  %x = triton_xla.extract %a[4, 0] [1, 8] [1, 1] : memref<4x8xf32> to tensor<8xf32>
+  %r = math.atan2 %x, %x : tensor<8xf32>
+  triton_xla.insert %r into %b[0] [8] [1] : tensor<8xf32> into memref<8xf32>
+  %i = arith.constant dense<0> : tensor<8xi32>
+  %y = triton_xla.gather %a[%i, %tile] mask %false : memref<4x8xf32>, tensor<8xi32>, index -> tensor<8xf32>
+  %s = math.atan2 %y, %y : tensor<8xf32>
+  triton_xla.insert %s into %b[0] [8] [1] : tensor<8xf32> into memref<8xf32>
+  triton_xla.return
+}
+
+// The id is 0 if its dimension has one tile.
+// CHECK-LABEL: triton_xla.entry_func @id
+triton_xla.entry_func @id(%b: memref<4xf32>, %i: index, %j: index) tiles [4, 1] {
+  // CHECK: math.copysign
+  %k = arith.index_cast %j : index to i32
+  %x = arith.sitofp %k : i32 to f32
+  %r = math.atan2 %x, %x : f32
+  memref.store %r, %b[%i] : memref<4xf32>
+  triton_xla.return
+}
+
+// These values of memory and of arguments are never constants.
 // CHECK-LABEL: triton_xla.entry_func @data
 triton_xla.entry_func @data(%a: memref<4xf32>, %b: memref<4xf8E5M2>, %s: f32, %tile: index) tiles 1 {
   // CHECK: %[[X:.*]] = triton_xla.extract

@@ -192,7 +192,7 @@ SPECIAL = [0.0, -0.0, -1e9, np.inf, np.nan]
 
 @pytest.mark.parametrize("target", ["cpu", "emu:sm_90a", "emu:gfx950", "sim:sm_80"])
 def test_constants_on_targets(target: str) -> None:
-    """Ops whose folders are wrong, on constants."""
+    """Ops whose folders are wrong, on constants and on fill values."""
     lines: list[str] = []
     rows = 0
 
@@ -212,7 +212,15 @@ def test_constants_on_targets(target: str) -> None:
     for y, x in itertools.product(range(2), range(2)):
         lines.append(f"%a{y}_{x} = math.atan2 %x{y}, %x{x} : tensor<4xf32>")
         store(f"%a{y}_{x}")
+    # Elements outside of an array are constants.
+    lines.append("%e0 = triton_xla.extract %in[2, 0] [1, 4] [1, 1] : memref<2x4xf32> to tensor<4xf32>")
+    lines.append("%i = arith.constant dense<2> : tensor<4xi32>")
+    lines.append("%e1 = triton_xla.gather %in[%i, %tile] : memref<2x4xf32>, tensor<4xi32>, index -> tensor<4xf32>")
+    for number in range(2):
+        lines.append(f"%ea{number} = math.atan2 %e{number}, %e{number} : tensor<4xf32>")
+        store(f"%ea{number}")
     body = "\n  ".join(lines).replace("memref<?", f"memref<{rows}")
-    text = f"triton_xla.entry_func @f(%o: memref<{rows}x4xf32>, %tile: index) tiles 1 {{\n  {body}\n  triton_xla.return\n}}"
+    arguments = f"%o: memref<{rows}x4xf32>, %in: memref<2x4xf32>, %tile: index"
+    text = f"triton_xla.entry_func @f({arguments}) tiles 1 {{\n  {body}\n  triton_xla.return\n}}"
     module = smalti.parse(text)
     assert check(smalti.compile(module, target=target), module).require().ok
