@@ -7,6 +7,7 @@
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Interfaces/Kernels.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Support/CarriedValues.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -253,17 +254,12 @@ void WindowEmitter::addBarriers() {
 /// Adds a loop-carried value that the loop forwards unchanged.
 static scf::ForOp carryThrough(RewriterBase &rewriter, scf::ForOp loop,
                                Value value) {
-  SmallVector<NamedAttribute> attributes(loop->getDiscardableAttrs());
   rewriter.setInsertionPoint(loop);
-  // This cannot fail.
-  FailureOr<LoopLikeOpInterface> replaced = loop.replaceWithAdditionalYields(
-      rewriter, value, /*replaceInitOperandUsesInLoop=*/false,
+  return addCarriedValues(
+      rewriter, loop, value,
       [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
         return SmallVector<Value>(arguments.begin(), arguments.end());
       });
-  auto next = cast<scf::ForOp>(replaced->getOperation());
-  next->setDiscardableAttrs(attributes);
-  return next;
 }
 
 /// Adds a result to the branch that forwards the value on both paths.

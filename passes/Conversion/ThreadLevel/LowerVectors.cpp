@@ -3,6 +3,7 @@
 
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/PadLowering/TransferMasks.h"
+#include "smalti/passes/Support/CarriedValues.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
 
@@ -282,13 +283,9 @@ static void splitCarriedVectors(scf::ForOp loop) {
     return;
   unsigned first = loop.getNumResults();
   IRRewriter rewriter(builder);
-  auto result = cast<scf::ForOp>(
-      *loop.replaceWithAdditionalYields(
-               rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
-               [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
-                 return yielded;
-               })
-           ->getOperation());
+  scf::ForOp result = addCarriedValues(
+      rewriter, loop, inits,
+      [&](OpBuilder &, Location, ArrayRef<BlockArgument>) { return yielded; });
   rewriter.setInsertionPointAfter(result);
   for (unsigned number : numbers) {
     BlockArgument argument = result.getRegionIterArg(number);

@@ -3,6 +3,7 @@
 
 #include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
+#include "smalti/passes/Conversion/TilesToTiles/ExpandTileOps.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
@@ -303,11 +304,8 @@ LogicalResult Planner::checkOp(Operation *op) {
       isa<triton_xla::SqueezeDimsOp, triton_xla::SplitOp,
           triton_xla::NumTilesOp, triton_xla::HistogramOp, triton_xla::SortOp,
           triton_xla::RandomBitsOp, triton_xla::DotScaledOp,
-          triton_xla::SparseDotOp, memref::AtomicRMWOp>(op);
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
-    isDerived = !extract.getIndices().empty();
-  if (auto dim = dyn_cast<memref::DimOp>(op))
-    isDerived = !dim.getConstantIndex();
+          triton_xla::SparseDotOp, memref::AtomicRMWOp>(op) ||
+      isDerivedOnGPU(op);
   if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
     isDerived = dot.getLhs().getType().getRank() != 2 ||
                 !llvm::is_contained({triton_xla::DotAlgorithm::Default,

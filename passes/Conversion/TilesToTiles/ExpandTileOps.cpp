@@ -45,9 +45,7 @@ static std::optional<int64_t> getDimension(memref::DimOp op) {
                                                             : std::nullopt;
 }
 
-/// Whether GPUs need the expansion of an op of another dialect, in which each
-/// thread of a block would access memory, or the memory of another thread.
-static bool isDerivedOnGPU(Operation *op) {
+bool smalti::isDerivedOnGPU(Operation *op) {
   if (auto dim = dyn_cast<memref::DimOp>(op))
     return !getDimension(dim);
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))

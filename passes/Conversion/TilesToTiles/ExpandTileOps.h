@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Functions that create the primitive ops of a derived op and return their
-// values. None of them can fail. Used only by the files in this folder.
+// values. None of them can fail. Other folders use only isDerivedOnGPU().
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,15 @@
 namespace smalti::targets {
 struct Target;
 } // namespace smalti::targets
+
+namespace smalti {
+
+/// Whether GPUs need the expansion of an op of another dialect: a size in a
+/// dimension that is not a valid constant, or a read of an element that another
+/// thread may have.
+bool isDerivedOnGPU(mlir::Operation *op);
+
+} // namespace smalti
 
 namespace smalti::triton_xla {
 

@@ -189,12 +189,14 @@ gpu.module @elements {
   }
 }
 
-// A loop carries the elements of %x, but not %y, which it uses as a vector.
+// A loop carries the elements of %x, but not %y, which it uses as a vector. It
+// keeps its attributes.
 // CHECK-LABEL: gpu.func @carried(
 // CHECK:         %[[LOOP:.*]]:4 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[Y:.*]] = %{{.*}}, %[[FIRST:.*]] = %{{.*}}, %[[SECOND:.*]] = %{{.*}}) -> (vector<2xf32>, vector<2xf32>, f32, f32)
 // CHECK:           arith.addf %[[FIRST]], %[[FIRST]] : f32
 // CHECK:           arith.mulf %[[SECOND]], %[[SECOND]] : f32
 // CHECK:           arith.addf %[[Y]], %[[Y]] : vector<2xf32>
+// CHECK:         } {smalti.max_trip_count = 8 : i64}
 // CHECK:         vector.from_elements %[[LOOP]]#2, %[[LOOP]]#3 : vector<2xf32>
 // CHECK:         gpu.return
 gpu.module @loops {
@@ -209,7 +211,7 @@ gpu.module @loops {
       %w = vector.from_elements %sum, %product : vector<2xf32>
       %z = arith.addf %v, %v : vector<2xf32>
       scf.yield %w, %z : vector<2xf32>, vector<2xf32>
-    }
+    } {smalti.max_trip_count = 8 : i64}
     gpu.return %r#0, %r#1 : vector<2xf32>, vector<2xf32>
   }
 }

@@ -18,6 +18,28 @@ triton_xla.entry_func @registers(%x: memref<1024x1024xf32>, %tile: index) tiles 
 
 // -----
 
+triton_xla.entry_func @dim(%x: memref<?x8xf32>, %y: memref<1xindex>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  // expected-error@+1 {{'memref.dim' op is not a primitive op of the tile level; run smalti-expand-tile-ops before this conversion}}
+  %d = memref.dim %x, %c2 : memref<?x8xf32>
+  memref.store %d, %y[%c0] : memref<1xindex>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @element(%x: memref<8xf32>, %tile: index) tiles 1 {
+  %c2 = arith.constant 2 : index
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  // expected-error@+1 {{'tensor.extract' op is not a primitive op of the tile level}}
+  %e = tensor.extract %t[%c2] : tensor<8xf32>
+  memref.store %e, %x[%c2] : memref<8xf32>
+  triton_xla.return
+}
+
+// -----
+
 // expected-error@+1 {{the grid has 2 dimensions; run smalti-expand-tile-ops before this conversion}}
 triton_xla.entry_func @grid(%i: index, %j: index) tiles [2, 3] {
   triton_xla.return
