@@ -106,7 +106,7 @@ def test_ptx_is_the_newest_that_llvm_and_ptxas_both_know(tmp_path: Path, monkeyp
     newest = targets.get("sm_90a").ptx_version
     kernel = ptx_of(monkeypatch, fake_ptxas(tmp_path, "8.4"))
     assert ".version 8.4\n" in kernel.asm["ptx"] and kernel.binary == b"fake\n"
-    assert any("supports PTX up to version 8.4" in note for note in kernel.notes)
+    assert any("supports PTX only up to version 8.4" in note for note in kernel.notes)
     # A ptxas that supports more than LLVM, one without a version, and none.
     for folder, version in (("newer", "42.0"), ("silent", "")):
         (tmp_path / folder).mkdir()

@@ -265,7 +265,7 @@ def test_copies_of_bytes_to_another_block() -> None:
     finding = sent(INIT, SYNC, EXPECT, other, WAIT, TAKE)[0]
     assert finding.message.startswith("the destination of the copy and the mbarrier at byte")
     finding = sent(INIT, SYNC, EXPECT, SEND.replace("%bytes : !llvm.ptr<7>", "%two : !llvm.ptr<7>"), WAIT, TAKE)[0]
-    assert "must be multiples of 16 B" in finding.message
+    assert "each must be a multiple of 16" in finding.message
 
 
 WAIT_FOR_CLUSTER = """
