@@ -1,6 +1,7 @@
 // Loop-invariant operands of wgmma: one store to shared memory, before the loop
 // RUN: smalti-opt %s -smalti-expand-tile-ops -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file -o %t.mlir --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: FileCheck %s < %t.mlir
+// RUN: smalti-opt %s -smalti-expand-tile-ops -convert-triton-xla-to-mosaic-gpu='target=sm_90a copies=async' -split-input-file -o /dev/null --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefix=ASYNC
 
 // REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A stored to shared memory once, TMA load of B, 8192 B
 // REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A in registers, TMA load of B, 8192 B
@@ -39,6 +40,8 @@ triton_xla.entry_func @attention(%q: memref<128x64xf16>, %k: memref<128x64xf16>,
 // -----
 
 // Dots without TMA loads do not have an mbarrier. The loop has a transposed view of B.
+// ASYNC-COUNT-2: Function=powers | Remark="asynchronous copy not used: copies=async is requested, but wgmma is used, whose operands TMA copies; use matmul=mma"
+// ASYNC: Function=powers | Remark="dot lowered to wgmma
 // REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A stored to shared memory once, B stored to shared memory once, 0 B
 // CHECK-LABEL: gpu.func @powers
 // CHECK-NOT: mosaic_gpu.initialize_barrier
