@@ -135,13 +135,18 @@ void Tracker::unifyJoins() {
   DenseMap<Value *, unsigned> classes;
   for (PHINode *join : joins)
     classes[join] = 0;
+  // PHI nodes of a block may list their predecessors in different orders.
+  DenseMap<BasicBlock *, SmallVector<BasicBlock *>> predecessors;
+  for (PHINode *join : joins)
+    predecessors.try_emplace(join->getParent(), join->blocks());
   using Operand = std::pair<Value *, unsigned>;
   for (size_t count = 0; count < joins.size();) {
     std::map<std::pair<BasicBlock *, std::vector<Operand>>, unsigned> known;
     DenseMap<Value *, unsigned> next;
     for (PHINode *join : joins) {
       std::vector<Operand> operands;
-      for (Value *value : join->incoming_values()) {
+      for (BasicBlock *predecessor : predecessors[join->getParent()]) {
+        Value *value = join->getIncomingValueForBlock(predecessor);
         auto it = classes.find(value);
         operands.push_back(it == classes.end() ? Operand(value, 0)
                                                : Operand(nullptr, it->second));

@@ -94,7 +94,7 @@ Scheduler::Reason Scheduler::placeStream() {
   }
   if (!computes)
     return kOnlyCopies.str();
-  if (stages > 2)
+  if (stages > 2 && !writes.empty())
     interleaveReads(reads, writes);
   return std::nullopt;
 }

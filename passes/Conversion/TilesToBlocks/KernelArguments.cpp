@@ -139,7 +139,10 @@ static void convertAccess(Operation *op) {
         convertOperand(op.getExpectedMutable());
         convertOperand(op.getDesiredMutable());
         convertResult(cast<OpResult>(Value(op.getResult())));
-      });
+      })
+      // The plan refuses memref.atomic_rmw.
+      .Case<memref::DimOp, memref::AtomicRMWOp>([](Operation *) {})
+      .DefaultUnreachable("the op does not access the memory of an argument");
 }
 
 void smalti::convertArguments(EntryFuncOp func) {

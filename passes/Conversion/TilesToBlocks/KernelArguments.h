@@ -8,14 +8,14 @@
 
 namespace smalti {
 
-/// The type in memory of an element that is not a whole number of bytes, or
-/// index.
+/// The type of an element in memory: i64 for index, the next integer of 8, 16,
+/// 32 or 64 bits for other integers, i8 for floats that are not whole bytes, and
+/// otherwise the type itself.
 mlir::Type getBufferElement(mlir::Type element);
 
 /// Whether an argument of the kernel has a type that the conversion changes:
 /// - Memory stores i1 and floats of 6 bits in a byte each, and index in 64
-/// bits.
-///   Packed elements remain.
+///   bits. Packed elements remain.
 /// - The kernel receives a pointer to the first element, so the type does not
 ///   have an offset.
 /// - Strides of an array without elements are not zero.

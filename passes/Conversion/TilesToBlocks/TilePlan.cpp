@@ -401,7 +401,7 @@ bool Planner::chooseWarpgroups() {
       plan.rejectedWgmmaDot = dots.front();
       plan.wgmmaRejectionReason =
           llvm::formatv("matmul=wgmma is requested, but {0} does not have "
-                        "wgmma; MMAs of one warp are used",
+                        "wgmma",
                         target.name)
               .str();
     }
@@ -639,7 +639,8 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
 void Planner::chooseAsyncCopies() {
   bool isWanted = copies == OperandCopies::Async ||
                   (copies == OperandCopies::Auto && target.minAsyncCopyBytes);
-  if (!isWanted || !plan.wgmmaDots.empty())
+  bool usesWgmma = !plan.wgmmaDots.empty();
+  if (!isWanted || (usesWgmma && copies == OperandCopies::Auto))
     return;
   plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
     bool feedsDot = llvm::any_of(getOperandUses(extract), [](OpOperand *use) {
@@ -656,6 +657,9 @@ void Planner::chooseAsyncCopies() {
                              "asynchronous copies; loads to registers are used",
                              target.name)
                    .str();
+    } else if (usesWgmma) {
+      reason = "copies=async is requested, but wgmma is used, whose operands "
+               "TMA copies; use matmul=mma";
     } else {
       reason = getAsyncCopyRejectionReason(extract);
     }

@@ -20,8 +20,6 @@
 
 #include <vector>
 
-#include <vector>
-
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTTRITONXLATOMOSAICGPU
 #define GEN_PASS_DEF_CONVERTTRITONXLATOMOSAICGPU

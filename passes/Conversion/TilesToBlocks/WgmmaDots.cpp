@@ -84,10 +84,9 @@ static Reason planSwizzle(TensorWindow &plan) {
                "rows of the tile have {0} B, which is not a multiple of 32 B",
                rowBytes)
         .str();
-  if (shape[0] % kSwizzleRows != 0 || shape[0] > kMaxBox)
-    return llvm::formatv(
-               "the tile has {0} rows; a multiple of {1} up to {2} is required",
-               shape[0], kSwizzleRows, kMaxBox)
+  if (shape[0] % kSwizzleRows != 0)
+    return llvm::formatv("the tile has {0} rows; a multiple of {1} is required",
+                         shape[0], kSwizzleRows)
         .str();
   return std::nullopt;
 }
@@ -155,6 +154,10 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
                            type.getDimSize(contiguous), strides[dim])
           .str();
   }
+  if (int64_t rows = plan.getShape()[0]; rows > kMaxBox)
+    return llvm::formatv("the tile has {0} rows; TMA copies at most {1}", rows,
+                         kMaxBox)
+        .str();
   return planSwizzle(plan);
 }
 
@@ -162,11 +165,11 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
 // Dots
 //===----------------------------------------------------------------------===//
 
-/// Whether a tile is computed: neither loaded nor a splat.
+/// Whether a tile is computed: neither loaded, nor a splat, nor the transposed
+/// view of a tile in shared memory.
 static bool isComputed(Value tile) {
-  if (triton_xla::TransposeOp transpose = getOperandTranspose(tile))
-    tile = transpose.getTile();
-  return !tile.getDefiningOp<triton_xla::ExtractOp>() && !isSplat(tile);
+  return !tile.getDefiningOp<triton_xla::ExtractOp>() && !isSplat(tile) &&
+         !getOperandTranspose(tile);
 }
 
 /// Whether a tile does not change in the loop of a dot.
@@ -189,7 +192,11 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
   if (isStored) {
     plan.stored = operand;
     plan.window.tile = cast<RankedTensorType>(operand.getType());
-    return planSwizzle(plan);
+    Reason reason = planSwizzle(plan);
+    if (reason && !plan.isViewTransposed)
+      *reason += "; compute the transpose of the tile before the loop, and use "
+                 "triton_xla.transpose of it as the operand";
+    return reason;
   }
   auto extract = operand.getDefiningOp<triton_xla::ExtractOp>();
   if (!extract)
@@ -214,6 +221,14 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
     return std::string("the fill value of triton_xla.extract is not zero; TMA "
                        "fills with zeros");
   return planTMAWindow(Window::of(extract), plan);
+}
+
+static std::string describeRefusal(StringRef name, const TensorWindow &plan) {
+  return llvm::formatv(plan.stored
+                           ? "operand {0} cannot be stored to shared memory: "
+                           : "TMA cannot load operand {0}: ",
+                       name)
+      .str();
 }
 
 Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
@@ -250,22 +265,25 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
       is16Bit && isComputed(dot.getLhs()) && !isInvariant(dot, dot.getLhs());
   if (!isInRegisters)
     if (Reason reason = planOperand(dot, dot.getLhs(), plan.lhs.emplace()))
-      return "TMA cannot load operand A: " + *reason;
+      return describeRefusal("A", *plan.lhs) + *reason;
   if (Reason reason = planOperand(dot, dot.getRhs(), plan.rhs))
-    return "TMA cannot load operand B: " + *reason;
+    return describeRefusal("B", plan.rhs) + *reason;
   // K is the last dimension of A and the first of B.
+  auto refuse = [&](StringRef name, StringRef help) {
+    return llvm::formatv("operand {0} is not contiguous along K, which wgmma "
+                         "requires for elements of type {1}; {2}",
+                         name, element, help)
+        .str();
+  };
   if (!is16Bit && plan.lhs->isOperandTransposed())
-    return llvm::formatv(
-               "operand A is not contiguous along K, which wgmma requires for "
-               "elements of type {0}; store A in row-major order",
-               element)
-        .str();
+    return refuse("A", plan.lhs->stored
+                           ? "use a tile without triton_xla.transpose"
+                           : "store A in row-major order");
   if (!is16Bit && !plan.rhs.isOperandTransposed())
-    return llvm::formatv(
-               "operand B is not contiguous along K, which wgmma requires for "
-               "elements of type {0}; store B in column-major order",
-               element)
-        .str();
+    return refuse("B", plan.rhs.stored
+                           ? "use triton_xla.transpose of a tile with N rows "
+                             "and K columns"
+                           : "store B in column-major order");
   return std::nullopt;
 }
 

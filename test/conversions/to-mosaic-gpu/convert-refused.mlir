@@ -29,6 +29,16 @@ triton_xla.entry_func @dim(%x: memref<?x8xf32>, %y: memref<1xindex>, %tile: inde
 
 // -----
 
+// The type of the argument changes before.
+triton_xla.entry_func @atomic(%x: memref<8xi1>, %v: i1, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{'memref.atomic_rmw' op is not a primitive op of the tile level}}
+  %old = memref.atomic_rmw assign %v, %x[%c0] : (i1, memref<8xi1>) -> i1
+  triton_xla.return
+}
+
+// -----
+
 triton_xla.entry_func @element(%x: memref<8xf32>, %tile: index) tiles 1 {
   %c2 = arith.constant 2 : index
   %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>

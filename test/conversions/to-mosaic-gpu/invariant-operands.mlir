@@ -1,6 +1,7 @@
 // Loop-invariant operands of wgmma: one store to shared memory, before the loop
 // RUN: smalti-opt %s -smalti-expand-tile-ops -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file -o %t.mlir --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: FileCheck %s < %t.mlir
+// RUN: smalti-opt %s -smalti-expand-tile-ops -convert-triton-xla-to-mosaic-gpu='target=sm_90a copies=async' -split-input-file -o /dev/null --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefix=ASYNC
 
 // REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A stored to shared memory once, TMA load of B, 8192 B
 // REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A in registers, TMA load of B, 8192 B
@@ -39,6 +40,8 @@ triton_xla.entry_func @attention(%q: memref<128x64xf16>, %k: memref<128x64xf16>,
 // -----
 
 // Dots without TMA loads do not have an mbarrier. The loop has a transposed view of B.
+// ASYNC-COUNT-2: Function=powers | Remark="asynchronous copy not used: copies=async is requested, but wgmma is used, whose operands TMA copies; use matmul=mma"
+// ASYNC: Function=powers | Remark="dot lowered to wgmma
 // REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A stored to shared memory once, B stored to shared memory once, 0 B
 // CHECK-LABEL: gpu.func @powers
 // CHECK-NOT: mosaic_gpu.initialize_barrier
@@ -62,5 +65,87 @@ triton_xla.entry_func @powers(%a: memref<64x64xf8E4M3FN>, %b: memref<64x64xf8E4M
     scf.yield %next : tensor<64x64xf32>
   }
   triton_xla.insert %sum into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
+  triton_xla.return
+}
+
+// -----
+
+// The limit of 256 rows is that of TMA only.
+// REMARK: dot lowered to wgmma: 512x32x32 on 2 warpgroups; A stored to shared memory once, TMA load of B, 2048 B
+// CHECK-LABEL: gpu.func @many_rows
+// CHECK: mosaic_gpu.wgmma accumulator({{.*}}) a(%{{.*}} : memref<512x32xf16
+triton_xla.entry_func @many_rows(%a: memref<512x32xf32>, %b: memref<64x32xf16>, %c: memref<512x32xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<512x32xf32>
+  %wide = triton_xla.extract %a[0, 0] [512, 32] [1, 1] : memref<512x32xf32> to tensor<512x32xf32>
+  %at = arith.truncf %wide : tensor<512x32xf32> to tensor<512x32xf16>
+  %sum = scf.for %i = %c0 to %c64 step %c32 iter_args(%acc = %zero) -> (tensor<512x32xf32>) {
+    %bt = triton_xla.extract %b[%i, 0] [32, 32] [1, 1] : memref<64x32xf16> to tensor<32x32xf16>
+    %next = triton_xla.dot %at, %bt, %acc : tensor<512x32xf16>, tensor<32x32xf16> -> tensor<512x32xf32>
+    scf.yield %next : tensor<512x32xf32>
+  }
+  triton_xla.insert %sum into %c[0, 0] [512, 32] [1, 1] : tensor<512x32xf32> into memref<512x32xf32>
+  triton_xla.return
+}
+
+// -----
+
+// REMARK: wgmma not used: operand B cannot be stored to shared memory: rows of the tile have 16 B, which is not a multiple of 32 B; compute the transpose of the tile before the loop, and use triton_xla.transpose of it as the operand
+// CHECK-LABEL: gpu.func @narrow_rows
+triton_xla.entry_func @narrow_rows(%a: memref<64x64xf16>, %b: memref<32x8xf16>, %c: memref<64x8xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %bt = triton_xla.extract %b[0, 0] [32, 8] [1, 1] : memref<32x8xf16> to tensor<32x8xf16>
+  %sum = scf.for %i = %c0 to %c64 step %c32 iter_args(%acc = %zero) -> (tensor<64x8xf32>) {
+    %at = triton_xla.extract %a[0, %i] [64, 32] [1, 1] : memref<64x64xf16> to tensor<64x32xf16>
+    %next = triton_xla.dot %at, %bt, %acc : tensor<64x32xf16>, tensor<32x8xf16> -> tensor<64x8xf32>
+    scf.yield %next : tensor<64x8xf32>
+  }
+  triton_xla.insert %sum into %c[0, 0] [64, 8] [1, 1] : tensor<64x8xf32> into memref<64x8xf32>
+  triton_xla.return
+}
+
+// -----
+
+// REMARK: wgmma not used: operand B is not contiguous along K, which wgmma requires for elements of type f8E4M3FN; use triton_xla.transpose of a tile with N rows and K columns
+// CHECK-LABEL: gpu.func @rows_of_b
+triton_xla.entry_func @rows_of_b(%a: memref<64x64xf8E4M3FN>, %b: memref<32x64xf8E4M3FN>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %bt = triton_xla.extract %b[0, 0] [32, 64] [1, 1] : memref<32x64xf8E4M3FN> to tensor<32x64xf8E4M3FN>
+  %sum = scf.for %i = %c0 to %c64 step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    %at = triton_xla.extract %a[0, %i] [64, 32] [1, 1] : memref<64x64xf8E4M3FN> to tensor<64x32xf8E4M3FN>
+    %next = triton_xla.dot %at, %bt, %acc : tensor<64x32xf8E4M3FN>, tensor<32x64xf8E4M3FN> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  triton_xla.insert %sum into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
+  triton_xla.return
+}
+
+// -----
+
+// Operand A in registers is not transposed.
+// REMARK: wgmma not used: TMA cannot load operand A: the operand is computed in registers, not the direct result of triton_xla.extract
+// CHECK-LABEL: gpu.func @computed_transpose
+triton_xla.entry_func @computed_transpose(%a: memref<64x64xf16>, %b: memref<64x32xf16>, %c: memref<64x32xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %sum = scf.for %i = %c0 to %c2 step %c1 iter_args(%acc = %zero) -> (tensor<64x32xf32>) {
+    %a0 = triton_xla.extract %a[%i, 0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+    %a1 = arith.addf %a0, %a0 : tensor<64x64xf16>
+    %at = triton_xla.transpose %a1 [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
+    %bt = triton_xla.extract %b[0, 0] [64, 32] [1, 1] : memref<64x32xf16> to tensor<64x32xf16>
+    %next = triton_xla.dot %at, %bt, %acc : tensor<64x64xf16>, tensor<64x32xf16> -> tensor<64x32xf32>
+    scf.yield %next : tensor<64x32xf32>
+  }
+  triton_xla.insert %sum into %c[0, 0] [64, 32] [1, 1] : tensor<64x32xf32> into memref<64x32xf32>
   triton_xla.return
 }

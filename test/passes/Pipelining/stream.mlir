@@ -121,3 +121,21 @@ func.func @reads_before_and_writes_after(%a: memref<500x300xf16>, %c: memref<64x
   vector.transfer_write %sum, %c[%c0, %c32] : vector<64x32xf16>, memref<64x96xf16>
   return
 }
+
+// Without stores to shared memory, the reads follow the computation.
+// THREE-LABEL: func.func @registers(
+// THREE:         scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[NOW:.*]] = %{{.*}}, %[[SOON:.*]] = %{{.*}}) -> (f32, f32, f32)
+// THREE-NEXT:      %[[SUM:.*]] = arith.addf %[[ACC]], %[[NOW]]
+// THREE:           %[[READ:.*]] = memref.load
+// THREE-NEXT:      scf.yield %[[SUM]], %[[SOON]], %[[READ]]
+func.func @registers(%a: memref<64xf32>, %b: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}

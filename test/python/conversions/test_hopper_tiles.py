@@ -280,6 +280,34 @@ def test_operands_from_outside_the_loop(case: str, options: dict[str, Any]) -> N
     program.check(emulation=Emulation(copies="early"))
 
 
+@pytest.mark.parametrize("m, k, outside", [(512, 32, "a"), (64, 512, "b")])
+def test_stored_operands_have_more_rows_than_tma_copies(m: int, k: int, outside: str) -> None:
+    loads = {
+        name: f"%{name}t = triton_xla.extract %{name}[{'%c0' if name == outside else '%i'}, 0] [{rows}, {columns}] [1, 1]"
+        f" : memref<{rows}x{columns}xf16> to tensor<{rows}x{columns}xf16>"
+        for name, rows, columns in (("a", m, k), ("b", k, 32))
+    }
+    before = loads.pop(outside)
+    (inside,) = loads.values()
+    check(f"""
+triton_xla.entry_func @many_rows(%a: memref<{m}x{k}xf16>, %b: memref<{k}x32xf16>, %c: memref<{m}x32xf32>,
+                                 %tile: index) tiles 1 {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant dense<0.0> : tensor<{m}x32xf32>
+  {before}
+  %sum = scf.for %i = %c0 to %c2 step %c1 iter_args(%acc = %zero) -> (tensor<{m}x32xf32>) {{
+    {inside}
+    %next = triton_xla.dot %at, %bt, %acc : tensor<{m}x{k}xf16>, tensor<{k}x32xf16> -> tensor<{m}x32xf32>
+    scf.yield %next : tensor<{m}x32xf32>
+  }}
+  triton_xla.insert %sum into %c[0, 0] [{m}, 32] [1, 1] : tensor<{m}x32xf32> into memref<{m}x32xf32>
+  triton_xla.return
+}}
+""")
+
+
 EIGHT_BITS = ("f8E4M3FN", "f8E5M2", "i8")
 
 

@@ -63,6 +63,7 @@ def test_three_stages_wait_after_the_mmas(target: str) -> None:
     order = kinds(loop_body(assembly(target, "rows of 16 bytes", (128, 128, 32), copies="registers", stages=3)))
     # LLVM unrolls some of the loops.
     iterations = [list(run) for is_barrier, run in itertools.groupby(order, "barrier".__eq__) if not is_barrier]
+    assert iterations
     for iteration in iterations:
         after = iteration[len(iteration) - iteration[::-1].index("mma") :]
         for kind in ("wait", "store", "load"):
