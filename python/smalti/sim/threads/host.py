@@ -106,6 +106,10 @@ class HostRun:
     def uniform(self, value: Any) -> int:
         return int(value)
 
+    def require_uniform(self, value: Any, message: str, site: Any) -> int:
+        _ = message, site
+        return int(value)
+
 
 Step = Callable[[Any], Any]
 
