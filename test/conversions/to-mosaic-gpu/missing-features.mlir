@@ -1,7 +1,7 @@
 // Options that request instructions which the chip does not have: the remark names the request, the chip and what is used.
 // RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu='target=gfx1100 copies=async matmul=wgmma' -o %t --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefixes=CHECK,COPIES
 // RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu='target=sm_80 copies=async matmul=wgmma' -o %t --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s
-// Without requests, there are no remarks.
+// A kernel without requests does not have remarks.
 // RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=gfx1100 -o %t --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefix=NONE
 
 // COPIES-COUNT-2: asynchronous copy not used: copies=async is requested, but gfx1100 does not have asynchronous copies; loads to registers are used

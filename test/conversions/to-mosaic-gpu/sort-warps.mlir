@@ -1,4 +1,4 @@
-// A kernel with a reduction has one warp if its tiles are small, but not if a sort moves elements many times.
+// Warps of kernels with a reduction and a sort: one warp if tiles are small, more if a sort moves elements many times.
 // RUN: smalti-opt %s -smalti-compile='target=sm_80 stop-after=mosaic' | FileCheck %s
 
 // CHECK-LABEL: gpu.func @row(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The quotients of smalti-share-reciprocals are correctly rounded, for each divisor and each dividend that could fail.
+"""Quotients of smalti-share-reciprocals: each divisor, and each dividend whose rounding could fail.
 
     tools/dev fuzz grids test/python/conversions/test_shared_reciprocals.py
 
@@ -48,10 +48,10 @@ def hard_pairs(divisors: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """a * b + c of f32, rounded once."""
-    product = a.astype(np.float64) * b  # Exact.
-    total = product + c
-    rest = total - product
-    error = (product - (total - rest)) + (c - rest)
+    exact = a.astype(np.float64) * b
+    total = exact + c
+    rest = total - exact
+    error = (exact - (total - rest)) + (c - rest)
     # Rounded to odd, so that the second rounding is right.
     bits = total.view(np.int64)
     step = np.where((error != 0) & (bits & 1 == 0), np.where((error > 0) == (total > 0), 1, -1), 0)
