@@ -18,9 +18,9 @@ addCarriedValues(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
   mlir::DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
   // This cannot fail.
   auto result = mlir::cast<mlir::scf::ForOp>(
-      *loop.replaceWithAdditionalYields(
-               rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
-               yieldNew)
+      *loop.replaceWithAdditionalYields(rewriter, inits,
+                                        /*replaceInitOperandUsesInLoop=*/false,
+                                        yieldNew)
            ->getOperation());
   result->setDiscardableAttrs(attributes);
   return result;

@@ -9,8 +9,8 @@
 namespace smalti {
 
 /// The type of an element in memory: i64 for index, the next integer of 8, 16,
-/// 32 or 64 bits for other integers, i8 for floats that are not whole bytes, and
-/// otherwise the type itself.
+/// 32 or 64 bits for other integers, i8 for floats that are not whole bytes,
+/// and otherwise the type itself.
 mlir::Type getBufferElement(mlir::Type element);
 
 /// Whether an argument of the kernel has a type that the conversion changes:

@@ -128,7 +128,7 @@ func.func @reads_before_and_writes_after(%a: memref<500x300xf16>, %c: memref<64x
 // THREE-NEXT:      %[[SUM:.*]] = arith.addf %[[ACC]], %[[NOW]]
 // THREE:           %[[READ:.*]] = memref.load
 // THREE-NEXT:      scf.yield %[[SUM]], %[[SOON]], %[[READ]]
-func.func @registers(%a: memref<64xf32>, %b: memref<64xf32>, %init: f32) -> f32 {
+func.func @registers(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
