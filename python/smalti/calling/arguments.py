@@ -128,7 +128,7 @@ class Entry:
         LaunchError if the number of tiles is not supported."""
         if not self.grid:
             return (self.num_tiles,)
-        sizes = []
+        sizes: list[int] = []
         for terms in self.grid:
             size = 1
             for argument, dimension, number in terms:

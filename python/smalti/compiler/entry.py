@@ -248,7 +248,7 @@ def _dynamic_grid(operation: Any) -> tuple[tuple[tuple[int, int, int], ...], ...
     """The terms of the number of tiles, if it depends on arguments; see `Entry.grid`."""
     if "dynamic_grid" not in operation.attributes:
         return ()
-    grid = []
+    grid: list[tuple[tuple[int, int, int], ...]] = []
     for dimension in ir.ArrayAttr(operation.attributes["dynamic_grid"]):
         numbers = [int(number) for number in ir.DenseI64ArrayAttr(dimension)]
         grid.append(tuple(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)))

@@ -193,9 +193,7 @@ def _apply(operation: Any, frozen: Any, walk: bool, config: Any, raised: Sequenc
             rewrite.apply_patterns_and_fold_greedily(operation, frozen, config)
     except RuntimeError as error:
         if not raised:
-            raise PipelineError(
-                f"the patterns did not reach a fixed point: {error}"
-            ) from None
+            raise PipelineError(f"the patterns did not reach a fixed point: {error}") from None
     if raised:
         raise raised[0]
 

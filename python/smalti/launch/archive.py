@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .. import dtypes, targets, toolchain
 from ..calling.arguments import Argument, Entry
@@ -165,11 +165,12 @@ class _Reader:
         def read(value: Any, level: int) -> Any:
             if not isinstance(value, list):
                 raise _Damaged(f"{self._where}.{name} is not a nested array of integers")
+            items = cast("list[Any]", value)
             if level:
-                return tuple(read(item, level - 1) for item in value)
-            if any(type(item) is not int for item in value):
+                return tuple(read(item, level - 1) for item in items)
+            if any(type(item) is not int for item in items):
                 raise _Damaged(f"{self._where}.{name} is not a nested array of integers")
-            return tuple(value)
+            return tuple(items)
 
         return read(self._value.get(name), depth)
 
@@ -282,10 +283,9 @@ def _grid(facts: _Reader, arguments: Sequence[Argument]) -> tuple[tuple[tuple[in
             argument, axis, _ = term
             if argument < 0:
                 continue
-            shape = arguments[argument].shape
-            if not (
-                -1 < axis < len(shape) if shape is not None else axis == -1 and arguments[argument].dtype.kind in "iu"
-            ):
+            described = arguments[int(argument)]
+            shape = described.shape
+            if not (-1 < axis < len(shape) if shape is not None else axis == -1 and described.dtype.kind in "iu"):
                 raise _Damaged(f"the grid has the term {term!r}, which does not match argument {argument}")
     return grid
 
@@ -295,7 +295,7 @@ def _argument(index: int, item: _Reader) -> Argument:
     if element is None:
         raise _Damaged(f"the element type of argument {index} is {item.text('element')}, which is not supported")
     shape = strides = None
-    dynamic = {name: item.numbers(name) for name in _DYNAMIC if item.has(name)}
+    dynamic: dict[str, Any] = {name: item.numbers(name) for name in _DYNAMIC if item.has(name)}
     if item.has("shape") and dynamic:
         shape = item.sizes("shape", item.length("shape"))
         strides = item.sizes("strides", len(shape))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -88,11 +88,15 @@ HANDLERS["arith.negf"] = exact_float(np.negative)
 
 def maximum(a: Any, b: Any) -> Any:
     """The larger value, with -0 below +0, which numpy does not order."""
-    return np.where((a == 0) & (b == 0), a + b, np.maximum(a, b))
+    return cast(Any, np.where((a == 0) & (b == 0), a + b, np.maximum(a, b)))
+
+
+def _minimum(a: Any, b: Any) -> Any:
+    return -maximum(-a, -b)
 
 
 HANDLERS["arith.maximumf"] = exact_float(maximum)
-HANDLERS["arith.minimumf"] = exact_float(lambda a, b: -maximum(-a, -b))
+HANDLERS["arith.minimumf"] = exact_float(_minimum)
 HANDLERS["arith.maxnumf"] = exact_float(np.fmax)
 HANDLERS["arith.minnumf"] = exact_float(np.fmin)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -165,7 +165,7 @@ def dense(stored: np.ndarray, metadata: np.ndarray, bits: int, form: str) -> tup
     else:
         pairs = np.stack([nibbles & 3, nibbles >> 2], axis=-1)
         positions = (pairs[..., None] * run + np.arange(run)).reshape(rows, groups, kept)
-    columns = (np.arange(groups)[:, None] * group + positions).reshape(rows, -1)
+    columns = cast(Any, np.arange(groups)[:, None] * group + positions).reshape(rows, -1)
     values, mask = np.zeros((rows, groups * group)), np.zeros((rows, groups * group), bool)
     np.put_along_axis(values, columns, stored, 1)
     np.put_along_axis(mask, columns, True, 1)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -122,7 +122,7 @@ _ANY_ORDER: ContextVar[bool] = ContextVar("_ANY_ORDER", default=False)
 
 
 @contextmanager
-def any_order() -> Iterator[None]:
+def any_order() -> Generator[None, None, None]:
     """In this context, a target may apply the operations in another order, so that it rounds other f64 numbers than numpy."""
     token = _ANY_ORDER.set(True)
     try:
@@ -147,7 +147,7 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
 
     `exact` means that all targets round the operation correctly: a result of exact operands that `ty` represents is exact.
     """
-    data = np.asarray(data, np.float64)
+    data = cast(Any, np.asarray(data, np.float64))
     propagated: Any = np.zeros(data.shape) if error is None else np.broadcast_to(error, data.shape)
     largest, smallest = largest_finite(ty), smallest_normal(ty)
     with np.errstate(all="ignore"):
@@ -158,10 +158,10 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
                 # The type does not have a zero, and a negative number becomes NaN.
                 may_be_either = (propagated > 0) & (np.abs(data) <= propagated)
                 propagated = np.where(may_be_either, np.inf, propagated)
-                data = np.where(may_be_either | (data >= 0), np.maximum(data, 2.0**-127), data)
+                data = cast(Any, np.where(may_be_either | (data >= 0), np.maximum(data, 2.0**-127), data))
             elif ty.mlir in _WITHOUT_NAN:
-                data = np.where(np.isnan(data), largest, data)
-        stored = data.astype(ty.numpy).astype(np.float64)
+                data = cast(Any, np.where(np.isnan(data), largest, data))
+        stored: Any = data.astype(ty.numpy).astype(np.float64)
         # Half the distance of two numbers: normal ones, or subnormal ones.
         lost: Any = ty.rounding * np.maximum(np.abs(data), smallest)
         if ty.bits == 64:
