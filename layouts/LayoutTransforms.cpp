@@ -344,7 +344,7 @@ ValueOr<TiledLayout> TiledLayout::reshape(ArrayRef<int64_t> sourceShape,
     return Result::none(*reason);
   if (targetShape.empty() ||
       llvm::any_of(targetShape, [](int64_t size) { return size <= 0; }))
-    return Result::none("sizes must be positive, but found " +
+    return Result::none("the sizes of the new shape must be positive, but found " +
                         listText(targetShape));
   if (numElements(sourceShape) != numElements(targetShape))
     return Result::none("shapes " + listText(sourceShape) + " and " +

@@ -42,8 +42,8 @@ inline void checkScaledOperand(const Call &call, int operand, int format,
              format);
   if (int(call.bytes(operand)) * 8 < elements * bitsOfFormat(format))
     failLane(call, 0,
-             "matrix operand format %d requires more than the %u bytes per "
-             "lane that the operand has",
+             "matrix operand of format %d has %u bytes per lane, which is too few "
+             "for its elements; pass a wider operand or a format of fewer bits",
              format, call.bytes(operand));
 }
 

@@ -86,11 +86,12 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
   if (failed(checkLegality(entry, targets::lookup("cpu"))))
     return failure();
   if (entry.getDynamicGrid() && entry.getTileIds().size() != 1)
-    return entry.emitError("the number of tiles depends on arguments, and the "
-                           "grid has ")
+    return entry.emitError("the grid has ")
            << entry.getTileIds().size()
-           << " dimensions; run smalti-expand-tile-ops before this conversion, "
-              "which reduces it to one";
+           << " dimensions; a number of tiles that depends on arguments "
+              "requires "
+              "one dimension: run smalti-expand-tile-ops before this "
+              "conversion";
   WalkResult result = entry.getBody().walk([&](Operation *op) -> WalkResult {
     bool isDerived = isa<DotScaledOp, SparseDotOp>(op) ||
                      (entry.getDynamicGrid() && isa<NumTilesOp>(op));

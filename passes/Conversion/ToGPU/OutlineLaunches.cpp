@@ -275,9 +275,10 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (!isa<MemRefType>(value.getType()))
       return launch.emitOpError()
              << "uses a value of type " << value.getType()
-             << " that is defined outside; only constants, memrefs of the "
-                "function's pointer array and arrays of tensor maps are "
-                "supported";
+             << " that is defined outside of the launch; only constants, "
+                "memrefs that the function reads from its array of pointers, "
+                "and arrays of tensor maps are supported: compute the value in "
+                "the launch";
     std::string why;
     std::optional<int64_t> entry = getEntryOfMemRef(value, func, why);
     if (!entry)

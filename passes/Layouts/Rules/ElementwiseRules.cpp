@@ -58,7 +58,7 @@ struct PoisonRule {
   static LogicalResult derive(ub::PoisonOp op, ConstraintSystem &system) {
     system.assign(
         system.create(op.getResult()), system.getLayouts().splat(),
-        "the elements of the vector are undefined, so they may be equal");
+        "all elements of the vector are undefined, so they are one value");
     return success();
   }
 };

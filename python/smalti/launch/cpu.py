@@ -97,7 +97,7 @@ class CpuLauncher:
         for argument in self._arguments:
             if not argument.is_memref and not calls.can_be_passed(argument):
                 raise LaunchError(
-                    f"{argument}: scalar arguments of this type are not supported on the CPU; pass a memref of one element"
+                    f"{argument}: scalar arguments of this type are not supported on the CPU; declare a memref of one element instead, and pass an array"
                 )
         self._layout = calls.ParameterLayout(kernel.arguments)
         libraries = [

@@ -46,7 +46,7 @@ def check_scalars_and_layouts(kernel: CompiledCode) -> None:
             )
         if not argument.is_memref and not calls.can_be_passed(argument):
             raise LaunchError(
-                f"{argument}: scalar arguments of this type are not supported on GPUs; pass a memref of one element"
+                f"{argument}: scalar arguments of this type are not supported on GPUs; declare a memref of one element instead, and pass an array"
             )
 
 

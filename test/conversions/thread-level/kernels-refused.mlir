@@ -3,7 +3,7 @@
 gpu.module @kernels {
   gpu.func @too_large(%to: memref<64xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-error @below {{'mosaic_gpu.slice_smem' op ends at byte 400000; a block on sm_80 has at most 166912 bytes of shared memory}}
+    // expected-error @below {{'mosaic_gpu.slice_smem' op ends at byte 400000 of shared memory; a block on sm_80 has at most 166912 bytes}}
     %x = mosaic_gpu.slice_smem 0 : memref<100000xf32, #gpu.address_space<workgroup>>
     %v = memref.load %x[%c0] : memref<100000xf32, #gpu.address_space<workgroup>>
     memref.store %v, %to[%c0] : memref<64xf32>

@@ -24,7 +24,7 @@ triton_xla.entry_func @not_primitive(%tile: index) tiles 1 {
 
 // -----
 
-// expected-error@+1 {{the number of tiles depends on arguments, and the grid has 2 dimensions; run smalti-expand-tile-ops before this conversion, which reduces it to one}}
+// expected-error@+1 {{the grid has 2 dimensions; a number of tiles that depends on arguments requires one dimension: run smalti-expand-tile-ops before this conversion}}
 triton_xla.entry_func @grid(%x: memref<?xf32>, %i: index, %j: index) tiles [size(%x, 0), 2] {
   triton_xla.return
 }

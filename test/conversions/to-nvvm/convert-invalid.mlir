@@ -126,7 +126,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @slice() kernel attributes {known_block_size = array<i32: 64, 1, 1>, smalti.shared_memory_bytes = 128 : i64} {
-    // expected-error @below {{ends at byte 256; the kernel has 128 bytes of shared memory}}
+    // expected-error @below {{ends at byte 256 of shared memory; the kernel has 128 bytes}}
     %m = mosaic_gpu.slice_smem 0 : memref<64xf32, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -136,7 +136,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @too_much() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{ends at byte 1048576; a block on sm_90a has at most 232448 bytes of shared memory}}
+    // expected-error @below {{ends at byte 1048576 of shared memory; a block on sm_90a has at most 232448 bytes}}
     %m = mosaic_gpu.slice_smem 0 : memref<262144xf32, #gpu.address_space<workgroup>>
     gpu.return
   }

@@ -83,13 +83,15 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
   auto total =
       plan.func->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes);
   if (total && end > total.getInt())
-    return op.emitOpError() << "ends at byte " << end << "; the kernel has "
-                            << total.getInt() << " bytes of shared memory";
+    return op.emitOpError()
+           << "ends at byte " << end << " of shared memory; the kernel has "
+           << total.getInt() << " bytes";
   int64_t limit = target.sharedMemoryPerBlock;
   if (end > limit)
     return op.emitOpError()
-           << "ends at byte " << end << "; a block on " << target.name
-           << " has at most " << limit << " bytes of shared memory";
+           << "ends at byte " << end << " of shared memory; a block on "
+           << target.name << " has at most " << limit
+           << " bytes: use smaller tiles or fewer buffers";
   plan.sharedMemoryBytes =
       std::max(plan.sharedMemoryBytes, total ? total.getInt() : end);
   if (auto alignment = plan.func->getAttrOfType<IntegerAttr>(

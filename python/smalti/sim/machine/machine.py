@@ -383,7 +383,7 @@ class Group(Agent):
         besides = self.leader if owner == self.elected() else self.own if owner == TENSOR else {}
         written = self.machine.checker.access(memory, now, self.known, besides, alike)
         if not written and not write and memory.buffer.shared:
-            hint = "write all of these bytes before the read, and order the write before it"
+            hint = "write all of these bytes before the read, and synchronize the two, for example with a barrier"
             message = f"{what} reads {memory.describe()}; some of these bytes are uninitialized"
             self.report("uninitialized", message, site, hint=hint)
         return True

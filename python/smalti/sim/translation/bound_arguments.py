@@ -192,8 +192,8 @@ def _lies_so(bound: BoundArgument, others: Sequence[Parameter]) -> None:
         if size > 1 and wanted * bound.array.itemsize != by:
             raise LaunchError(
                 f"{bound.parameter} shares memory with {others[0]}, and the stride of its dimension {dimension} is "
-                f"{by} B; the "
-                f"type requires {wanted * bound.array.itemsize} B"
+                f"{by} B; the type requires {wanted * bound.array.itemsize} B. Arrays that share memory are not copied: "
+                "pass an array with the strides of the type"
             )
 
 

@@ -344,7 +344,7 @@ class Accesses(Warps):
                 message,
                 site,
                 lane,
-                hint="write all of these bytes before the read, and order the write before it",
+                hint="write all of these bytes before the read, and synchronize the two, for example with a barrier",
             )
         return several
 
