@@ -136,7 +136,7 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
            "e.g. `depth=4`">,
     TargetOption<>,
     Option<"ifItPays", "if-it-pays", "bool", "false",
-           "Apply the pass only if it is estimated to be faster, and only to kernels in which a `mosaic_gpu.wgmma` has the attribute `smalti.synchronous` (it is waited for at once), e.g. `if-it-pays=true`">,
+           "Apply the pass only if it is estimated to be faster, and only to kernels in which a `mosaic_gpu.wgmma` has the attribute `smalti.synchronous` (a wait follows it), e.g. `if-it-pays=true`">,
     StrictOption<"A kernel that is not specialized">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",

@@ -41,7 +41,7 @@ def test_dynamic_strided_aligned_and_scalar_arguments() -> None:
 def test_a_size_is_read() -> None:
     (argument,) = describe(
         "triton_xla.entry_func @f(%a: memref<?xf32>, %tile: index) tiles 1 {\n  %c0 = arith.constant 0 : index\n"
-        "  %n = memref.dim %a, %c0 : memref<?xf32>\n  triton_xla.print \"n\" %n : index\n  triton_xla.return\n}\n"
+        '  %n = memref.dim %a, %c0 : memref<?xf32>\n  triton_xla.print "n" %n : index\n  triton_xla.return\n}\n'
     ).arguments
     assert (argument.reads, argument.writes) == (True, False)
 

@@ -11,7 +11,7 @@ import pytest
 
 CAUGHT_BY = {
     "sm_80-async": {"numbers": 6, "numbers, race": 5, "race": 25},
-    "sm_80-sync": {"numbers": 4, "numbers, race": 11},
+    "sm_80-sync": {"numbers": 4, "numbers, race": 14},
     "gfx90a-sync": {"numbers": 4, "numbers, race": 14, "": 10},
     "gfx1200-sync": {"numbers": 4, "numbers, race": 18, "deadlock": 1, "": 10},
 }

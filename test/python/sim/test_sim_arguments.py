@@ -290,7 +290,10 @@ BAD = {
     "nothing": ((None, Y), "argument 0 "),
     "ragged": (([[1], [2, 3]], Y), "argument 0 .*: list is not an array"),
     "broken": ((_NoArray(), Y), "argument 0 .* is not an array: the device is gone"),
-    "one element": ((X, as_strided(Y, strides=(0, 4))), r"argument 1 .* along dimension 0 share one address \(stride 0\)"),
+    "one element": (
+        (X, as_strided(Y, strides=(0, 4))),
+        r"argument 1 .* along dimension 0 share one address \(stride 0\)",
+    ),
 }
 ROWS = """
     %c0 = arith.constant 0 : index

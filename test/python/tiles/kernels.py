@@ -158,8 +158,8 @@ for _order in (_ORDER, _ORDER_OF_BFLOATS):
                     dict.fromkeys(t for o in (_ORDER, _ORDER_OF_BFLOATS) if _wide in o for t in o[o.index(_wide) + 1 :])
                 )
                 _add(f"arith.extf to {_wide}", _narrower, _conversion("arith.extf", _wide))
-_add("arith.truncf to f4E2M1FN", FLOATS, _conversion("arith.truncf", "f4E2M1FN"))
-_add("arith.extf to f8E5M2", ("f4E2M1FN",), _conversion("arith.extf", "f8E5M2"))
+_add("arith.truncf to f4E2M1FN", FLOATS, _conversion("arith.truncf", "f4E2M1FN"), extents=("aligned",))
+_add("arith.extf to f8E5M2", ("f4E2M1FN",), _conversion("arith.extf", "f8E5M2"), extents=("aligned",))
 for _name in ARITHMETIC_FLOATS:
     _add(f"arith.sitofp to {_name}", INTEGERS[:-1], _conversion("arith.sitofp", _name))
     _add(f"arith.uitofp to {_name}", (*INTEGERS[:-1], "i1"), _conversion("arith.uitofp", _name))

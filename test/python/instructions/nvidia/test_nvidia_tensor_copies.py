@@ -493,7 +493,7 @@ WRONG = [
     (F32, (8, 16), {"element_strides": (9, 1)}, "element_strides"),
     (F32, (8, 16), {"element_strides": (1, 2)}, "innermost dimension is 2; it must be 1"),
     (F32, (8, 16), {"oob_fill": "ones"}, "the fill is 'ones'"),
-    (F32.astype(np.int32), (8, 16), {"oob_fill": "nan"}, "does not support"),
+    (F32.astype(np.int32), (8, 16), {"oob_fill": "nan"}, "do not have NaN"),
     (F32.T, (8, 8), {}, "must be contiguous"),
     (np.zeros((8, 5), np.float32), (8, 4), {}, "multiples of 16 B"),
     (np.zeros((1,) * 6, np.float32), (1,) * 6, {}, "dimensions"),

@@ -62,11 +62,13 @@ def wgmmas() -> dict[tuple[str, ...], dict[str, Any]]:
 
 
 def test_every_assembly_text_of_the_conversions_is_supported() -> None:
-    """All texts in one function: what the simulator does not know would be an error that names it."""
+    """All texts in one function: what the simulator does not know would be an error that names it. Accesses with cache
+    hints are plain accesses in simulated code, which ends before smalti-lower-cache-hints."""
+    rows = [row for row in table() if "with a" not in row["instruction"]]
     words = {"h": "i16", "r": "i32", "l": "i64", "f": "f32", "d": "f64"}
     lines = [f"%{letter} = llvm.mlir.poison : {ty}" for letter, ty in words.items()]
     lines += ["%q = llvm.mlir.zero : !llvm.ptr<7>"]
-    for number, row in enumerate(table()):
+    for number, row in enumerate(rows):
         is_wgmma = row["instruction"] == "wgmma.mma_async"
         # Addresses in the shared memory of a cluster are pointers.
         letters = row["read"] if is_wgmma else row["read"].replace("l", "q")
@@ -81,7 +83,7 @@ def test_every_assembly_text_of_the_conversions_is_supported() -> None:
             f'{name}llvm.inline_asm has_side_effects "{text}", "{",".join(constraints)}" {", ".join(values)} '
             f": ({', '.join(types)}) -> {result}".replace(" -> !llvm.void", " -> ()")
         )
-    assert len(table()) == len(lines) - len(words) - 1 > 500
+    assert len(rows) == len(lines) - len(words) - 1 > 500
     made = sim.simulate(kernel("%o: memref<1xf32>", lines), "sim:sm_90a")
     assert made.module is not None
     with pytest.raises(CompileError) as caught:

@@ -353,7 +353,7 @@ def test_unsupported_4_bit_operands_are_refused() -> None:
             .replace(
                 "i1, memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>, memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>)", "i1)"
             ),
-            "with 0 scales",
+            "has 0 scale operands",
         ),
     ):
         with pytest.raises(CompileError) as caught:
