@@ -389,7 +389,7 @@ Value TileEmitter::loadConstant(Location loc, DenseElementsAttr elements,
 
 void TileEmitter::emitPrint(triton_xla::PrintOp op) {
   Location loc = op.getLoc();
-  // Braces are placeholders in the format.
+  // The op prints the value in place of the braces.
   std::string format = (op.getText() + " {}").str();
   auto print = [&](Value value, Attribute layout) {
     // printf does not support floats of at most 8 bits.
