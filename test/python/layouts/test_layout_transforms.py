@@ -214,7 +214,7 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
             "dimension 0 of size 48 cuts across the 8 parts into which the layout splits dimension 0 of shape [64, 24]; "
             "use a size that divides these parts evenly",
         ),
-        ([64, 8], [512, 0], "sizes must be positive, but found [512, 0]"),
+        ([64, 8], [512, 0], "the sizes of the new shape must be positive, but found [512, 0]"),
         ([60, 8], [480], "shape [60, 8] is not a multiple of the tile [64, 8]"),
     ],
 )
