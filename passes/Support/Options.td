@@ -21,15 +21,11 @@ class AutoOrNumberOption<string name, string arg, string default, string desc>
 
 def NumWarpsOption
     : AutoOrNumberOption<"numWarps", "num-warps", "::smalti::AutoOrNumber()",
-                         "Warps per block, or `auto`: derived from the largest "
-                         "matmul, or the target's default, e.g. "
-                         "`num-warps=4`">;
+                         "Number of warps per block, e.g. `num-warps=4`; `auto`: derived from the largest matmul, or the target's default without a matmul">;
 
 def BlocksOption
     : Option<"blocks", "blocks", "int64_t", "0",
-             "Blocks of a persistent grid, each of which computes every "
-             "`blocks`-th tile, e.g. `blocks=132`; 0: one block per "
-             "tile">;
+             "Number of blocks of a persistent grid, in which each block computes several tiles, e.g. `blocks=132`; 0: one block per tile">;
 
 def CopiesOption : Option<"copies", "copies", "::smalti::OperandCopies",
                           "::smalti::OperandCopies::Auto",
@@ -37,8 +33,8 @@ def CopiesOption : Option<"copies", "copies", "::smalti::OperandCopies",
                           "e.g. `copies=async`",
                           [{::llvm::cl::values(
              clEnumValN(::smalti::OperandCopies::Auto, "auto", "the faster method on the target"),
-             clEnumValN(::smalti::OperandCopies::Async, "async", "by asynchronous copies if possible"),
-             clEnumValN(::smalti::OperandCopies::Registers, "registers", "through registers"))}]>;
+             clEnumValN(::smalti::OperandCopies::Async, "async", "by asynchronous copies where possible, else through registers"),
+             clEnumValN(::smalti::OperandCopies::Registers, "registers", "by loads to registers and stores to shared memory"))}]>;
 
 def MatmulOption
     : Option<"matmul", "matmul", "::smalti::MatmulKind",
@@ -47,7 +43,7 @@ def MatmulOption
              [{::llvm::cl::values(
              clEnumValN(::smalti::MatmulKind::Auto, "auto",
                         "wgmma if all matmuls of a kernel support it, else mma"),
-             clEnumValN(::smalti::MatmulKind::Warpgroups, "wgmma", "`wgmma` of warpgroups if possible"),
+             clEnumValN(::smalti::MatmulKind::Warpgroups, "wgmma", "`wgmma` if possible; else mma, and a missed remark says why"),
              clEnumValN(::smalti::MatmulKind::Warps, "mma", "MMAs of one warp (`mma.sync`, MFMA, WMMA)"))}]>;
 
 def SpecializeOption
@@ -56,13 +52,13 @@ def SpecializeOption
              "Whether a kernel is split into producer and consumer warps (warp specialization), e.g. `specialize=off`",
              [{::llvm::cl::values(
              clEnumValN(::smalti::Specialize::Auto, "auto", "if an estimate predicts a shorter time"),
-             clEnumValN(::smalti::Specialize::On, "on", "always; an error if a kernel with a `mosaic_gpu.wgmma` that has `smalti.synchronous` cannot be split"),
+             clEnumValN(::smalti::Specialize::On, "on", "always; if a kernel whose `wgmma` ops are waited for immediately (attribute `smalti.synchronous`) cannot be split, it is an error"),
              clEnumValN(::smalti::Specialize::Off, "off", "never"))}]>;
 
 def TileOrderKinds {
   string values = [{::llvm::cl::values(
-    clEnumValN(::smalti::TileOrderKind::Auto, "auto", "the order for which the fewest bytes of global memory are read, by an estimate"),
-    clEnumValN(::smalti::TileOrderKind::None, "none", "tiles in the order of the tile id"),
+    clEnumValN(::smalti::TileOrderKind::Auto, "auto", "the order that is estimated to read the fewest bytes of global memory"),
+    clEnumValN(::smalti::TileOrderKind::None, "none", "blocks compute tiles in the order of the tile id"),
     clEnumValN(::smalti::TileOrderKind::Grouped, "grouped", "groups of rows of tiles; within a group, column by column"),
     clEnumValN(::smalti::TileOrderKind::Snake, "snake", "like grouped, with the columns of every second group in reverse order"))}];
 }

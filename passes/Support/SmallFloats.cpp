@@ -93,9 +93,9 @@ LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
   return op->emitOpError()
          << "converts " << getElementTypeOrSelf(op->getOperand(0).getType())
          << " to " << getElementTypeOrSelf(op->getResult(0).getType())
-         << "; conversions of floats of at most 8 bits are supported between "
-            "them, from and to f16, bf16, f32 and f64, and from integers, with "
-            "rounding to nearest even";
+         << "; floats of at most 8 bits convert only to and from each other, "
+            "f16, bf16, f32 and f64, and from integers, with rounding to "
+            "nearest even: convert through f32";
 }
 
 namespace {

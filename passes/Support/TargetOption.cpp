@@ -53,7 +53,8 @@ smalti::findTarget(Operation *op, llvm::StringRef option, EmitError emitError) {
     diagnostic << "; did you mean '" << nearest->name << "'?";
   if (option.empty() && holder != op)
     diagnostic.attachNote(holder->getLoc())
-        << "named by the attribute '" << getTargetAttrName() << "' here";
+        << "the attribute '" << getTargetAttrName()
+        << "' of this op names the target";
   return failure();
 }
 

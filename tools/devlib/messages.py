@@ -124,7 +124,7 @@ _WHOLE = (
         "'OP' op cannot be lowered for CHIP: ...",
     ),
     ("passes/Conversion/BlockToThread/Copies", "return", "'OP' op cannot be lowered for CHIP: ..."),
-    ("passes/Conversion/BlockToThread/Kernel/TensorMaps", "return|failed", "'OP' op cannot be copied by TMA: ..."),
+    ("passes/Conversion/BlockToThread/Kernel/TensorMaps", "return|failed", "'OP' op cannot use TMA: ..."),
     (
         "passes/Conversion/BlockToThread/Kernel/VendorLowering",
         "return",
@@ -144,13 +144,13 @@ _WHOLE = (
     (
         "passes/Conversion/ToGPU/HostTensorMaps",
         "refuse|text",
-        "'gpu.launch' op uses an array of type TYPE that is defined outside, but ...",
+        "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time: ...",
     ),
     ("passes/Conversion/ToGPU/HostTensorMaps", "return|getOperandNumber", "note: ..."),
     (
         "passes/Conversion/ToGPU/OutlineLaunches",
         "text",
-        "'gpu.launch' op uses a memref of type TYPE that is defined outside, but ...",
+        "'gpu.launch' op uses a memref of type TYPE that is not from the function's array of pointers: ...",
     ),
     ("passes/Conversion/ToGPU/MosaicGPUTo", "return", "'OP' op cannot be lowered for CHIP: ..."),
     (
@@ -159,7 +159,7 @@ _WHOLE = (
         "'OP' op ...; no layout assignment satisfies all 3 ops in the notes",
     ),
     ("passes/Layouts/Inference/Conflict", "text|describeConstraint", "'OP' op ..."),
-    ("passes/Layouts/Plans/(?:TensorCopy|TransferDigits)", "return", "'OP' op cannot be copied by TMA: ..."),
+    ("passes/Layouts/Plans/(?:TensorCopy|TransferDigits)", "return", "'OP' op cannot use TMA: ..."),
     ("passes/Layouts/Plans/Wgmma", "return|text", "'OP' op cannot read operand 'b' from shared memory: ..."),
     (
         "passes/Layouts/Plans/Relayout",

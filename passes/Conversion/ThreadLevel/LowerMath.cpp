@@ -290,8 +290,8 @@ LogicalResult checkSize(Operation *op) {
     return success();
   return op->emitOpError()
          << "has type " << vector
-         << "; vector math ops are expanded per element, and at most "
-         << kMaxElements << " elements are supported";
+         << "; code is generated for each element, so at most " << kMaxElements
+         << " elements are supported: use smaller vectors";
 }
 
 /// Reports an error on each op to lower whose type is not supported.
@@ -310,9 +310,9 @@ LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
     }
     if (isKnown && !isa<TensorType>(type))
       return;
-    op->emitOpError() << "has type " << type
-                      << "; f16, bf16, f32, f64, an integer or a vector of "
-                         "one of them is required";
+    op->emitOpError()
+        << "has type " << type
+        << "; use f16, bf16, f32, f64, an integer or a vector of one of them";
     result = failure();
   });
   return result;
@@ -323,11 +323,11 @@ LogicalResult checkSmallFloats(Operation *root) {
   LogicalResult result = success();
   root->walk([&](Operation *op) {
     if (computesSmallFloats(op)) {
-      result = op->emitOpError("has elements of ")
-               << getElementTypeOrSelf(op->getOperand(0))
-               << "; floats of at most 8 bits can only be moved, multiplied by "
-                  "dot, and converted to floats and from floats and integers "
-                  "to nearest even";
+      result =
+          op->emitOpError("has elements of ")
+          << getElementTypeOrSelf(op->getOperand(0))
+          << "; no target computes with floats of at most 8 bits: extend the "
+             "operands with arith.extf, and round the result with arith.truncf";
     } else if (failed(checkSmallFloatConversion(op))) {
       result = failure();
     } else if (convertsSmallFloats(op) &&

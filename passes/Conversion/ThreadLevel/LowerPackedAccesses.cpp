@@ -190,11 +190,10 @@ static FailureOr<unsigned> getAddressSpace(Operation *op, MemRefType type,
   return op->emitOpError()
          << "accesses elements of type " << type.getElementType()
          << " in memory space " << space << ", "
-         << (named
-                 ? "whose pointer type depends on the target; set the option "
-                   "'target' or the attribute 'smalti.target'"
-                 : "which is not supported; a number, or the global, workgroup "
-                   "or private #gpu.address_space is required");
+         << (named ? "whose pointer type depends on the target; set the option "
+                     "'target' or the attribute 'smalti.target'"
+                   : "which is not supported; use a number, or the global, "
+                     "workgroup or private #gpu.address_space");
 }
 
 /// The access of an op; nothing for other ops.
@@ -299,16 +298,16 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
            << "; a one-dimensional vector of static size is required";
   access.count = vector ? vector.getNumElements() : 1;
   if (access.count > kMaxElements)
-    return op->emitOpError()
-           << "accesses " << access.count << " elements; at most "
-           << kMaxElements << " are supported";
+    return op->emitOpError() << "accesses a vector of " << access.count
+                             << " elements narrower than a byte; at most "
+                             << kMaxElements << " are supported";
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return op->emitOpError()
            << "accesses elements of type " << type.getElementType()
-           << ", which are narrower than a byte; the layout of the memref must "
-              "be strided";
+           << ", which are narrower than a byte, in a memref whose layout is "
+              "not strided; use a strided layout";
   FailureOr<unsigned> space = getAddressSpace(op, type, chip);
   if (failed(space))
     return failure();
@@ -363,9 +362,10 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
           !global.getInitialValue())
         return;
       isFailed = true;
-      op->emitOpError() << "has initial values of type " << element
-                        << "; elements narrower than a byte cannot be "
-                           "initialized, store them in the kernel";
+      op->emitOpError()
+          << "has initial values of type " << element
+          << "; globals of elements narrower than a byte cannot have initial "
+             "values: store the values in the kernel";
       return;
     }
     std::optional<Access> access = getAccess(op);

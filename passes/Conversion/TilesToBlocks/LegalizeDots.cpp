@@ -354,9 +354,9 @@ static Value rewriteDot(TileBuilder &b, DotOp dot, const Target &target,
   PaddedShape padded = choosePadding(target, dot, numWarps);
   DotShape shape(dot);
   remarkMissed(dot, kPassName)
-      << "tiles padded from " << shape.m << "x" << shape.n << "x" << shape.k
-      << " to " << padded.m << "x" << padded.n << "x" << padded.k
-      << ", a size that is supported by "
+      << "tiles of the dot padded from M x N x K = " << shape.m << "x"
+      << shape.n << "x" << shape.k << " to " << padded.m << "x" << padded.n
+      << "x" << padded.k << ", which is supported by "
       << (padded.instruction->kind == MmaKind::Fma
               ? std::string("scalar multiply-adds")
               : padded.instruction->mnemonic)

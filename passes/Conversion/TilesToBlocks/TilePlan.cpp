@@ -315,8 +315,8 @@ LogicalResult Planner::checkOp(Operation *op) {
     dots.push_back(dot);
   }
   if (isDerived)
-    return op->emitOpError("is not a primitive op of the tile level; run "
-                           "smalti-expand-tile-ops before this conversion");
+    return op->emitOpError("must be expanded to simpler ops before this "
+                           "conversion; run smalti-expand-tile-ops first");
   return success();
 }
 
@@ -324,7 +324,8 @@ LogicalResult Planner::checkBody() {
   if (size_t rank = plan.func.getTileIds().size(); rank != 1)
     return plan.func.emitError()
            << "the grid has " << rank
-           << " dimensions; run smalti-expand-tile-ops before this conversion";
+           << " dimensions, but this conversion supports only one; first run "
+              "smalti-expand-tile-ops, which reduces the grid to one dimension";
   WalkResult result =
       plan.func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
         return failed(checkOp(op)) ? WalkResult::interrupt()
@@ -401,7 +402,7 @@ bool Planner::chooseWarpgroups() {
       plan.rejectedWgmmaDot = dots.front();
       plan.wgmmaRejectionReason =
           llvm::formatv("matmul=wgmma is requested, but {0} does not have "
-                        "wgmma",
+                        "wgmma; mma is used",
                         target.name)
               .str();
     }
@@ -432,9 +433,9 @@ bool Planner::chooseWarpgroups() {
                             "per thread; use num-warps=auto",
                             requestedWarps)
                   .str()
-            : "no number of warpgroups splits M into 64 rows each with at most "
-              "128 accumulator registers per thread; use a smaller tile, and "
-              "a multiple of 64 for M";
+            : "no number of warpgroups splits M into 64 rows per warpgroup "
+              "with at most 128 accumulator registers per thread; use a "
+              "smaller tile, and a multiple of 64 for M";
     return false;
   }
   plan.block.numWarps = *groups * 4;
@@ -590,9 +591,11 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
     Operation *user = use->getOwner();
     auto dot = dyn_cast<triton_xla::DotOp>(user);
     if (!dot || dot.getAccumulator() == use->get())
-      return "the loaded tile has a use other than as operand A or B of a dot";
+      return "the loaded tile has a use other than as operand A or B of a dot; "
+             "load the tile again for the other use";
     if (user->getBlock() != block)
-      return "the dot that uses the tile is in a different MLIR block";
+      return "the dot that uses the tile is not in the MLIR block of the load; "
+             "move the load to the dot";
     if (!lastUser || lastUser->isBeforeInBlock(user))
       lastUser = user;
   }
@@ -602,19 +605,22 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
     bool writes = false;
     op->walk([&](triton_xla::InsertOp) { writes = true; });
     if (writes)
-      return "a triton_xla.insert between the load and the dot writes memory";
+      return "a triton_xla.insert between the load and the dot may write "
+             "memory that the copy still reads; move the insert after the dot";
   }
   if (window.dropped.any())
-    return "the window drops unit dimensions, which copies do not support";
+    return "the window drops dimensions of size 1, which asynchronous copies "
+           "do not support; use an array without these dimensions";
   if (window.padded.any())
-    return "the tile is padded, which copies do not support";
+    return "the sizes of the tile were padded, which asynchronous copies do "
+           "not support; use powers of two";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
     return "the window has a stride other than 1; stride 1 is required";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||
       extract.getFillOrZero() != Builder(extract.getContext())
                                      .getZeroAttr(window.tile.getElementType()))
-    return "the fill value of triton_xla.extract is not zero; copies fill with "
-           "zeros";
+    return "the fill value of triton_xla.extract is not zero; asynchronous "
+           "copies fill only with zeros";
 
   // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
@@ -624,13 +630,15 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   if (llvm::none_of(target.asyncCopyBytes, [&](int64_t bytes) {
         return bytes <= aligned && bytes >= elementBytes;
       }))
-    return llvm::formatv("rows are only proven to be aligned to {0} B; the "
-                         "narrowest copy has {1} B{2}",
-                         aligned, target.asyncCopyBytes.front(), fact)
+    return llvm::formatv(
+               "the rows of the tile are only proven to be aligned to {0} B in "
+               "global memory; the narrowest asynchronous copy has {1} B{2}",
+               aligned, target.asyncCopyBytes.front(), fact)
         .str();
   if (copies == OperandCopies::Auto && !paysAsyncCopy(target, aligned))
-    return llvm::formatv("rows are only proven to be aligned to {0} B; copies "
-                         "below {1} B are not faster than loads on {2}{3}",
+    return llvm::formatv("the rows of the tile are only proven to be aligned "
+                         "to {0} B in global memory; asynchronous copies below "
+                         "{1} B are not faster than loads on {2}{3}",
                          aligned, target.minAsyncCopyBytes, target.name, fact)
         .str();
   return std::nullopt;
@@ -653,13 +661,13 @@ void Planner::chooseAsyncCopies() {
     if (target.asyncCopy == targets::AsyncCopyKind::None) {
       if (copies != OperandCopies::Async)
         return;
-      reason = llvm::formatv("copies=async is requested, but {0} does not have "
-                             "asynchronous copies; loads to registers are used",
-                             target.name)
-                   .str();
+      reason =
+          "copies=async is requested, but " + target.name.str() +
+          " does not have asynchronous copies; loads to registers are used";
     } else if (usesWgmma) {
-      reason = "copies=async is requested, but wgmma is used, whose operands "
-               "TMA copies; use matmul=mma";
+      reason = "copies=async is requested, but the kernel uses wgmma, whose "
+               "operands are copied by TMA; to use asynchronous copies, set "
+               "matmul=mma";
     } else {
       reason = getAsyncCopyRejectionReason(extract);
     }

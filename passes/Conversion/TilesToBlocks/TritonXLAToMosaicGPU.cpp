@@ -62,7 +62,8 @@ struct ConvertTritonXLAToMosaicGPU
     if (!chip)
       return signalPassFailure();
     if (!chip->isGPU()) {
-      module.emitError() << "the target " << chip->name << " is not a GPU";
+      module.emitError() << "the target " << chip->name
+                         << " is not a GPU; use convert-triton-xla-to-cpu";
       return signalPassFailure();
     }
 

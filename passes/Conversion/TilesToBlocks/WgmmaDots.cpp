@@ -80,9 +80,9 @@ static Reason planSwizzle(TensorWindow &plan) {
     if (plan.swizzleBytes == 0 && rowBytes % swizzle == 0)
       plan.swizzleBytes = swizzle;
   if (plan.swizzleBytes == 0)
-    return llvm::formatv(
-               "rows of the tile have {0} B, which is not a multiple of 32 B",
-               rowBytes)
+    return llvm::formatv("the rows of the tile have {0} B; a multiple of 32 B "
+                         "is required",
+                         rowBytes)
         .str();
   if (shape[0] % kSwizzleRows != 0)
     return llvm::formatv("the tile has {0} rows; a multiple of {1} is required",
@@ -119,8 +119,8 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
       kept.push_back(dim);
   SmallVector<int64_t> strides = type.getStridesAndOffset().first;
   if (strides[kept[1]] != 1 && strides[kept[0]] != 1)
-    return llvm::formatv("the array is not contiguous along a dimension of "
-                         "the tile; its strides are {0} and {1}",
+    return llvm::formatv("the array has strides {0} and {1} along the "
+                         "dimensions of the tile; one of them must be 1",
                          strides[kept[0]], strides[kept[1]])
         .str();
   plan.isTransposed = strides[kept[1]] != 1;
@@ -185,7 +185,8 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
   bool isStored = isInvariant(dot, operand);
   if (triton_xla::TransposeOp transpose = getOperandTranspose(operand)) {
     if (!isStored && !operand.hasOneUse())
-      return std::string("the transposed tile has uses other than this dot");
+      return std::string("the transposed tile has uses other than this dot; "
+                         "load and transpose the tile again for them");
     plan.isViewTransposed = true;
     operand = transpose.getTile();
   }
@@ -200,18 +201,19 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
   }
   auto extract = operand.getDefiningOp<triton_xla::ExtractOp>();
   if (!extract)
-    return std::string("the operand is computed in registers, not the direct "
-                       "result of triton_xla.extract");
+    return std::string("the operand is computed in registers; it must be the "
+                       "direct result of triton_xla.extract");
   plan.load = extract;
   if (!extract.getTile().hasOneUse())
-    return std::string("the loaded tile has uses other than this dot");
+    return std::string("the loaded tile has uses other than this dot; load the "
+                       "tile again for them");
   if (extract->getBlock() != dot->getBlock())
-    return std::string("the load is not in the MLIR block of the dot; both "
-                       "must be in one block");
+    return std::string("the load is not in the MLIR block of the dot; move the "
+                       "load to the dot");
   // Writes of threads are not visible to TMA loads without a proxy fence.
   if (isWritten(extract.getSource()))
-    return std::string(
-        "the kernel also writes the array; TMA loads do not see these writes");
+    return std::string("the kernel also writes the array, and TMA loads may "
+                       "not see these writes; write to another array");
   TypedAttr fill = extract.getFillOrZero();
   // TMA fills with positive zeros only.
   auto number = dyn_cast<FloatAttr>(fill);
@@ -243,8 +245,10 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
   if (!is16Bit && !isTF32 && !isByte)
     return element.isF32()
                ? std::string("operands of type f32 require 'tf32' on the dot")
-               : llvm::formatv("operands of type {0} are not supported",
-                               element)
+               : llvm::formatv(
+                     "operands of type {0} are not supported; use f16, bf16, "
+                     "f8E4M3FN, f8E5M2, i8, or f32 with 'tf32'",
+                     element)
                      .str();
   int64_t m = lhs.getDimSize(0), k = lhs.getDimSize(1), n = rhs.getDimSize(1);
   int64_t columns = element.isInteger(8) ? 16 : 8;
@@ -269,21 +273,23 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
   if (Reason reason = planOperand(dot, dot.getRhs(), plan.rhs))
     return describeRefusal("B", plan.rhs) + *reason;
   // K is the last dimension of A and the first of B.
-  auto refuse = [&](StringRef name, StringRef help) {
+  auto refuse = [&](char name, StringRef help) {
     return llvm::formatv("operand {0} is not contiguous along K, which wgmma "
                          "requires for elements of type {1}; {2}",
                          name, element, help)
         .str();
   };
   if (!is16Bit && plan.lhs->isOperandTransposed())
-    return refuse("A", plan.lhs->stored
+    return refuse('A', plan.lhs->stored
                            ? "use a tile without triton_xla.transpose"
-                           : "store A in row-major order");
+                           : "store operand A in row-major order, that is, "
+                             "contiguous along K");
   if (!is16Bit && !plan.rhs.isOperandTransposed())
-    return refuse("B", plan.rhs.stored
+    return refuse('B', plan.rhs.stored
                            ? "use triton_xla.transpose of a tile with N rows "
                              "and K columns"
-                           : "store B in column-major order");
+                           : "store operand B in column-major order, that is, "
+                             "contiguous along K");
   return std::nullopt;
 }
 
@@ -291,9 +297,11 @@ Reason smalti::planTMAStore(triton_xla::InsertOp insert, TensorWindow &plan) {
   // No wait covers the TMA stores before the end of the kernel, so no other
   // access to the array is allowed.
   if (!insert.getDestination().hasOneUse())
-    return std::string("the kernel also accesses the array elsewhere");
+    return std::string("another op of the kernel uses the array; the array "
+                       "must have no use other than this triton_xla.insert");
   if (!isa<triton_xla::EntryFuncOp>(insert->getParentOp()))
-    return std::string("triton_xla.insert is inside a loop or a branch");
+    return std::string("triton_xla.insert is inside a loop or a branch; move "
+                       "it to the body of the kernel");
   if (Reason reason = planTMAWindow(Window::of(insert), plan))
     return reason;
   if (plan.isTransposed)

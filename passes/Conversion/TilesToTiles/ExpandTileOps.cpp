@@ -310,7 +310,8 @@ void SmaltiExpandTileOps::runOnOperation() {
     if (llvm::is_contained(kDerived, name))
       continue;
     getOperation().emitError()
-        << kPassName << ": keep has '" << name << "'; supported are "
+        << kPassName << ": option 'keep' has '" << name
+        << "', which is not an op that this pass expands; use one of "
         << llvm::join(ArrayRef(kDerived), ", ");
     return signalPassFailure();
   }

@@ -424,7 +424,8 @@ struct SmaltiLowerCPULoops
         return WalkResult::advance();
       op->emitOpError() << "cannot be lowered to branches inside '"
                         << parent->getName()
-                        << "', which supports only one block per region";
+                        << "', whose region supports only one MLIR block; move "
+                           "the op out of it";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());
@@ -450,17 +451,19 @@ struct SmaltiLowerCPULoops
   static LogicalResult checkAssertions(func::FuncOp function, bool hasFlag) {
     WalkResult result = function.walk([&](cf::AssertOp op) {
       if (!hasFlag) {
-        op->emitOpError("may fail, which '")
+        op->emitOpError("may fail at run time, which '")
             << function.getName()
-            << "' cannot report: calls of this function cannot be inlined";
+            << "' cannot report, because calls of this function cannot be "
+               "inlined; inline the function by hand";
         return WalkResult::interrupt();
       }
       for (Operation *parent = op->getParentOp(); parent != function;
            parent = parent->getParentOp()) {
         if (isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
           continue;
-        op->emitOpError("may fail, which cannot be reported inside '")
-            << parent->getName() << "'";
+        op->emitOpError(
+            "may fail at run time, which cannot be reported from inside '")
+            << parent->getName() << "'; move the op out of it";
         return WalkResult::interrupt();
       }
       return WalkResult::advance();
@@ -481,10 +484,10 @@ struct SmaltiLowerCPULoops
         return WalkResult::advance();
       divisions.emplace_back(op, *division);
       if (!hasFlag) {
-        op->emitOpError(
-            "may be undefined (division by zero or overflow), which '")
+        op->emitOpError("may divide by zero or overflow at run time, which '")
             << function.getName()
-            << "' cannot report: calls of this function cannot be inlined";
+            << "' cannot report, because calls of this function cannot be "
+               "inlined; inline the function by hand";
         return WalkResult::interrupt();
       }
       for (Operation *parent = op->getParentOp();
@@ -492,9 +495,9 @@ struct SmaltiLowerCPULoops
            parent = parent->getParentOp()) {
         if (isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
           continue;
-        op->emitOpError("may be undefined (division by zero or overflow), "
-                        "which cannot be reported inside '")
-            << parent->getName() << "'";
+        op->emitOpError("may divide by zero or overflow at run time, which "
+                        "cannot be reported from inside '")
+            << parent->getName() << "'; move the op out of it";
         return WalkResult::interrupt();
       }
       return WalkResult::advance();

@@ -97,8 +97,8 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
                      (entry.getDynamicGrid() && isa<NumTilesOp>(op));
     if (!isDerived)
       return WalkResult::advance();
-    return op->emitOpError("is not a primitive op of the tile level; run "
-                           "smalti-expand-tile-ops before this conversion");
+    return op->emitOpError("must be expanded to simpler ops before this "
+                           "conversion; run smalti-expand-tile-ops first");
   });
   return failure(result.wasInterrupted());
 }
@@ -525,8 +525,9 @@ struct ConvertTritonXLAToCPU
     for (EntryFuncOp entry : entries) {
       converted.push_back(convert(entry));
       if (!converted.back()) {
-        entry.emitError("convert-triton-xla-to-cpu: conversion of this kernel "
-                        "failed (internal error)");
+        entry.emitError(
+            "convert-triton-xla-to-cpu: conversion of this kernel failed "
+            "because of an error in the pass; report it with the kernel");
         return signalPassFailure();
       }
     }

@@ -134,7 +134,7 @@ static std::string findUnsupportedUse(OpOperand &use, func::CallOp call) {
                      "operands (4, 5 and 7) are supported";
   auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
   if (!store || store.getAddr() != use.get() || store.getValue() == use.get())
-    return "this use of the array is not a store to it";
+    return "this op uses the array, but does not store an element to it";
   if (!store.getValue().getType().isInteger(64))
     return "this store to the array is not a store of an i64";
   if (!isBefore(store, call))
@@ -186,8 +186,8 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
   if (refusal.op)
     return std::nullopt;
   if (llvm::is_contained(values, std::nullopt))
-    return refuse(call,
-                  "an element of an array operand of the call is not stored");
+    return refuse(call, "the host code does not store all elements of an array "
+                        "operand of this call");
   return llvm::map_to_vector(
       values, [](std::optional<int64_t> value) { return *value; });
 }
@@ -235,13 +235,14 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
   TensorMapOfKernel entry;
   auto memref = findMemRef(call.getOperand(1));
   if (!memref)
-    return refuse(
-        "the global address passed to the encoder is not that of a memref");
+    return refuse("the global address that is passed to the encoder call is "
+                  "not that of a memref");
   std::string why;
   std::optional<int64_t> argument = getEntry(memref->first, why);
   if (!argument)
-    return refuse(
-        "its memref is not loaded from the function's pointer array: " + why);
+    return refuse("the memref that it describes is not loaded from the "
+                  "function's array of pointers: " +
+                  why);
   entry.argument = *argument;
 
   std::optional<int64_t> number = evaluate(call.getOperand(2)),
@@ -249,17 +250,17 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
                          swizzle = evaluate(call.getOperand(6));
   entry.element = number ? getElementType(*number, call.getContext()) : Type();
   if (!entry.element)
-    return refuse(
-        "the element type passed to the encoder is not a supported constant");
+    return refuse("the element type that is passed to the encoder call is not "
+                  "a supported constant");
   if (!rank || *rank < 1 || *rank > transfers::kMaxTensorMapDims || !swizzle)
-    return refuse("the rank or the swizzle passed to the encoder is not a "
-                  "supported constant");
+    return refuse("the rank or the swizzle that is passed to the encoder call "
+                  "is not a supported constant");
   auto extents = readIntegers(call, 4, *rank, refusal),
        strides = readIntegers(call, 5, *rank, refusal),
        box = readIntegers(call, 7, *rank, refusal);
   if (!extents || !strides || !box)
-    return refuse(
-        "the sizes, strides or box passed to the encoder are not constant");
+    return refuse("the sizes, strides or box that are passed to the encoder "
+                  "call are not constant");
 
   int64_t bits = entry.element.getIntOrFloatBitWidth();
   entry.offset = memref->second;
@@ -269,7 +270,8 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
     entry.element = IntegerType::get(call.getContext(), 8);
     if (strides->back() != 1 || extents->back() % packing != 0 ||
         box->back() % packing != 0)
-      return refuse("the rows of its array or box are not whole bytes");
+      return refuse("the rows of the global array or of the box of a tensor "
+                    "map are not whole bytes");
     extents->back() /= packing;
     box->back() /= packing;
   }
@@ -302,18 +304,18 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
           return;
         func::CallOp call = getEncoderCall(use.getOwner());
         if (!call || use.getOperandNumber() != 0)
-          return refuse(
-              "the array has a use other than the encoding of tensor maps",
-              use.getOwner(),
-              "this use of the array is not a call that encodes a "
-              "tensor map");
-        std::string map = "tensor map at byte " + std::to_string(offset);
+          return refuse("the array is used by an op other than calls that "
+                        "encode tensor maps",
+                        use.getOwner(),
+                        "this use of the array is not a call that encodes a "
+                        "tensor map");
+        std::string map = "the tensor map at byte " + std::to_string(offset);
         if (!isBefore(call, load))
-          return refuse(
-              map + ": its encoder call does not precede the load of the array",
-              call,
-              "this call does not precede the load of the array in "
-              "the same MLIR block");
+          return refuse(map + ": the call that encodes it does not precede the "
+                              "load of the array",
+                        call,
+                        "this call does not precede the load of the array in "
+                        "the same MLIR block");
         std::optional<TensorMapOfKernel> entry =
             readCall(call, getEntry, refusal);
         if (!entry)

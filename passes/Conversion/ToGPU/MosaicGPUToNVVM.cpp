@@ -230,13 +230,14 @@ public:
     };
     if (instruction.kind != MmaKind::MmaSync || !isKnown(instruction.a) ||
         !isKnown(instruction.b))
-      return "the MMA instruction " + instruction.mnemonic +
-             " is not supported";
+      return "this conversion does not support the MMA instruction " +
+             instruction.mnemonic;
     return std::nullopt;
   }
   std::optional<std::string> refuseAsyncCopy() const override {
     if (target.asyncCopyBytes.empty())
-      return "the target does not have asynchronous copies to shared memory";
+      return "the target does not have asynchronous copies to shared memory; "
+             "copy through registers";
     return std::nullopt;
   }
   /// All supported chips have mbarriers; older ones do not count bytes.
@@ -283,8 +284,8 @@ public:
       return std::nullopt;
     return "the block has " +
            std::to_string(grid.blockThreads / grid.numThreads) +
-           " thread groups; " + std::to_string(barriers - 1) +
-           " barriers are available";
+           " thread groups, but only " + std::to_string(barriers - 1) +
+           " barriers for them; use larger thread groups";
   }
   void emitFailure(OpBuilder &builder, Location loc,
                    StringRef message) const override {

@@ -94,8 +94,8 @@ public:
   std::optional<std::string>
   refuseMma(const MmaInstruction &instruction) const override {
     if (instruction.kind == MmaKind::MmaSync)
-      return "the MMA instruction " + instruction.mnemonic +
-             " is not supported";
+      return "this conversion does not support the MMA instruction " +
+             instruction.mnemonic;
     return std::nullopt;
   }
   std::optional<std::string> refuseAsyncCopy() const override {

@@ -118,8 +118,8 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
   std::optional<int64_t> entry =
       pointer ? getEntry(pointer, func) : std::nullopt;
   if (!entry || field({0}) != pointer) {
-    why = "the address of the memref is not loaded from the function's pointer "
-          "array";
+    why =
+        "the address of the memref is not the result of a load from that array";
     return std::nullopt;
   }
   bool isAsTyped = isConstant(field({2}), offset);
@@ -254,7 +254,7 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (number.getValue() != *entry) {
       cast.emitOpError() << "has '" << kKernelArgument << "' = " << number
                          << ", but its address is loaded from entry " << *entry
-                         << " of the function's pointer array";
+                         << " of the function's array of pointers";
       return WalkResult::interrupt();
     }
     if (dominance.properlyDominates(cast, launch))
@@ -282,12 +282,13 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     std::string why;
     std::optional<int64_t> entry = getEntryOfMemRef(value, func, why);
     if (!entry)
-      return launch.emitOpError() << "uses a memref of type " << value.getType()
-                                  << " that is defined outside, but " << why;
+      return launch.emitOpError()
+             << "uses a memref of type " << value.getType()
+             << " that is not from the function's array of pointers: " << why;
     if (!used.insert(*entry).second)
       return launch.emitOpError()
              << "uses two memrefs of entry " << *entry
-             << " of the function's pointer array; only one is supported";
+             << " of the function's array of pointers; use only one of them";
     noteEntry(*entry, value, plan.arguments);
   }
   for (auto [entry, cast] : unavailable) {
@@ -295,9 +296,11 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
         plan.arguments[entry])
       continue;
     InFlightDiagnostic diagnostic =
-        launch.emitOpError() << "requires the memref of entry " << entry
-                             << " of the function's pointer array, but its "
-                                "definition does not dominate the launch";
+        launch.emitOpError()
+        << "requires the memref of entry " << entry
+        << " of the function's array of pointers, but the definition of the "
+           "memref does not dominate the launch; move the definition before "
+           "the launch";
     diagnostic.attachNote(cast.getLoc()) << "the memref is defined here";
     return diagnostic;
   }
@@ -313,8 +316,8 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (!maps) {
       InFlightDiagnostic diagnostic =
           launch.emitOpError()
-          << "uses an array of type " << array.getType()
-          << " that is defined outside, but " << refusal.reason;
+          << "uses an array of tensor maps of type " << array.getType()
+          << " that cannot be read at compile time: " << refusal.reason;
       if (refusal.op)
         diagnostic.attachNote(refusal.op->getLoc()) << refusal.note;
       return diagnostic;
@@ -329,7 +332,7 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
       if (map == maps->end())
         return launch.emitOpError()
                << "uses byte " << offset
-               << " of an array of tensor maps, where no map begins";
+               << " of an array of tensor maps, where no tensor map begins";
       if (map->second.argument >= static_cast<int64_t>(plan.arguments.size()))
         plan.arguments.resize(map->second.argument + 1);
       plan.tensorMaps.push_back(map->second);
@@ -347,8 +350,8 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
     return launch.emitOpError()
            << "is not in a function of the module; move the launch into one";
   if (!launch.getBody().hasOneBlock())
-    return launch.emitOpError() << "has unstructured control flow; structured "
-                                   "control flow (scf) is required";
+    return launch.emitOpError() << "has branches between MLIR blocks; use "
+                                   "scf.for, scf.while and scf.if";
   if (!launch.getWorkgroupAttributions().empty() ||
       !launch.getPrivateAttributions().empty())
     return launch.emitOpError()
@@ -362,8 +365,8 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
     isStatic &= getVolume(*cluster).has_value();
   if (!isStatic)
     return launch.emitOpError()
-           << "has grid, block or cluster sizes that are "
-              "not positive constants; positive constants are required";
+           << "has grid, block or cluster sizes that are not positive "
+              "constants; use positive constants";
   plan.isBlockLevel = mosaic_gpu::hasBlockLevelOps(launch);
   if (plan.isBlockLevel &&
       (threadGroupSize <= 0 || *threads % threadGroupSize != 0))
@@ -374,8 +377,8 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
   if (Value bytes = launch.getDynamicSharedMemorySize()) {
     std::optional<int64_t> constant = getConstant(bytes);
     if (!constant || *constant < 0)
-      return launch.emitOpError()
-             << "requires a constant size of dynamic shared memory";
+      return launch.emitOpError() << "requires a constant, non-negative size "
+                                     "of dynamic shared memory";
     plan.sharedMemoryBytes = *constant;
   }
 

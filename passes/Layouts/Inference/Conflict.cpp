@@ -224,8 +224,8 @@ std::string inference::describeConstraint(Evaluator &evaluator,
                 ? " without bank conflicts"
                 : "");
   case Kind::TensorTransfer:
-    return "requires a layout that tensor memory loads and stores support "
-           "for " +
+    return "requires a layout that can be loaded from and stored to tensor "
+           "memory of type " +
            typeText(constraint.type);
   case Kind::MmaTile: {
     std::string tiles;
@@ -244,14 +244,17 @@ std::string inference::describeConstraint(Evaluator &evaluator,
     return "requires shared-memory tiles whose rows are a multiple of " +
            std::to_string(constraint.numbers.front()) + " elements";
   case Kind::Relayout:
-    return "requires a supported relayout from the layout of its operand";
+    return "requires an operand whose layout can be converted to the layout of "
+           "the result";
   case Kind::Use:
     return "requires operand " +
            std::to_string(constraint.operand->getOperandNumber()) +
-           " in the layout of its producer";
+           " in the layout of the op that produces it";
   case Kind::GlobalTransfer:
-    return "accesses " + typeText(constraint.type) + " in global memory";
+    return "requires a layout that can access " + typeText(constraint.type) +
+           " in global memory";
   case Kind::BulkCopy:
+    return "copies the rows of " + typeText(constraint.type);
   case Kind::Equal:
   case Kind::Becomes:
   case Kind::Broadcast:
@@ -287,8 +290,9 @@ static bool suggestPadding(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
   if (!hasLayout(padded))
     return false;
   diagnostic.attachNote(variable.getOp()->getLoc())
-      << "help: pad the vector to " << padded << ", which the "
-      << evaluator.getLayouts().getThreads() << " threads can divide evenly";
+      << "help: pad the vector to " << padded
+      << ", whose elements can be divided evenly among the "
+      << evaluator.getLayouts().getThreads() << " threads";
   return true;
 }
 
@@ -498,7 +502,8 @@ private:
         note << "remove this '" << constraint.op->getName() << "'"
              << (isStated ? " or " : "");
       if (isStated)
-        note << "change " << (isMove ? "the layout of this '" : "its layout")
+        note << "change "
+             << (isMove ? "the layout of this '" : "the layout of the op")
              << (isMove ? constraint.op->getName().getStringRef() : "")
              << (isMove ? "'" : "") << " to "
              << evaluator.getLayouts().name(other)
@@ -530,7 +535,7 @@ private:
              " with 'mosaic_gpu.tmem_layout_cast'";
     case Kind::MmaTile:
       return "change the sizes in " + op +
-             " to multiples of one of these tiles";
+             " to multiples of one of the tiles that it requires";
     case Kind::MinorDivisible:
       return "give the shared memory of " + op +
              " a tile whose rows are a multiple of 32 bytes, with "
@@ -540,7 +545,7 @@ private:
     case Kind::Broadcast:
     case Kind::OneOf:
       return "change the sizes in " + op +
-             " so that one layout is valid on both sides";
+             " so that one layout is valid for both values";
     default:
       return "";
     }

@@ -65,8 +65,10 @@ private:
     if (!list || values.empty())
       return success();
     if (list.size() != values.size())
-      return op->emitOpError() << "has " << list.size() << " entries in '"
-                               << name << "'; expected " << values.size();
+      return op->emitOpError()
+             << "has " << list.size() << " entries in '" << name << "'; "
+             << values.size()
+             << " are required, one for each operand or result with a layout";
     for (auto [attribute, place] : llvm::zip_equal(list, values)) {
       auto [var, type] = place;
       LayoutTable &table = system.getLayouts();
@@ -168,8 +170,8 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
       Operation *op = variable.getOp();
       (op ? op->emitOpError() : module.emitOpError())
           << "has a value of type " << variable.type
-          << " without a layout; annotate it, or run "
-             "'mosaic-gpu-infer-layouts'";
+          << " without a layout; run 'mosaic-gpu-infer-layouts', or state the "
+             "layout in the attributes of the op";
       return signalPassFailure();
     }
     if (variable.memory != Memory::Registers)

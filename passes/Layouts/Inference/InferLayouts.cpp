@@ -74,18 +74,21 @@ static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
     if (auto type = dyn_cast<VectorType>(value.getType());
         type && type.isScalable())
       return op->emitOpError() << "uses or produces " << type
-                               << "; scalable vectors are not supported";
+                               << "; scalable vectors are not supported, so "
+                                  "use a vector of fixed size";
   auto rule = dyn_cast<LayoutInferenceOpInterface>(op);
   if (!rule)
     return op->emitOpError()
-           << "does not have a layout inference rule, but uses or produces "
+           << "is not supported in block-level kernels: layout inference does "
+              "not have a rule for this op, which uses or produces "
            << nameOf(*getMemory(first.getType())) << " (" << first.getType()
            << ")";
   system.setOp(op);
   if (failed(rule.addLayoutConstraints(system)))
     return failure();
   auto emitMissing = [&](StringRef kind, unsigned number, Type type) {
-    return op->emitOpError() << "does not have a layout inference rule for "
+    return op->emitOpError() << "is not supported in block-level kernels: "
+                                "layout inference does not have a rule for its "
                              << kind << " " << number << " (" << type << ")";
   };
   for (OpOperand &operand : op->getOpOperands())

@@ -64,8 +64,8 @@ static std::optional<std::string> tileSteps(const MemoryLayout &memory,
     if (memory.shape[dim] > 1 && memory.strides[dim] < innermost)
       return "dimension " + std::to_string(dim) + " (stride " +
              std::to_string(memory.strides[dim]) +
-             ") is not tiled, but its stride is smaller than that of the tiled "
-             "dimension " +
+             ") of the memory is not tiled, so its stride must not be smaller "
+             "than that of tiled dimension " +
              std::to_string(order.front()) + " (stride " +
              std::to_string(innermost) + ")";
   int64_t inTile = 1;
@@ -76,7 +76,7 @@ static std::optional<std::string> tileSteps(const MemoryLayout &memory,
   }
   int64_t outer = inTile, previous = order.back();
   if (memory.strides[previous] != 1)
-    return "the innermost tiled dimension has stride " +
+    return "the innermost tiled dimension of the memory has stride " +
            std::to_string(memory.strides[previous]) + "; it must be 1";
   steps[previous].outerStride = outer;
   for (size_t dim : llvm::reverse(ArrayRef(order).drop_back())) {
@@ -84,9 +84,9 @@ static std::optional<std::string> tileSteps(const MemoryLayout &memory,
     if (memory.strides[dim] % row != 0)
       return "stride " + std::to_string(memory.strides[dim]) +
              " of dimension " + std::to_string(dim) +
-             " is not a multiple of the " + std::to_string(row) +
-             " elements that tiles of " + std::to_string(tileOf(previous)) +
-             " span in dimension " + std::to_string(previous);
+             " of the memory is not a multiple of the " + std::to_string(row) +
+             " elements that a tile spans in dimension " +
+             std::to_string(previous);
     outer *= memory.strides[dim] / row;
     steps[dim].outerStride = outer;
     previous = dim;
@@ -99,17 +99,19 @@ transfers::getMemorySteps(const MemoryLayout &memory) {
   using Result = layout::ValueOr<SmallVector<MemorySteps>>;
   if (memory.shape.size() != memory.strides.size())
     return Result::none("memory of shape " + listText(memory.shape) + " has " +
-                        std::to_string(memory.strides.size()) + " strides");
+                        std::to_string(memory.strides.size()) +
+                        " strides; one for each dimension is required");
   if (memory.tile.size() > memory.shape.size())
     return Result::none("tile " + listText(memory.tile) +
                         " has more dimensions than memory of shape " +
                         listText(memory.shape));
   if (llvm::any_of(memory.shape, [](int64_t size) { return size <= 0; }))
-    return Result::none("sizes must be positive, but found " +
+    return Result::none("the sizes of the memory must be positive, but are " +
                         listText(memory.shape));
   if (llvm::any_of(memory.strides, [](int64_t stride) { return stride < 0; }))
-    return Result::none("strides must not be negative, but found " +
-                        listText(memory.strides));
+    return Result::none(
+        "the strides of the memory must not be negative, but are " +
+        listText(memory.strides));
   int64_t span = 1;
   for (auto [size, stride] : llvm::zip_equal(memory.shape, memory.strides)) {
     bool isLarge = size > kMaxElements || stride > kMaxElements;
@@ -139,11 +141,11 @@ transfers::getMemorySteps(const MemoryLayout &memory) {
 std::optional<std::string> MemoryLayout::validate(int64_t elementBits) const {
   if (elementBits <= 0 || elementBits > 64 ||
       (elementBits & (elementBits - 1)) != 0)
-    return "elements have " + std::to_string(elementBits) +
+    return "the elements of the memory have " + std::to_string(elementBits) +
            " bits; the width must be a power of two from 1 to 64";
   if (swizzleBytes != 16 && swizzleBytes != 32 && swizzleBytes != 64 &&
       swizzleBytes != 128)
-    return "the swizzle is " + std::to_string(swizzleBytes) +
+    return "the swizzle of the memory is " + std::to_string(swizzleBytes) +
            " bytes; it must be 16, 32, 64 or 128";
   auto steps = getMemorySteps(*this);
   if (!steps)

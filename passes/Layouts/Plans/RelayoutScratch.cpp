@@ -180,10 +180,11 @@ ScratchTrip relayouts::planScratch(const RegisterLayout &from,
     int64_t together = std::min(repeats, target.sharedMemoryPerBlock / bytes);
     if (together == 0) {
       if (best.cost.reason.empty())
-        best.cost.reason =
-            "the relayout needs " + std::to_string(bytes) +
-            " bytes of shared memory; " + target.name.str() + " has " +
-            std::to_string(target.sharedMemoryPerBlock) + " bytes";
+        best.cost.reason = "the relayout needs " + std::to_string(bytes) +
+                           " bytes of shared memory; a block on " +
+                           target.name.str() + " has at most " +
+                           std::to_string(target.sharedMemoryPerBlock) +
+                           " bytes, so use a smaller vector";
       continue;
     }
     RelayoutCost cost;

@@ -220,7 +220,8 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
   int64_t lanes = target.waveSize;
   if (elementBits <= 0 || !llvm::isPowerOf2_64(elementBits) ||
       elementBits > 64) {
-    cost.reason = "elements have " + std::to_string(elementBits) +
+    cost.reason = "the elements of the vector have " +
+                  std::to_string(elementBits) +
                   " bits; the width must be a power of two from 1 to 64";
     return cost;
   }
@@ -241,8 +242,8 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
     return cost;
   }
   if (std::holds_alternative<SplatLayout>(to)) {
-    cost.reason =
-        "a vector whose elements may differ cannot have the splat layout";
+    cost.reason = "the splat layout holds one scalar for all elements, but "
+                  "elements of the vector may differ";
     return cost;
   }
 
@@ -253,9 +254,11 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
     repeats *= size / part;
   }
   if (elements > kMaxElements) {
-    cost.reason = "the pattern of the two layouts repeats only after " +
+    cost.reason = "the assignment of elements to threads in the two layouts "
+                  "repeats only after " +
                   std::to_string(elements) + " elements; at most " +
-                  std::to_string(kMaxElements) + " are supported";
+                  std::to_string(kMaxElements) +
+                  " are supported, so use a smaller vector";
     return cost;
   }
   for (const RegisterLayout *layout : {&from, &to})

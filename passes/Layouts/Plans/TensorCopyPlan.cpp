@@ -135,21 +135,21 @@ std::optional<std::string> Planner::collectDigits() {
   int64_t rowBytes = merged.empty() ? bytes : merged.back().size * bytes;
   bool isSwizzled = problem.memory.swizzleBytes > 16;
   if (rowBytes % kTensorMapStrideBytes != 0)
-    return "rows of " + std::to_string(rowBytes) +
-           " bytes in shared memory are not a multiple of " +
-           std::to_string(kTensorMapStrideBytes) + " bytes";
+    return "the rows of the slice in shared memory have " +
+           std::to_string(rowBytes) + " bytes; a multiple of " +
+           std::to_string(kTensorMapStrideBytes) + " bytes is required";
   if (merged.back().memoryStride != 1)
-    return "the innermost dimension in shared memory has stride " +
+    return "the innermost dimension of the slice in shared memory has stride " +
            std::to_string(merged.back().memoryStride) + "; it must be 1";
   if (problem.strides[merged.back().dim] != 1)
     return "dimension " + std::to_string(merged.back().dim) +
-           ", the innermost in shared memory, has stride " +
+           ", the innermost of the slice in shared memory, has stride " +
            std::to_string(problem.strides[merged.back().dim]) +
-           " in the tensor; it must be 1";
+           " in the global memref; it must be 1";
   if (isSwizzled && rowBytes % problem.memory.swizzleBytes != 0)
-    return "rows of " + std::to_string(rowBytes) +
-           " bytes in shared memory are not a multiple of the swizzle of " +
-           std::to_string(problem.memory.swizzleBytes) + " bytes";
+    return "the rows of the slice in shared memory have " +
+           std::to_string(rowBytes) + " bytes; a multiple of the swizzle, " +
+           std::to_string(problem.memory.swizzleBytes) + " bytes, is required";
 
   // Split digits that exceed the limit of a box, from the innermost on.
   for (auto [position, digit] : llvm::enumerate(llvm::reverse(merged))) {
@@ -163,11 +163,12 @@ std::optional<std::string> Planner::collectDigits() {
       if (size > kMaxBoxElements)
         size = largestDivisor(size, kMaxBoxElements, multiple);
       if (size == 0)
-        return "rows of " + std::to_string(digit.size) +
-               " elements cannot be split into boxes of at most " +
+        return "the rows of the slice have " + std::to_string(digit.size) +
+               " elements, which cannot be split into equal parts of at most " +
                std::to_string(kMaxBoxElements) +
-               " elements that are a multiple of " +
-               std::to_string(kTensorMapStrideBytes) + " bytes";
+               " elements (the limit of a TMA box) and a multiple of " +
+               std::to_string(kTensorMapStrideBytes) +
+               " bytes; use a power of two";
       digits.push_back({left.dim, size, left.step, left.memoryStride});
       if (size == left.size)
         break;
@@ -204,7 +205,7 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
     dim.isInBox = true;
     if (isFinest && digit.step != 1)
       return "dimension " + std::to_string(digit.dim) +
-             " is stored in shared memory in steps of " +
+             " of the slice is stored in shared memory in steps of " +
              std::to_string(digit.step) +
              " elements; steps of 1 element are required";
     if (coarser) {
@@ -213,17 +214,21 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
       if (digit.step > 1 &&
           (isDynamic(extent) || isDynamic(problem.strides[digit.dim])))
         return "dimension " + std::to_string(digit.dim) +
-               " is dynamic and cannot be split into tiles of " +
-               std::to_string(digit.step) + " elements";
+               " of the global memref has a dynamic size or stride, so it "
+               "cannot be split into tiles of " +
+               std::to_string(digit.step) +
+               " elements; use static sizes and strides";
       if (digit.step > 1 && problem.indexDivisors[digit.dim] % digit.step != 0)
-        return "the index along dimension " + std::to_string(digit.dim) +
+        return "the index of the slice in dimension " +
+               std::to_string(digit.dim) +
                " is not proven to be a multiple of the tile size " +
                std::to_string(digit.step);
       // Elements outside of the tensor would be inside of the next tile.
       if (extent % digit.step != 0 && !problem.isInside[digit.dim])
-        return "tiles of " + std::to_string(digit.step) +
-               " do not divide the " + std::to_string(extent) +
-               " elements of dimension " + std::to_string(digit.dim);
+        return "dimension " + std::to_string(digit.dim) +
+               " of the global memref has " + std::to_string(extent) +
+               " elements, which is not a multiple of the tile size " +
+               std::to_string(digit.step) + " in shared memory";
       dim.extent = extent / digit.step;
       for (CoordinateTerm term : slice.terms[digit.dim]) {
         int64_t common = std::gcd(term.multiplier, digit.step);
@@ -295,12 +300,14 @@ void Planner::reduceDims(SmallVectorImpl<MapDim> &dims,
 std::optional<std::string> Planner::checkLimits(const TensorMap &map) const {
   if (static_cast<int64_t>(map.extents.size()) > kMaxTensorMapDims)
     return "the slice needs a tensor map of " +
-           std::to_string(map.extents.size()) + " dimensions; at most " +
-           std::to_string(kMaxTensorMapDims) + " are supported";
+           std::to_string(map.extents.size()) +
+           " dimensions; TMA supports at most " +
+           std::to_string(kMaxTensorMapDims) +
+           ", so copy a slice with fewer dimensions or tiles";
   for (int64_t extent : map.extents)
     if (!isDynamic(extent) && (extent < 1 || extent > kMaxExtent))
-      return "the extents of the tensor map are " + listText(map.extents) +
-             "; each must be from 1 to 2^32 - 1";
+      return "the sizes of the tensor map of the global memref are " +
+             listText(map.extents) + "; each must be from 1 to 2^32 - 1";
   for (int64_t stride : ArrayRef(map.strides).drop_back())
     if (!isDynamic(stride) && (stride % kTensorMapStrideBytes != 0 ||
                                stride < 1 || stride > kMaxStride))
@@ -316,7 +323,8 @@ Planner::Result Planner::build(size_t count) const {
   int64_t elements = 1;
   for (const SliceDigit &digit : llvm::reverse(box)) {
     if (digit.memoryStride != elements)
-      return Result::none("the slice is not contiguous in shared memory");
+      return Result::none("the slice is not contiguous in shared memory; copy "
+                          "to a contiguous view");
     elements *= digit.size;
   }
   SmallVector<MapDim> dims;
@@ -362,8 +370,10 @@ Planner::Result Planner::build(size_t count) const {
   for (const SliceDigit &digit : outside) {
     copies *= digit.size;
     if (copies > kMaxTensorCopies)
-      return Result::none("the slice needs more than " +
-                          std::to_string(kMaxTensorCopies) + " copies");
+      return Result::none(
+          "the slice must be split into more than " +
+          std::to_string(kMaxTensorCopies) +
+          " TMA copies, which is the limit for one op; copy smaller slices");
   }
   for (int64_t copy = 0; copy < copies; ++copy) {
     TensorPiece piece;
@@ -382,11 +392,12 @@ Planner::Result Planner::build(size_t count) const {
   }
   for (const TensorPiece &piece : plan.pieces)
     if (piece.sharedOffset % kTensorCopyAlignment != 0)
-      return Result::none("a copy begins at byte " +
+      return Result::none("the slice must be split into several TMA copies, "
+                          "and one of them begins at byte " +
                           std::to_string(piece.sharedOffset) +
-                          " of the slice in shared memory; it must be a "
-                          "multiple of " +
-                          std::to_string(kTensorCopyAlignment) + " bytes");
+                          " of the slice in shared memory; a multiple of " +
+                          std::to_string(kTensorCopyAlignment) +
+                          " bytes is required");
   return plan;
 }
 
@@ -415,15 +426,15 @@ static std::optional<std::string> useBytes(Slice &slice) {
     }
   if (packed < 0 || problem.strides[packed] != 1)
     return "elements of " + std::to_string(problem.elementBits) +
-           " bits cannot be copied as bytes: no dimension is contiguous on "
-           "both sides";
+           " bits must be copied as bytes, but no dimension of the slice is "
+           "contiguous in both global and shared memory";
   MemoryLayout &memory = problem.memory;
   int64_t firstTiled = memory.shape.size() - memory.tile.size();
   if (llvm::any_of(problem.extents, isDynamic) ||
       llvm::any_of(problem.strides, isDynamic))
     return "elements of " + std::to_string(problem.elementBits) +
-           " bits cannot be copied as bytes: a size or stride is dynamic; "
-           "static sizes and strides are required";
+           " bits must be copied as bytes, which requires static sizes and "
+           "strides of the global memref; one is dynamic";
   SmallVector<int64_t *> counts{
       &problem.extents[packed], &problem.slice[packed],
       &problem.indexDivisors[packed], &memory.shape[sharedDim]};
@@ -438,9 +449,10 @@ static std::optional<std::string> useBytes(Slice &slice) {
   for (int64_t *number : counts) {
     if (*number % perByte != 0)
       return "elements of " + std::to_string(problem.elementBits) +
-             " bits are copied " + std::to_string(perByte) +
-             " at a time, but an extent, stride, index or tile is only proven "
-             "to be a multiple of " +
+             " bits are copied as bytes, so all sizes, strides, indices and "
+             "tiles must be multiples of " +
+             std::to_string(perByte) +
+             " elements; one is only proven to be a multiple of " +
              std::to_string(*number);
     *number /= perByte;
   }
@@ -504,8 +516,8 @@ transfers::planTensorCopy(const TensorCopyProblem &problem) {
       problem.indexDivisors.size() != rank || problem.isInside.size() != rank ||
       sharedDims(problem).size() != problem.memory.shape.size())
     return Result::none("the slice " + listText(problem.slice) +
-                        " and a tensor of shape " + listText(problem.extents) +
-                        " have different ranks");
+                        " and the global memref of shape " +
+                        listText(problem.extents) + " have different ranks");
   Slice slice{problem, {}, {}};
   for (int64_t dim = 0; dim < static_cast<int64_t>(rank); ++dim) {
     slice.terms.push_back({CoordinateTerm{dim}});

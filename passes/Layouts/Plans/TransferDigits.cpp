@@ -38,11 +38,11 @@ transfers::splitDigit(const TiledDim &dim, const MemorySteps &steps,
     return std::nullopt;
   }
   if (steps.inner % dim.stride != 0 || end % steps.inner != 0)
-    return "the layout splits dimension " + std::to_string(dim.logicalDim) +
-           " into " + std::to_string(dim.size) + " parts of " +
+    return "the layout of the vector splits dimension " +
+           std::to_string(dim.logicalDim) + " into parts of " +
            std::to_string(dim.stride) +
-           " elements, and the memory into tiles of " +
-           std::to_string(steps.inner) + "; one split must refine the other";
+           " elements, but the memory has tiles of " +
+           std::to_string(steps.inner) + "; one must divide the other";
   digits.push_back({end / steps.inner, steps.outerStride * elementBits});
   digits.push_back(inTile(steps.inner / dim.stride));
   return std::nullopt;
@@ -112,7 +112,8 @@ ValueOr<TransferDigits> transfers::getDigits(const TransferProblem &problem,
     } else {
       if (problem.isLoad)
         return Result::none(
-            "a load cannot produce a splat layout, which holds one scalar");
+            "the result of a load cannot have the splat layout, in which all "
+            "elements are equal; use another layout");
       std::optional<StridedLayout> chosen =
           layout::strided(shape, bits, threads);
       strided =

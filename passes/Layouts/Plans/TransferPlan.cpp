@@ -359,8 +359,9 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
   using Result = layout::ValueOr<TransferPlan>;
   BankModel model = BankModel::get(target);
   if (!model.hasBanks())
-    return Result::none(target.name.str() +
-                        " does not have shared memory banks");
+    return Result::none(
+        target.name.str() +
+        " does not have a description of the banks of shared memory");
   layout::ValueOr<TransferDigits> digits = getDigits(problem, target.waveSize);
   if (!digits)
     return Result::none(digits.reason);
@@ -370,14 +371,16 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
     return leastCycles(a, model) < leastCycles(b, model);
   });
   if (candidates.empty())
-    return Result::none("elements of " + std::to_string(problem.elementBits) +
-                        " bits that one thread holds are not adjacent in "
-                        "memory, so two threads would access the same byte");
+    return Result::none(
+        "elements of " + std::to_string(problem.elementBits) +
+        " bits that one thread holds are not adjacent in memory, so two "
+        "threads would access the same byte; use another layout");
 
   if (int64_t fewest = candidates.front().numAccesses(); fewest > kMaxAccesses)
-    return Result::none("the transfer needs " + std::to_string(fewest) +
-                        " accesses per thread; at most " +
-                        std::to_string(kMaxAccesses) + " are supported");
+    return Result::none(
+        "the transfer needs " + std::to_string(fewest) +
+        " accesses per thread; at most " + std::to_string(kMaxAccesses) +
+        " are supported, so use more warps or a smaller vector");
   llvm::erase_if(candidates, [](const Candidate &candidate) {
     return candidate.numAccesses() > kMaxAccesses;
   });

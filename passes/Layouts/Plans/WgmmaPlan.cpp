@@ -31,11 +31,10 @@ transfers::splitWgmmaColumns(int64_t columns, bool isInteger) {
   for (const WgmmaBlock &block : blocks) {
     int64_t multiple = isInteger && block.size > 24 ? 16 : 8;
     if (block.size % multiple != 0)
-      return Result::none("splitting " + std::to_string(columns) +
-                          " columns leaves an instruction with N = " +
-                          std::to_string(block.size) +
-                          "; N must be a multiple of " +
-                          std::to_string(multiple));
+      return Result::none(
+          "the split of N = " + std::to_string(columns) +
+          " leaves an instruction with N = " + std::to_string(block.size) +
+          "; N must be a multiple of " + std::to_string(multiple));
   }
   return blocks;
 }
@@ -93,8 +92,8 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
     return Result::none(steps.reason);
   int64_t swizzle = memory.swizzleBytes;
   if (swizzle == 16)
-    return Result::none("the memory is not swizzled; a swizzle of 32, 64 or "
-                        "128 bytes is required");
+    return Result::none("the shared memory of the operand is not swizzled; a "
+                        "swizzle of 32, 64 or 128 bytes is required");
   int64_t bytes = problem.elementBits / 8;
   Line outer{(*steps)[problem.outerDim], bytes},
       inner{(*steps)[1 - problem.outerDim], bytes};
@@ -103,18 +102,19 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
   if (depth % depthStep != 0)
     return Result::none(
         "K is " + std::to_string(depth) + "; it must be a multiple of the " +
-        std::to_string(depthStep) + " elements of an instruction");
+        std::to_string(depthStep) + " elements of K in one instruction");
 
   WgmmaOperandPlan plan;
   plan.isTransposed = inner.at(1) != bytes;
   if (plan.isTransposed && outer.at(1) != bytes)
-    return Result::none(
-        "neither dimension of the operand is contiguous in memory");
+    return Result::none("neither dimension of the operand has stride 1 in "
+                        "memory; one must have it");
   if (plan.isTransposed && problem.elementBits != 16)
-    return Result::none(
-        "K is not the contiguous dimension of the operand, which is supported "
-        "for 16-bit elements only; its elements have " +
-        std::to_string(problem.elementBits) + " bits");
+    return Result::none("the operand is not contiguous along K, which wgmma "
+                        "requires for elements of " +
+                        std::to_string(problem.elementBits) +
+                        " bits (only 16-bit elements may be contiguous along M "
+                        "or N); transpose the operand in memory");
 
   int64_t pattern = kPatternRows * swizzle;
   plan.log2Alignment = llvm::Log2_64(pattern);
@@ -122,11 +122,11 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
   Runs alongRows{swizzle / bytes, bytes}, amongRows{kPatternRows, swizzle};
   Runs &alongOuter = plan.isTransposed ? alongRows : amongRows;
   Runs &alongDepth = plan.isTransposed ? amongRows : alongRows;
-  std::string shape = "the memory of the operand, of shape " +
-                      layout::listText(memory.shape) + " and tile " +
-                      layout::listText(memory.tile) +
-                      ", does not consist of tiles with rows of " +
-                      std::to_string(swizzle) + " bytes";
+  std::string shape =
+      "wgmma requires tiles with rows of " + std::to_string(swizzle) +
+      " bytes (the swizzle), which the memory of the operand, of shape " +
+      layout::listText(memory.shape) + " and tile " +
+      layout::listText(memory.tile) + ", does not have";
   for (const WgmmaBlock &block : problem.blocks) {
     SmallVector<int64_t> offsets;
     for (int64_t k = 0; k < depth; k += depthStep) {
@@ -149,8 +149,8 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
       if (group == 1 && plan.groupStride == 0)
         plan.groupStride = distance;
       if (distance != group * plan.groupStride || distance % pattern != 0)
-        return Result::none(shape + ", " + std::to_string(kWgmmaRows) +
-                            " rows for each warpgroup");
+        return Result::none(shape + " for each warpgroup of " +
+                            std::to_string(kWgmmaRows) + " rows");
     }
     plan.offsets.push_back(std::move(offsets));
   }
@@ -162,12 +162,11 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
           stride = amongRows.strideOr(pattern);
   if (leading % kFieldBytes != 0 || stride % kFieldBytes != 0 ||
       leading / kFieldBytes > kMaxField || stride / kFieldBytes > kMaxField)
-    return Result::none("the tiles of the operand are " +
-                        std::to_string(leading) + " and " +
-                        std::to_string(stride) +
-                        " bytes apart; a descriptor requires multiples of " +
-                        std::to_string(kFieldBytes) + " bytes up to " +
-                        std::to_string(kFieldBytes * kMaxField));
+    return Result::none(
+        "the tiles of the operand are " + std::to_string(leading) + " and " +
+        std::to_string(stride) + " bytes apart; wgmma requires multiples of " +
+        std::to_string(kFieldBytes) + " bytes up to " +
+        std::to_string(kFieldBytes * kMaxField));
   uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
   plan.descriptor = static_cast<uint64_t>(leading / kFieldBytes) << 16 |
                     static_cast<uint64_t>(stride / kFieldBytes) << 32 |

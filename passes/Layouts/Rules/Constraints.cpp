@@ -102,7 +102,8 @@ VarId ConstraintSystem::getAlias(Value value, int64_t kind, int64_t offset,
   }
   // Another type needs its own variable.
   VarId first = entry->second, other = create(value);
-  equal(first, other, "slices with the same alias number have the same layout");
+  equal(first, other,
+        "slices of memory with the same alias id have the same layout");
   return other;
 }
 
@@ -193,8 +194,9 @@ void ConstraintSystem::link(OpOperand &operand, VarId producer, VarId user) {
   Constraint &constraint =
       add(isVector ? Constraint::Kind::Use : Constraint::Kind::Equal, producer,
           user,
-          isVector ? "only a splat is converted to another layout implicitly"
-                   : "all uses of a buffer have the same layout");
+          isVector ? "only splats are converted to another layout without a "
+                     "'mosaic_gpu.layout_cast'"
+                   : "all uses of a buffer must have the same layout");
   constraint.operand = &operand;
   constraint.type = operand.get().getType();
 }

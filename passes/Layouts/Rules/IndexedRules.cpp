@@ -33,7 +33,7 @@ template <typename OpTy> struct IndexedRule {
       if (hasLayout(result))
         system.bind(var, result);
     if (isa<AtomicRMWOp, AtomicCASOp>(op) && op->getNumResults() > 0)
-      system.notSplat(var, "the old values may differ");
+      system.notSplat(var, "the old values in memory may differ");
     return success();
   }
 };

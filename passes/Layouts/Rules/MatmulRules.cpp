@@ -34,7 +34,8 @@ struct WGMMARule {
   static LogicalResult derive(WGMMAOp op, ConstraintSystem &system) {
     if (!system.getTarget().hasWGMMA)
       return op.emitOpError()
-             << "is not supported on " << system.getTarget().name;
+             << "requires wgmma, which " << system.getTarget().name
+             << " does not have; use 'mosaic_gpu.mma', or compile for sm_90a";
     LayoutTable &layouts = system.getLayouts();
     int64_t warps = layouts.getWarps();
     VarId accumulator = system.create(op.getAccumulatorMutable());
@@ -54,7 +55,8 @@ struct WGMMARule {
     }
     // Both have the same tile; it is transposed if only one operand is.
     VarId a = system.share(op.getAMutable());
-    StringRef reason = "'a' and 'b' have the same tile and swizzle";
+    StringRef reason =
+        "operands 'a' and 'b' must have the same tile and swizzle";
     auto aType = cast<MemRefType>(op.getA().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
     if (isTransposed(aType) == isTransposed(bType)) {
@@ -126,8 +128,8 @@ struct MMARule {
 struct TcGen05Rule {
   static LogicalResult derive(TcGen05MMAOp op, ConstraintSystem &system) {
     if (system.getTarget().tensorMemoryColumns == 0)
-      return op.emitOpError()
-             << "is not supported on " << system.getTarget().name;
+      return op.emitOpError() << "requires tcgen05, which "
+                              << system.getTarget().name << " does not have";
     auto accumulatorType = cast<MemRefType>(op.getAccumulator().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
     if (failed(requireTensorLayout(op, system,
@@ -167,7 +169,9 @@ struct TcGen05Rule {
       SmallVector<int64_t, 2> tile{8, elements};
       if (isTransposed(type))
         std::swap(tile[0], tile[1]);
-      system.divides(b, tile, "each half of the columns holds whole tiles");
+      system.divides(b, tile,
+                     "the op splits the columns into two halves, each of which "
+                     "must consist of whole tiles");
       return;
     }
   }
@@ -230,7 +234,7 @@ LogicalResult addUntiledCopy(OpTy op, ConstraintSystem &system,
   VarId source = system.share(op.getSourceMutable());
   VarId destination = system.share(op.getDestinationMutable());
   system.assign(source, system.getLayouts().noTransforms(),
-                "the shape of the source defines its tiles");
+                "the tiles are dimensions in the shape of the source");
   return requireLayout(system, op, destination,
                        system.getLayouts().tensor(layout),
                        "the layout of the destination");

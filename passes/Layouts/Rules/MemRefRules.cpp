@@ -38,7 +38,7 @@ struct SubViewRule {
     for (int64_t stride : op.getStaticStrides())
       if (stride != 1)
         return op.emitOpError()
-               << "has stride " << stride
+               << "creates a view of shared memory with stride " << stride
                << "; strides must be 1, so that the view consists of whole "
                   "tiles";
     VarId source = system.share(op.getSourceMutable());
@@ -56,7 +56,8 @@ struct SubViewRule {
       }
       multiples.push_back(divisorOf(std::gcd(*known, shape[dim]), offset));
     }
-    system.divides(source, multiples, "views begin and end at tile boundaries");
+    system.divides(source, multiples,
+                   "the view must begin and end at tile boundaries");
     system.equal(source, result, kView);
     return success();
   }
@@ -93,7 +94,9 @@ struct ExpandShapeRule {
     if (isIgnored(op.getSrc()))
       return success();
     if (isTransposed(op.getSrcType()))
-      return op.emitOpError("does not support transposed shared memory");
+      return op.emitOpError(
+          "expands transposed shared memory, which is not supported; expand "
+          "the memory before the transpose");
     VarId source = system.share(op.getSrcMutable());
     VarId result = system.create(op.getResult());
     // Only dimensions after the last expanded dimension can be tiled.
@@ -105,7 +108,8 @@ struct ExpandShapeRule {
       else
         multiples.push_back(size);
     }
-    system.divides(source, multiples, "expanded dimensions are not tiled");
+    system.divides(source, multiples,
+                   "a dimension that the op expands cannot be tiled");
     system.equal(source, result, kView);
     return success();
   }
@@ -124,15 +128,16 @@ struct CollapseShapeRule {
     // The result has rank 0 and one element, without a tile.
     if (groups.empty()) {
       system.assign(source, system.getLayouts().noTransforms(),
-                    "memory of rank 0 does not have transforms");
+                    "memory of rank 0 cannot have a tile or a swizzle");
       system.equal(source, result, kView);
       return success();
     }
     if (!op.getSrcType().getLayout().isIdentity() &&
         !memref::CollapseShapeOp::isGuaranteedCollapsible(
             op.getSrcType(), op.getReassociationIndices()))
-      return op.emitOpError("does not support shared memory with gaps between "
-                            "the collapsed dimensions");
+      return op.emitOpError(
+          "collapses dimensions of shared memory that are not contiguous, "
+          "which is not supported; collapse only contiguous dimensions");
     system.becomes(
         source, result,
         {Step{Step::Kind::Collapse, getShape(op.getSrc()), {}, groups}}, kView);

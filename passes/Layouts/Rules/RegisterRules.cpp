@@ -16,8 +16,8 @@ namespace {
 /// Adds a transfer between registers and the memory of an operand.
 void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
                  bool isLoad, TransferNeed need) {
-  StringRef reason = isLoad ? "the op loads this vector from memory"
-                            : "the op stores this vector to memory";
+  StringRef reason = isLoad ? "the op loads its result from memory"
+                            : "the op stores its vector operand to memory";
   Constraint &transfer =
       hasLayout(memory.get())
           ? system.add(Constraint::Kind::SharedTransfer, system.share(memory),
@@ -63,7 +63,7 @@ struct StoreToPeerRule {
     addTransfer(system, op.getDestinationMutable(), value, /*isLoad=*/false,
                 getStoreNeed(op));
     StringRef reason =
-        "an asynchronous store writes whole registers of a tiled layout";
+        "an asynchronous store to another block supports only tiled layouts";
     system.notStrided(value, reason);
     system.notSplat(value, reason);
     return success();
@@ -82,7 +82,7 @@ struct LoadReduceRule {
 struct IotaRule {
   static LogicalResult derive(BroadcastedIotaOp op, ConstraintSystem &system) {
     system.notSplat(system.create(op.getResult()),
-                    "the elements are indices, which differ");
+                    "the elements of an iota differ");
     return success();
   }
 };
@@ -96,9 +96,9 @@ struct LayoutCastRule {
     if (failed(requireLayout(system, op, result, layout,
                              "the layout of the cast result")))
       return failure();
-    Constraint &move =
-        system.add(Constraint::Kind::Relayout, operand, result,
-                   "the cast converts the vector to this layout");
+    Constraint &move = system.add(
+        Constraint::Kind::Relayout, operand, result,
+        "the cast converts its operand to the layout that it states");
     move.type = op.getType();
     return success();
   }
@@ -123,8 +123,8 @@ struct BroadcastInDimRule {
     }
     if (repeated.empty() && added.empty()) {
       system.equal(source, result,
-                   "the op does not broadcast a dimension, so operand and "
-                   "result have one layout");
+                   "operand and result have the same shape, so they must have "
+                   "the same layout");
       return success();
     }
     Steps steps;
@@ -137,8 +137,8 @@ struct BroadcastInDimRule {
     if (!added.empty())
       steps.push_back({Step::Kind::Reduce, shape, {}, added, false});
     system.becomes(result, source, std::move(steps),
-                   "the operand has the layout of the result, reduced along "
-                   "the broadcast dimensions");
+                   "the layout of the operand must be that of the result "
+                   "without the broadcast dimensions");
     Constraint &broadcast = system.add(
         Constraint::Kind::Broadcast, source, result,
         "a broadcast keeps the kind of layout (splat, strided or tiled)");
@@ -150,11 +150,14 @@ struct BroadcastInDimRule {
 struct ConcatRule {
   static LogicalResult derive(VectorConcatOp op, ConstraintSystem &system) {
     VarId result = system.create(op.getResult());
-    system.notSplat(result, "splats cannot be concatenated");
-    system.notStrided(result, "strided layouts cannot be concatenated");
+    system.notSplat(result, "the concatenated vectors may differ");
+    system.notStrided(
+        result,
+        "the concatenation of vectors in strided layouts is not supported");
     for (OpOperand &operand : op->getOpOperands())
-      system.equal(system.create(operand), result,
-                   "the operands have the layout of the result");
+      system.equal(
+          system.create(operand), result,
+          "operands and result of a concatenation must have the same layout");
     return success();
   }
 };
@@ -178,7 +181,9 @@ struct ReduceRule {
     auto type = dyn_cast<VectorType>(op.getResultTypes().front());
     if (!type)
       return success();
-    system.notStrided(source, "a strided layout cannot be reduced");
+    system.notStrided(
+        source,
+        "the reduction of a vector in a strided layout is not supported");
     VarId result = system.create(op.getResult(0));
     for (Value other : op.getResults().drop_front())
       system.bind(result, other);
@@ -194,10 +199,10 @@ struct ScanRule {
     VarId var = createInputs(system, op.getInputsMutable());
     for (Value result : op.getResults())
       system.bind(var, result);
-    system.notSplat(var, "the prefixes may differ");
+    system.notSplat(var, "the prefixes that a scan computes may differ");
     if (cast<VectorType>(op.getInputs().front().getType()).getRank() > 1)
-      system.notStrided(var, "a strided layout of several dimensions cannot be "
-                             "scanned");
+      system.notStrided(var, "the scan of a vector of several dimensions in a "
+                             "strided layout is not supported");
     return success();
   }
 };

@@ -65,7 +65,9 @@ struct ReinterpretRule {
       system.assign(result, system.getLayouts().noTransforms(), reason);
       return success();
     }
-    system.equal(source, result, "source and result are the same memory");
+    system.equal(source, result,
+                 "source and result are the same memory, so they must have the "
+                 "same layout");
     return success();
   }
 };
@@ -75,7 +77,7 @@ template <typename OpTy> struct ClusterCancelRule {
     if (hasLayout(op.getCancellationResult()))
       system.assign(system.share(op.getCancellationResultMutable()),
                     system.getLayouts().noTransforms(),
-                    "the response is 16 contiguous bytes");
+                    "the op writes a response of 16 contiguous bytes");
     return success();
   }
 };
@@ -143,16 +145,15 @@ LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
       return op.emitOpError() << "gathers along dimension " << dim
                               << "; only dimension 0 is supported";
     if (global.getRank() != 2)
-      return op.emitOpError()
-             << "gathers from memory of rank " << global.getRank()
-             << "; the memory must have rank 2";
+      return op.emitOpError() << "gathers from global memory of rank "
+                              << global.getRank() << "; rank 2 is required";
     multiples.push_back(size);
   }
   if (!hasLayout(memory.get()))
     return addGatherIndices(op, op.getIndicesMutable(), system);
   VarId var = system.share(memory);
   system.divides(var, multiples,
-                 "the slice begins and ends at tile boundaries");
+                 "the slice must begin and end at tile boundaries");
   system
       .add(Constraint::Kind::BulkCopy, var, kNoVar,
            "the bulk copy moves the rows of its tiles")

@@ -20,8 +20,8 @@ constexpr int64_t kTensorAlias = 1;
 struct AllocRule {
   static LogicalResult derive(TmemAllocOp op, ConstraintSystem &system) {
     if (system.getTarget().tensorMemoryColumns == 0)
-      return op.emitOpError()
-             << system.getTarget().name << " does not have tensor memory";
+      return op.emitOpError() << "requires tensor memory, which "
+                              << system.getTarget().name << " does not have";
     VarId result = system.create(op.getResult());
     // A layout with fewer elements per column exceeds the allocated columns.
     if (int64_t packing = op.getPacking(); packing > 1) {
@@ -35,12 +35,15 @@ struct AllocRule {
             layout::tmemM64Collective(columns, packing)})
         if (layout)
           packed.push_back(system.getLayouts().tensor(*layout));
-      system.oneOf(result, packed, "each column holds 'packing' elements");
+      system.oneOf(result, packed,
+                   "the attribute 'packing' of the op states the number of "
+                   "elements per column");
     }
     if (hasLayout(op.getSmemPtr()))
-      system.assign(system.createDetached(op.getSmemPtrMutable()),
-                    system.getLayouts().noTransforms(),
-                    "the op stores a single 32-bit address in it");
+      system.assign(
+          system.createDetached(op.getSmemPtrMutable()),
+          system.getLayouts().noTransforms(),
+          "the op writes only one 32-bit address to the shared memory");
     return success();
   }
 };
@@ -86,7 +89,7 @@ struct LoadRule {
   static LogicalResult derive(AsyncLoadTmemOp op, ConstraintSystem &system) {
     VarId vector = system.create(op->getResult(0));
     addTransfer(system, op.getSourceMutable(), vector,
-                "the op loads this vector from tensor memory");
+                "the op loads its result from tensor memory");
     if (op->getNumResults() == 1)
       return success();
     // The hardware reduces the elements of a row in one thread.
@@ -103,8 +106,8 @@ struct LoadRule {
                          SmallVector<int64_t, 4>(type.getShape()),
                          {},
                          {1}}},
-                   "the second result has the layout of the first, without "
-                   "the reduced dimension");
+                   "the layout of the second result must be that of the first "
+                   "without the reduced dimension");
     return success();
   }
 };
@@ -113,7 +116,7 @@ struct StoreRule {
   static LogicalResult derive(AsyncStoreTmemOp op, ConstraintSystem &system) {
     VarId vector = system.create(op.getSourceMutable());
     addTransfer(system, op.getDestinationMutable(), vector,
-                "the op stores this vector to tensor memory");
+                "the op stores its vector operand to tensor memory");
     return success();
   }
 };

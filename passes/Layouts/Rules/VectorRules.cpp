@@ -49,7 +49,9 @@ struct MultiReductionRule {
   static LogicalResult derive(vector::MultiDimReductionOp op,
                               ConstraintSystem &system) {
     VarId source = system.create(op.getSourceMutable());
-    system.notStrided(source, "a strided layout cannot be reduced");
+    system.notStrided(
+        source,
+        "the reduction of a vector in a strided layout is not supported");
     // All threads hold a scalar result.
     if (!isa<VectorType>(op.getResult().getType()))
       return success();
@@ -68,7 +70,8 @@ struct ShapeCastRule {
     VarId result = system.create(op.getResult());
     SmallVector<int64_t, 4> sourceShape = getShape(op.getSource()),
                             resultShape = getShape(op.getResult());
-    StringRef reason = "the op does not move elements between threads";
+    StringRef reason = "the op does not move elements between threads, so each "
+                       "must hold the same elements of both";
     system.becomes(source, result,
                    {Step{Step::Kind::Reshape, sourceShape, resultShape, {}}},
                    reason);
@@ -89,8 +92,11 @@ struct TransposeRule {
     for (auto [to, from] : llvm::enumerate(permutation))
       inverse[from] = to;
     // A strided layout is row-major and cannot be transposed.
-    system.notStrided(source, "a strided layout cannot be transposed");
-    StringRef reason = "the op does not move elements between threads";
+    system.notStrided(
+        source,
+        "the transpose of a vector in a strided layout is not supported");
+    StringRef reason = "the op does not move elements between threads, so each "
+                       "must hold the same elements of both";
     system.becomes(
         source, result,
         {Step{Step::Kind::Transpose, getShape(op.getVector()), {}, forward}},
@@ -113,7 +119,8 @@ struct BitCastRule {
       return success();
     }
     VarId result = system.create(op.getResult());
-    StringRef reason = "each thread keeps its bits";
+    StringRef reason = "the op does not move bits between threads, so each "
+                       "must hold the same bits of both";
     system.becomes(source, result, {Step{Step::Kind::BitCast, from, to, {}}},
                    reason);
     system.becomes(result, source, {Step{Step::Kind::BitCast, to, from, {}}},
@@ -126,9 +133,11 @@ struct BitCastRule {
 /// tile, and sizes too, because the layout is valid for the slice.
 void addSlice(ConstraintSystem &system, VarId whole, VarId part,
               ArrayRef<int64_t> offsets) {
-  system.divides(whole, offsets, "slices begin at tile boundaries");
-  system.equal(whole, part, "a slice has the layout of the whole vector");
-  system.notStrided(whole, "a strided layout cannot be sliced");
+  system.divides(whole, offsets,
+                 "a slice of a vector must begin at a tile boundary");
+  system.equal(whole, part, "a slice must have the layout of the whole vector");
+  system.notStrided(whole,
+                    "slices of vectors in strided layouts are not supported");
 }
 
 struct ExtractSliceRule {
@@ -176,22 +185,24 @@ struct ExtractRule {
     VarId source = system.create(op.getSourceMutable());
     if (!isa<VectorType>(op.getResult().getType())) {
       system.assign(source, system.getLayouts().splat(),
-                    "every thread needs the element, and only a splat has each "
-                    "element in every thread");
+                    "every thread needs the extracted element, and only the "
+                    "splat layout holds all elements in every thread");
       return success();
     }
     if (!op.getDynamicPosition().empty())
-      return op.emitOpError(
-          "has a dynamic position; the positions of a slice must be static");
+      return op.emitOpError("extracts a vector at a dynamic position; only "
+                            "static positions are supported");
     VarId result = system.create(op.getResult());
-    system.equal(source, result, "a slice has the layout of the whole vector");
+    system.equal(source, result,
+                 "a slice must have the layout of the whole vector");
     system.divides(source, getShape(op.getSource()),
-                   "slices consist of whole tiles");
+                   "a slice of a vector must consist of whole tiles");
     system.divides(source, getShape(op.getResult()),
-                   "slices consist of whole tiles");
+                   "a slice of a vector must consist of whole tiles");
     system.notSplat(source, "slices of splats are not supported (nor by JAX)",
                     /*isJAXOnly=*/true);
-    system.notStrided(source, "a strided layout cannot be sliced");
+    system.notStrided(source,
+                      "slices of vectors in strided layouts are not supported");
     return success();
   }
 };
@@ -205,15 +216,15 @@ void inference::addReduction(ConstraintSystem &system, VarId source,
   if (dims.empty())
     return system.equal(source, result,
                         "the op does not reduce a dimension, so source and "
-                        "result have one layout");
+                        "result must have the same layout");
   Step step{Step::Kind::Reduce, {}, {}, {}, false};
   step.source.assign(sourceType.getShape().begin(),
                      sourceType.getShape().end());
   step.numbers.assign(dims.begin(), dims.end());
   system
       .becomes(source, result, {step},
-               "the result has the layout of the source, without the "
-               "reduced dimensions")
+               "the layout of the result must be that of the source without "
+               "the reduced dimensions")
       .type = resultType;
 }
 

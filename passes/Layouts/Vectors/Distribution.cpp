@@ -49,8 +49,10 @@ std::optional<Distribution> Distribution::getStrided(ArrayRef<int64_t> shape,
     return std::nullopt;
   }
   if (shape.empty() || shape.back() % vectorLength != 0) {
-    reason = "chunks of " + std::to_string(vectorLength) +
-             " elements do not divide the rows of shape " + shapeText(shape);
+    reason = "the layout gives a thread " + std::to_string(vectorLength) +
+             " consecutive elements, which do not divide the rows of a vector "
+             "of shape " +
+             shapeText(shape);
     return std::nullopt;
   }
   Distribution result;
@@ -96,8 +98,8 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
   }
   if (auto splat = dyn_cast<mosaic_gpu::WGSplatFragLayoutAttr>(layout)) {
     if (splat.getShape() != shape) {
-      reason = "its shape " + shapeText(splat.getShape()) +
-               " differs from the shape of the vector";
+      reason = "the shape of the layout, " + shapeText(splat.getShape()) +
+               ", differs from the shape of the vector";
       return std::nullopt;
     }
     Distribution result;
@@ -106,16 +108,17 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
   }
   if (auto strided = dyn_cast<mosaic_gpu::WGStridedFragLayoutAttr>(layout)) {
     if (strided.getShape() != shape) {
-      reason = "its shape " + shapeText(strided.getShape()) +
-               " differs from the shape of the vector";
+      reason = "the shape of the layout, " + shapeText(strided.getShape()) +
+               ", differs from the shape of the vector";
       return std::nullopt;
     }
     return getStrided(shape, strided.getVectorSize(), grid, reason);
   }
   auto tiledAttr = dyn_cast<mosaic_gpu::TiledLayoutAttr>(layout);
   if (!tiledAttr) {
-    reason = "it is not a register layout; #mosaic_gpu.TiledLayout, "
-             "WGStridedFragLayout or WGSplatFragLayout is required";
+    reason =
+        "the attribute is not the layout of a vector; use "
+        "#mosaic_gpu.TiledLayout, WGStridedFragLayout or WGSplatFragLayout";
     return std::nullopt;
   }
   Distribution result;
@@ -129,8 +132,9 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
   result.tiled = result.tiled.canonical();
   if (result.tiled.numLanes() != grid.waveSize ||
       result.tiled.numWarps() != grid.numWarps()) {
-    reason = "it is defined for " + std::to_string(result.tiled.numWarps()) +
-             " warps of " + std::to_string(result.tiled.numLanes()) +
+    reason = "the layout is defined for " +
+             std::to_string(result.tiled.numWarps()) + " warps of " +
+             std::to_string(result.tiled.numLanes()) +
              " lanes, but the kernel has " + std::to_string(grid.numWarps()) +
              " warps of " + std::to_string(grid.waveSize) + " lanes";
     return std::nullopt;

@@ -195,16 +195,18 @@ std::optional<std::string> LayoutTable::checkFit(LayoutId id, Type type) const {
     int64_t elements = cast<VectorType>(type).getNumElements();
     if (elements % (value.vectorSize * getThreads()) == 0)
       return std::nullopt;
-    return std::to_string(elements) + " elements are not a multiple of " +
-           std::to_string(value.vectorSize * getThreads()) + ", which is " +
-           std::to_string(getThreads()) + " threads times vectors of " +
-           std::to_string(value.vectorSize) + " elements";
+    return "the vector has " + std::to_string(elements) +
+           " elements; the layout requires a multiple of " +
+           std::to_string(value.vectorSize * getThreads()) + ", that is, " +
+           std::to_string(value.vectorSize) + " elements in each of " +
+           std::to_string(getThreads()) + " threads";
   }
   case LayoutValue::Kind::Tiled:
     if (value.tiled.numWarps() != getWarps() ||
         value.tiled.numLanes() != getLanes())
-      return "it is defined for " + std::to_string(value.tiled.numWarps()) +
-             " warps of " + std::to_string(value.tiled.numLanes()) +
+      return "the layout is defined for " +
+             std::to_string(value.tiled.numWarps()) + " warps of " +
+             std::to_string(value.tiled.numLanes()) +
              " lanes, but the block has " + std::to_string(getWarps()) +
              " warps of " + std::to_string(getLanes()) + " lanes";
     return value.tiled.validateFor(cast<VectorType>(type).getShape());

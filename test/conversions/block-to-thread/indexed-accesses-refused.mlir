@@ -23,7 +23,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %i = mosaic_gpu.vector_load %at {out_layouts = [#one]} : memref<128xi16> -> vector<128xi16>
     %mask = arith.constant dense<true> : vector<128xi1>
-    // expected-error @below {{has indices of type 'i16'; i32, i64 or index is required}}
+    // expected-error @below {{has a vector of indices of type 'i16'; use i32, i64 or index}}
     vector.scatter %m[%c0] [%i], %mask, %i : memref<?xi16>, vector<128xi16>, vector<128xi1>, vector<128xi16>
     gpu.return
   }
@@ -37,7 +37,7 @@ gpu.module @m {
     %i = vector.broadcast %at {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : i32 to vector<128xi32>
     %mask = arith.constant dense<true> : vector<128xi1>
     %zero = arith.constant dense<false> : vector<128xi1>
-    // expected-error @below {{elements smaller than a byte are not supported}}
+    // expected-error @below {{cannot be lowered to thread level: the elements of the memref are smaller than a byte, which this access does not support; use elements of at least 8 bits}}
     %v = vector.gather %m[%c0] [%i], %mask, %zero : memref<?xi1>, vector<128xi32>, vector<128xi1>, vector<128xi1> into vector<128xi1>
     gpu.return
   }
@@ -50,7 +50,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %i = vector.broadcast %at {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : i32 to vector<128xi32>
     %mask = arith.constant dense<true> : vector<128xi1>
-    // expected-error @below {{it accesses 'tensor<?xi32>'; a strided memref is required}}
+    // expected-error @below {{cannot be lowered to thread level: the op accesses 'tensor<?xi32>'; a strided memref is required}}
     %v = vector.gather %m[%c0] [%i], %mask, %i {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : tensor<?xi32>, vector<128xi32>, vector<128xi1>, vector<128xi32> into vector<128xi32>
     gpu.return
   }
@@ -66,7 +66,7 @@ gpu.module @m {
     %i = vector.broadcast %at {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : i32 to vector<128xi32>
     %mask = arith.constant dense<true> : vector<128xi1>
     %zero = arith.constant dense<0.0> : vector<128xf16>
-    // expected-error @below {{cannot be lowered to thread level with tiled or swizzled shared memory}}
+    // expected-error @below {{cannot be lowered to thread level: an operand is tiled or swizzled shared memory}}
     vector.scatter %s[%c0, %c0] [%i], %mask, %zero : memref<64x64xf16, #gpu.address_space<workgroup>>, vector<128xi32>, vector<128xi1>, vector<128xf16>
     gpu.return
   }
@@ -77,7 +77,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @splat_result(%m: memref<?xi32>, %at: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %i = vector.broadcast %at {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : i32 to vector<128xi32>
-    // expected-error @below {{has a result in a splat layout, but its old values differ}}
+    // expected-error @below {{has a result in the splat layout, in which all elements are equal, but the old values in memory may differ; use another layout}}
     %old = mosaic_gpu.atomic_rmw addi %i, %m[%i] device relaxed : vector<128xi32>, memref<?xi32>, vector<128xi32> -> vector<128xi32>
     gpu.return
   }

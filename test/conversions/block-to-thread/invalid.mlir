@@ -3,7 +3,7 @@
 
 gpu.module @m {
   gpu.func @k(%m: memref<64x6xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{has a vector of type 'vector<64x6xf32>', which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[64, 6], 4>: chunks of 4 elements do not divide the rows of shape [64, 6]}}
+    // expected-error @below {{has a vector of type 'vector<64x6xf32>', which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[64, 6], 4>: the layout gives a thread 4 consecutive elements, which do not divide the rows of a vector of shape [64, 6]}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 6], 4>]} : memref<64x6xf32> -> vector<64x6xf32>
     gpu.return
   }
@@ -15,7 +15,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{which is incompatible with layout "none": it is not a register layout}}
+    // expected-error @below {{has a vector of type 'vector<256xf32>', which is incompatible with layout "none": the attribute is not the layout of a vector; use #mosaic_gpu.TiledLayout, WGStridedFragLayout or WGSplatFragLayout}}
     %w = arith.negf %v {in_layouts = ["none"]} : vector<256xf32>
     gpu.return
   }
@@ -54,7 +54,7 @@ gpu.module @m {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
     %mask = arith.constant {out_layouts = [#one]} dense<true> : vector<256xi1>
-    // expected-error @below {{cannot be lowered to thread level: masked transfers are not supported; select on the vector instead}}
+    // expected-error @below {{cannot be lowered to thread level: masked transfers are not supported; transfer the whole vector, and apply the mask to it with arith.select}}
     %v = vector.transfer_read %m[%c0], %zero, %mask {out_layouts = [#one]} : memref<256xf32>, vector<256xf32>
     gpu.return
   }
@@ -67,7 +67,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{cannot be lowered to thread level: the permutation map broadcasts a dimension, which is not supported; broadcast the vector instead}}
+    // expected-error @below {{cannot be lowered to thread level: the permutation map broadcasts a dimension, which is not supported; transfer without the broadcast, and then broadcast the vector}}
     %v = vector.transfer_read %m[%c0], %zero {in_bounds = [true], permutation_map = affine_map<(d0) -> (0)>, out_layouts = [#one]} : memref<256xf32>, vector<256xf32>
     gpu.return
   }
@@ -80,7 +80,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<256xf32, affine_map<(d0) -> (d0 mod 7)>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{cannot be lowered to thread level: the memref does not have a strided layout}}
+    // expected-error @below {{cannot be lowered to thread level: the layout of the memref is not strided; use a strided layout}}
     %v = vector.transfer_read %m[%c0], %zero {out_layouts = [#one]} : memref<256xf32, affine_map<(d0) -> (d0 mod 7)>>, vector<256xf32>
     gpu.return
   }
@@ -91,7 +91,7 @@ gpu.module @m {
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 2>
 gpu.module @m {
   gpu.func @bits_of_upstream(%m: memref<256xi1>, %i: index, %b: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @below {{cannot be lowered to thread level: the elements are smaller than a byte, which is not supported here}}
+    // expected-error @below {{cannot be lowered to thread level: the elements of the memref are smaller than a byte, which this access does not support; use elements of at least 8 bits}}
     %v = vector.transfer_read %m[%i], %b {in_bounds = [true], out_layouts = [#one]} : memref<256xi1>, vector<256xi1>
     vector.transfer_write %v, %m[%i] {in_bounds = [true], in_layouts = [#one]} : vector<256xi1>, memref<256xi1>
     gpu.return
@@ -101,7 +101,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op requires a one-dimensional block, that is, 'known_block_size' = [N, 1, 1]}}
+  // expected-error @below {{'gpu.func' op has 'known_block_size' = [64, 2, 1]; blocks of a block-level kernel are one-dimensional: use [N, 1, 1]}}
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 2, 1>} {
     mosaic_gpu.async_commit_group
     gpu.return
@@ -121,7 +121,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op has unstructured control flow; block-level kernels require structured control flow}}
+  // expected-error @below {{'gpu.func' op has branches between MLIR blocks; in block-level kernels, use scf.for, scf.while and scf.if}}
   gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     mosaic_gpu.async_commit_group
     cf.br ^next
@@ -136,7 +136,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[128], 1>: its shape [128] differs from the shape of the vector}}
+    // expected-error @below {{has a vector of type 'vector<256xf32>', which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[128], 1>: the shape of the layout, [128], differs from the shape of the vector}}
     %w = arith.addf %v, %v {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[128], 1>, #one], out_layouts = [#one]} : vector<256xf32>
     gpu.return
   }
@@ -159,7 +159,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     mosaic_gpu.async_commit_group
-    // expected-error @below {{has unstructured control flow; block-level kernels require structured control flow}}
+    // expected-error @below {{has branches between MLIR blocks; in block-level kernels, use scf.for, scf.while and scf.if}}
     scf.execute_region {
       cf.br ^next
     ^next:
@@ -175,7 +175,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{broadcasts a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 1>; only scalars and splats can be broadcast}}
+    // expected-error @below {{broadcasts a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 1>; only scalars and splats can be broadcast: use 'mosaic_gpu.broadcast_in_dim'}}
     %w = vector.broadcast %v : vector<256xf32> to vector<2x256xf32>
     gpu.return
   }
@@ -187,7 +187,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c7 = arith.constant 7 : index
-    // expected-error @below {{'vector.create_mask' op has a result in a splat layout, but its elements may differ; use another layout}}
+    // expected-error @below {{'vector.create_mask' op has a result in the splat layout, in which all elements are equal, but elements of this mask may differ; use another layout}}
     %w = vector.create_mask %c7 {out_layouts = [#splat]} : vector<256xi1>
     gpu.return
   }
@@ -240,7 +240,7 @@ gpu.module @m {
 #splat = #mosaic_gpu.WGSplatFragLayout<[256]>
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{reads memory, so its result cannot have a splat layout}}
+    // expected-error @below {{has a result in the splat layout, in which all elements are equal, but elements in memory may differ; use another layout}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#splat]} : memref<256xf32> -> vector<256xf32>
     gpu.return
   }
@@ -274,7 +274,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{has type 'memref<64xf32, 3>'; in a block-level kernel, its address space must be workgroup}}
+    // expected-error @below {{has type 'memref<64xf32, 3>'; in a block-level kernel, slices of shared memory must have #gpu.address_space<workgroup>}}
     %s = mosaic_gpu.slice_smem 0 : memref<64xf32, 3>
     gpu.return
   }
@@ -298,7 +298,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<256xf32, #gpu.address_space<workgroup>>
-    // expected-error @below {{declares transforms [#mosaic_gpu.swizzle<128 : i32>] for its operand, but the shared memory has no tile}}
+    // expected-error @below {{declares transforms [#mosaic_gpu.swizzle<128 : i32>] for an operand, but the layout of its buffer in shared memory is: no tile; both must be equal}}
     %v = mosaic_gpu.vector_load %s {out_layouts = [#one], in_transforms = [[#mosaic_gpu.swizzle<128 : i32>]]} : memref<256xf32, #gpu.address_space<workgroup>> -> vector<256xf32>
     gpu.return
   }
@@ -312,7 +312,7 @@ gpu.module @m {
     %x = arith.constant dense<1.0> : vector<16x8xf32>
     %a = arith.constant dense<1.0> : vector<16x16xf16>
     %b = arith.constant dense<1.0> : vector<16x8xf16>
-    // expected-error @below {{requires a tiled layout for operand 'a'; the operand has layout #mosaic_gpu.WGSplatFragLayout<[16, 16]>}}
+    // expected-error @below {{requires a tiled layout for operand 'a', but its layout is #mosaic_gpu.WGSplatFragLayout<[16, 16]>; insert 'mosaic_gpu.layout_cast'}}
     %c = mosaic_gpu.mma accumulator(%x : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#tiled]} -> vector<16x8xf32>
     mosaic_gpu.async_commit_group
     gpu.return
@@ -345,7 +345,7 @@ gpu.module @m {
     %a = mosaic_gpu.vector_load %ma {out_layouts = [#a]} : memref<16x16xf16> -> vector<16x16xf16>
     %b = mosaic_gpu.vector_load %mb {out_layouts = [#b]} : memref<16x8xf16> -> vector<16x8xf16>
     %c = mosaic_gpu.vector_load %mc {out_layouts = [#strided]} : memref<16x8xf32> -> vector<16x8xf32>
-    // expected-error @below {{requires a tiled layout for its result; the result has layout #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>}}
+    // expected-error @below {{requires a tiled layout for its result, but the layout of the result is #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>}}
     %r = mosaic_gpu.mma accumulator(%c : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#strided]} -> vector<16x8xf32>
     gpu.return
   }
@@ -356,7 +356,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%v: vector<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     mosaic_gpu.async_commit_group
-    // expected-error @below {{uses a block-level vector that has no layout; its producer requires the attribute 'out_layouts' (run mosaic-gpu-infer-layouts)}}
+    // expected-error @below {{uses a block-level vector that does not have a layout; run mosaic-gpu-infer-layouts, or set the attribute 'out_layouts' on the op that produces the vector}}
     %w = arith.negf %v : vector<256xf32>
     gpu.return
   }
@@ -380,7 +380,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.arrive' op uses a barrier with 'orders_tensor_core', that is, one that orders tcgen05 operations, which sm_90a does not have}}
+    // expected-error @below {{'mosaic_gpu.arrive' op uses 'orders_tensor_core', which orders tcgen05 operations; sm_90a does not have}}
     mosaic_gpu.arrive %b {orders_tensor_core = true} : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
     gpu.return
   }

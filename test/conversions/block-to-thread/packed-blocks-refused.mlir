@@ -10,7 +10,7 @@
 gpu.module @m {
   gpu.func @shared_load() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<256xi4, #smem>
-    // expected-error @below {{elements of 4 bits that one thread holds are not adjacent in memory, so two threads would access the same byte}}
+    // expected-error @below {{elements of 4 bits that one thread holds are not adjacent in memory, so two threads would access the same byte; use another layout}}
     %v = mosaic_gpu.vector_load %s {out_layouts = [#one]} : memref<256xi4, #smem> -> vector<256xi4>
     gpu.return
   }
@@ -25,7 +25,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 : memref<256xi2, #smem>
     %v = vector.broadcast %x : i2 to vector<256xi2>
     %w = arith.addi %v, %v {in_layouts = [#two, #two], out_layouts = [#two]} : vector<256xi2>
-    // expected-error @below {{elements of 2 bits that one thread holds are not adjacent in memory, so two threads would access the same byte}}
+    // expected-error @below {{elements of 2 bits that one thread holds are not adjacent in memory, so two threads would access the same byte; use another layout}}
     mosaic_gpu.vector_store %w, %s {in_layouts = [#two]} : vector<256xi2>, memref<256xi2, #smem>
     gpu.return
   }
@@ -39,7 +39,7 @@ gpu.module @m {
   gpu.func @shared_transfer(%pad: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %s = mosaic_gpu.slice_smem 0 : memref<256xi4, #smem>
-    // expected-error @below {{cannot be lowered to thread level with tiled or swizzled shared memory (packed elements)}}
+    // expected-error @below {{cannot be lowered to thread level: an operand is tiled or swizzled shared memory (packed elements); this op requires memory without tile and swizzle}}
     %v = vector.transfer_read %s[%c0], %pad {in_bounds = [true], out_layouts = [#row]} : memref<256xi4, #smem>, vector<256xi4>
     gpu.return
   }

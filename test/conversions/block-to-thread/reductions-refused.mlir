@@ -38,7 +38,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @strided_scan(%x: memref<4x64xf32>, %z: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#strided]} : memref<4x64xf32> -> vector<4x64xf32>
-    // expected-error @below {{cannot scan a vector in layout #mosaic_gpu.WGStridedFragLayout<[4, 64], 1>: a strided layout of several dimensions cannot be scanned; use a tiled layout}}
+    // expected-error @below {{cannot scan a vector in layout #mosaic_gpu.WGStridedFragLayout<[4, 64], 1>: the scan of a vector of several dimensions in a strided layout is not supported; use a tiled layout}}
     %0 = mosaic_gpu.scan %v dim 1 init %z : vector<4x64xf32> {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
@@ -54,7 +54,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @splat(%z: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = vector.broadcast %z {out_layouts = [#splat]} : f32 to vector<256xf32>
-    // expected-error @below {{the prefixes may differ, so a layout that is not a splat is required}}
+    // expected-error @below {{has a result in the splat layout, in which all elements are equal, but the prefixes of a scan may differ; use another layout}}
     %0 = mosaic_gpu.scan %v dim 0 init %z : vector<256xf32> {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
@@ -71,7 +71,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @scan_result(%x: memref<256xf32>, %z: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{the inputs and all results must have the same layout}}
+    // expected-error @below {{has a result in layout #mosaic_gpu.WGStridedFragLayout<[256], 2>, but an input or another result in layout #mosaic_gpu.WGStridedFragLayout<[256], 1>; all must have the same layout}}
     %0 = mosaic_gpu.scan %v dim 0 init %z {in_layouts = [#one], out_layouts = [#two]} : vector<256xf32> {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
@@ -106,7 +106,7 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E5M2> -> vector<256xf8E5M2>
     %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<256xf8E5M2> -> f8E5M2 {
     ^bb0(%a: f8E5M2, %b: f8E5M2):
-      // expected-error @below {{computes with 'f8E5M2' in the region of 'mosaic_gpu.reduce'; floats must be f16, bf16, f32 or f64}}
+      // expected-error @below {{computes with 'f8E5M2' in the region of 'mosaic_gpu.reduce', which does not support this float type; compute with f16, bf16, f32 or f64}}
       %s = arith.addf %a, %b : f8E5M2
       mosaic_gpu.return %s : f8E5M2
     }

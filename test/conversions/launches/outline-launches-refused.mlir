@@ -89,7 +89,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %b = arith.index_cast %n : index to i32
-    // expected-error @below {{requires a constant size of dynamic shared memory}}
+    // expected-error @below {{requires a constant, non-negative size of dynamic shared memory}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %b {
       gpu.terminator
@@ -137,7 +137,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %x = memref.alloc() : memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is defined outside, but the memref is not an unrealized_conversion_cast of a memref descriptor}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the memref is not an unrealized_conversion_cast of a memref descriptor}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -168,7 +168,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is defined outside, but the address of the memref is not loaded from the function's pointer array}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the address of the memref is not the result of a load from that array}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -199,7 +199,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is defined outside, but the offset, sizes or strides in the descriptor of the memref differ from its type}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the offset, sizes or strides in the descriptor of the memref differ from its type}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -230,7 +230,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is defined outside, but the offset, sizes or strides in the descriptor of the memref differ from its type}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the offset, sizes or strides in the descriptor of the memref differ from its type}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -268,7 +268,7 @@ module {
     %y4 = llvm.insertvalue %step, %y3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %y = builtin.unrealized_conversion_cast %y4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses two memrefs of entry 0 of the function's pointer array; only one is supported}}
+    // expected-error @below {{uses two memrefs of entry 0 of the function's array of pointers; use only one of them}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -338,7 +338,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but tensor map at byte 0: the element type passed to the encoder is not a supported constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the element type that is passed to the encoder call is not a supported constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -385,7 +385,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -427,11 +427,11 @@ module {
     %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     %rows = arith.constant 64 : i64
     %swizzle = arith.constant 16 : i64
-    // expected-note @below {{an element of an array operand of the call is not stored}}
+    // expected-note @below {{the host code does not store all elements of an array operand of this call}}
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -477,7 +477,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but tensor map at byte 0: the global address passed to the encoder is not that of a memref}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the global address that is passed to the encoder call is not that of a memref}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -525,7 +525,7 @@ module {
     // expected-note @below {{this use of the array is not a call that encodes a tensor map}}
     llvm.store %n, %maps : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but the array has a use other than the encoding of tensor maps}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the array is used by an op other than calls that encode tensor maps}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -571,7 +571,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses byte 64 of an array of tensor maps, where no map begins}}
+    // expected-error @below {{uses byte 64 of an array of tensor maps, where no tensor map begins}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -663,12 +663,12 @@ module {
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
-    // expected-note @below {{this use of the array is not a store to it}}
+    // expected-note @below {{this op uses the array, but does not store an element to it}}
     call @fill(%sizes) : (!llvm.ptr) -> ()
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -714,12 +714,12 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
     %byte = llvm.mlir.constant(0 : i8) : i8
-    // expected-note @below {{this use of the array is not a store to it}}
+    // expected-note @below {{this op uses the array, but does not store an element to it}}
     "llvm.intr.memset"(%sizes, %byte, %step) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -769,7 +769,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -815,12 +815,12 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     %slot = llvm.alloca %step x !llvm.ptr : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
-    // expected-note @below {{this use of the array is not a store to it}}
+    // expected-note @below {{this op uses the array, but does not store an element to it}}
     llvm.store %sizes, %slot : !llvm.ptr, !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -869,7 +869,7 @@ module {
     // expected-note @below {{this store to the array does not precede the encoder call in the same MLIR block}}
     llvm.store %size, %sizes : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -920,7 +920,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -970,7 +970,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1021,7 +1021,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: the sizes, strides or box passed to the encoder are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1070,7 +1070,7 @@ module {
     // expected-note @below {{this call does not precede the load of the array in the same MLIR block}}
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
-    // expected-error @below {{but tensor map at byte 0: its encoder call does not precede the load of the array}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the call that encodes it does not precede the load of the array}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1121,7 +1121,7 @@ module {
           : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     }
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: its encoder call does not precede the load of the array}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the call that encodes it does not precede the load of the array}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1151,7 +1151,7 @@ module {
     %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-    // expected-error @below {{requires the memref of entry 0 of the function's pointer array, but its definition does not dominate the launch}}
+    // expected-error @below {{requires the memref of entry 0 of the function's array of pointers, but the definition of the memref does not dominate the launch; move the definition before the launch}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       gpu.terminator
@@ -1186,7 +1186,7 @@ module {
       %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}
     }
-    // expected-error @below {{requires the memref of entry 0 of the function's pointer array, but its definition does not dominate the launch}}
+    // expected-error @below {{requires the memref of entry 0 of the function's array of pointers, but the definition of the memref does not dominate the launch; move the definition before the launch}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       gpu.terminator
@@ -1213,7 +1213,7 @@ module {
     %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-    // expected-error @below {{has 'mosaic_gpu.from_kernel_arg_idx' = 2 : i32, but its address is loaded from entry 0 of the function's pointer array}}
+    // expected-error @below {{has 'mosaic_gpu.from_kernel_arg_idx' = 2 : i32, but its address is loaded from entry 0 of the function's array of pointers}}
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 2 : i32}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)

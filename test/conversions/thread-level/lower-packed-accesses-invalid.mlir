@@ -128,7 +128,7 @@ gpu.module @dimensions {
 
 gpu.module @layout {
   func.func @load(%a: memref<8xi4, affine_map<(d0) -> (d0 floordiv 2)>>, %i: index) -> i4 {
-    // expected-error @below {{which are narrower than a byte; the layout of the memref must be strided}}
+    // expected-error @below {{accesses elements of type 'i4', which are narrower than a byte, in a memref whose layout is not strided; use a strided layout}}
     %v = memref.load %a[%i] : memref<8xi4, affine_map<(d0) -> (d0 floordiv 2)>>
     return %v : i4
   }
@@ -168,7 +168,7 @@ gpu.module @async {
 // -----
 
 gpu.module @table {
-  // expected-error @below {{has initial values of type 'i4'; elements narrower than a byte cannot be initialized, store them in the kernel}}
+  // expected-error @below {{has initial values of type 'i4'; globals of elements narrower than a byte cannot have initial values: store the values in the kernel}}
   memref.global constant @table : memref<2xi4> = dense<[1, 2]>
 }
 
@@ -216,7 +216,7 @@ gpu.module @no_bits {
 
 gpu.module @huge {
   func.func @load(%a: memref<64xi4>, %i: index) -> vector<9223372036854775807xi4> {
-    // expected-error@+1 {{accesses 9223372036854775807 elements; at most 65536 are supported}}
+    // expected-error@+1 {{accesses a vector of 9223372036854775807 elements narrower than a byte; at most 65536 are supported}}
     %v = vector.load %a[%i] : memref<64xi4>, vector<9223372036854775807xi4>
     return %v : vector<9223372036854775807xi4>
   }

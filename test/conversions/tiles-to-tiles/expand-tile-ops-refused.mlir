@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: triton_xla.entry_func @region(
 // CHECK:         triton_xla.sort
-// REMARK: sort not expanded: 'scf.if' in the region of 'triton_xla.sort' is not supported on GPUs: the comparison is applied to whole tiles; use element-wise ops
+// REMARK: sort not expanded: 'scf.if' in the region of 'triton_xla.sort' is not supported on GPUs: the comparison is applied to whole tiles; use only element-wise ops, such as arith.select, in the region
 triton_xla.entry_func @region(%x: memref<8xf32>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
   %s = triton_xla.sort %t dim 0 : (tensor<8xf32>) -> tensor<8xf32> {

@@ -16,7 +16,7 @@ triton_xla.entry_func @not_primitive(%tile: index) tiles 1 {
   %b = arith.constant dense<1.0> : tensor<32x16xf8E5M2>
   %s = arith.constant dense<1.0> : tensor<16x1xf8E8M0FNU>
   %c = arith.constant dense<0.0> : tensor<16x16xf32>
-  // expected-error@+1 {{is not a primitive op of the tile level; run smalti-expand-tile-ops before this conversion}}
+  // expected-error@+1 {{must be expanded to simpler ops before this conversion; run smalti-expand-tile-ops first}}
   %r = triton_xla.dot_scaled %a scale %s, %b, %c block 32
       : (tensor<16x32xf8E5M2>, tensor<16x1xf8E8M0FNU>, tensor<32x16xf8E5M2>, tensor<16x16xf32>) -> tensor<16x16xf32>
   triton_xla.return

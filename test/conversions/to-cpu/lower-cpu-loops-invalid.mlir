@@ -3,7 +3,7 @@
 triton_xla.entry_func @of_tiles(%x: memref<64xf32>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
-  // expected-error @below {{cannot be lowered to branches inside 'triton_xla.entry_func', which supports only one block per region}}
+  // expected-error @below {{cannot be lowered to branches inside 'triton_xla.entry_func', whose region supports only one MLIR block; move the op out of it}}
   scf.for %i = %c0 to %c8 step %c8 {
   }
   triton_xla.return
@@ -15,7 +15,7 @@ func.func @scope(%n: index) attributes {smalti.num_tiles = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   memref.alloca_scope {
-    // expected-error @below {{cannot be lowered to branches inside 'memref.alloca_scope', which supports only one block per region}}
+    // expected-error @below {{cannot be lowered to branches inside 'memref.alloca_scope', whose region supports only one MLIR block; move the op out of it}}
     scf.for %i = %c0 to %n step %c1 {
     }
   }
@@ -55,7 +55,7 @@ func.func @tiles(%n: index) attributes {smalti.num_tiles = "four"} {
 
 func.func @division_in_scope(%n: i32, %m: i32, %x: memref<i32>) attributes {smalti.num_tiles = 1 : i64} {
   memref.alloca_scope {
-    // expected-error @below {{may be undefined (division by zero or overflow), which cannot be reported inside 'memref.alloca_scope'}}
+    // expected-error @below {{may divide by zero or overflow at run time, which cannot be reported from inside 'memref.alloca_scope'}}
     %0 = arith.divui %n, %m : i32
     memref.store %0, %x[] : memref<i32>
   }
@@ -65,7 +65,7 @@ func.func @division_in_scope(%n: i32, %m: i32, %x: memref<i32>) attributes {smal
 // -----
 
 func.func @division_in_callee(%n: i32, %m: i32) -> i32 {
-  // expected-error @below {{may be undefined (division by zero or overflow), which 'division_in_callee' cannot report: calls of this function cannot be inlined}}
+  // expected-error @below {{may divide by zero or overflow at run time, which 'division_in_callee' cannot report, because calls of this function cannot be inlined; inline the function by hand}}
   %0 = arith.divui %n, %m : i32
   return %0 : i32
 }
@@ -80,7 +80,7 @@ func.func @caller(%n: i32, %m: i32, %x: memref<i32>) attributes {smalti.num_tile
 
 func.func @assertion_in_scope(%c: i1) attributes {smalti.num_tiles = 1 : i64} {
   memref.alloca_scope {
-    // expected-error @below {{may fail, which cannot be reported inside 'memref.alloca_scope'}}
+    // expected-error @below {{may fail at run time, which cannot be reported from inside 'memref.alloca_scope'}}
     cf.assert %c, "message"
   }
   return
@@ -89,7 +89,7 @@ func.func @assertion_in_scope(%c: i1) attributes {smalti.num_tiles = 1 : i64} {
 // -----
 
 func.func private @assertion_in_call(%c: i1) {
-  // expected-error @below {{may fail, which 'assertion_in_call' cannot report: calls of this function cannot be inlined}}
+  // expected-error @below {{may fail at run time, which 'assertion_in_call' cannot report, because calls of this function cannot be inlined; inline the function by hand}}
   cf.assert %c, "message"
   return
 }

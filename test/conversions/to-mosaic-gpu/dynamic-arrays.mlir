@@ -84,7 +84,7 @@ triton_xla.entry_func @no_fact(%a: memref<?x?xf16> {triton_xla.size_divisors = a
 
 // -----
 
-// REMARK: asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B; the stride of dimension 0 of argument #0 is not proven to be a multiple of 8; if it is, add triton_xla.stride_divisors = array<i64: 8, 1> to the argument
+// REMARK: asynchronous copy not used: the rows of the tile are only proven to be aligned to 2 B in global memory; the narrowest asynchronous copy has 4 B; the stride of dimension 0 of argument #0 is not proven to be a multiple of 8; if it is, add triton_xla.stride_divisors = array<i64: 8, 1> to the argument
 // REMARK: wgmma not used: TMA cannot load operand A: the stride of dimension 0 of argument #0 is not proven to be a multiple of 8; if it is, add triton_xla.stride_divisors = array<i64: 8, 1> to the argument
 triton_xla.entry_func @no_stride_fact(%a: memref<64x64xf16, strided<[?, 1]>>, %b: memref<64x64xf16>, %c: memref<64x64xf32>,
                                       %i: index) tiles 1 {

@@ -40,7 +40,7 @@ triton_xla.entry_func @attention(%q: memref<128x64xf16>, %k: memref<128x64xf16>,
 // -----
 
 // Dots without TMA loads do not have an mbarrier. The loop has a transposed view of B.
-// ASYNC-COUNT-2: Function=powers | Remark="asynchronous copy not used: copies=async is requested, but wgmma is used, whose operands TMA copies; use matmul=mma"
+// ASYNC-COUNT-2: Function=powers | Remark="asynchronous copy not used: copies=async is requested, but the kernel uses wgmma, whose operands are copied by TMA; to use asynchronous copies, set matmul=mma"
 // ASYNC: Function=powers | Remark="dot lowered to wgmma
 // REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A stored to shared memory once, B stored to shared memory once, 0 B
 // CHECK-LABEL: gpu.func @powers
@@ -92,7 +92,7 @@ triton_xla.entry_func @many_rows(%a: memref<512x32xf32>, %b: memref<64x32xf16>, 
 
 // -----
 
-// REMARK: wgmma not used: operand B cannot be stored to shared memory: rows of the tile have 16 B, which is not a multiple of 32 B; compute the transpose of the tile before the loop, and use triton_xla.transpose of it as the operand
+// REMARK: wgmma not used: operand B cannot be stored to shared memory: the rows of the tile have 16 B; a multiple of 32 B is required; compute the transpose of the tile before the loop, and use triton_xla.transpose of it as the operand
 // CHECK-LABEL: gpu.func @narrow_rows
 triton_xla.entry_func @narrow_rows(%a: memref<64x64xf16>, %b: memref<32x8xf16>, %c: memref<64x8xf32>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
@@ -131,7 +131,7 @@ triton_xla.entry_func @rows_of_b(%a: memref<64x64xf8E4M3FN>, %b: memref<32x64xf8
 // -----
 
 // Operand A in registers is not transposed.
-// REMARK: wgmma not used: TMA cannot load operand A: the operand is computed in registers, not the direct result of triton_xla.extract
+// REMARK: wgmma not used: TMA cannot load operand A: the operand is computed in registers; it must be the direct result of triton_xla.extract
 // CHECK-LABEL: gpu.func @computed_transpose
 triton_xla.entry_func @computed_transpose(%a: memref<64x64xf16>, %b: memref<64x32xf16>, %c: memref<64x32xf32>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index

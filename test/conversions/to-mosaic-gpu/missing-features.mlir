@@ -5,7 +5,7 @@
 // RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=gfx1100 -o %t --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefix=NONE
 
 // COPIES-COUNT-2: asynchronous copy not used: copies=async is requested, but gfx1100 does not have asynchronous copies; loads to registers are used
-// CHECK: wgmma not used: matmul=wgmma is requested, but {{sm_80|gfx1100}} does not have wgmma{{"? *$}}
+// CHECK: wgmma not used: matmul=wgmma is requested, but {{sm_80|gfx1100}} does not have wgmma; mma is used{{"? *$}}
 // NONE-NOT: requested
 triton_xla.entry_func @dot(%a: memref<32x32xf16>, %b: memref<32x32xf16>, %c: memref<32x32xf32>, %tile: index) tiles 1 {
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>

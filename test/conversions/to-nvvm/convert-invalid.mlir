@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op is a block-level kernel and requires the attribute 'known_block_size'}}
+  // expected-error @below {{'gpu.func' op requires the attribute 'known_block_size', as all block-level kernels; set it to the number of threads, e.g. array<i32: 128, 1, 1>}}
   gpu.func @no_block_size() kernel {
     mosaic_gpu.async_commit_group
     gpu.return
@@ -43,7 +43,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @warps(%m: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{it is defined for 4 warps of 32 lanes, but the kernel has 2 warps of 32 lanes}}
+    // expected-error @below {{has a vector of type 'vector<64x8xf32>', which is incompatible with layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>: the layout is defined for 4 warps of 32 lanes}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]],
         warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>]} : memref<64x8xf32> -> vector<64x8xf32>
     gpu.return
@@ -70,7 +70,7 @@ gpu.module @m {
   gpu.func @cast(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %a = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
         : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'mosaic_gpu.layout_cast' op cannot change the layout from #mosaic_gpu.WGStridedFragLayout<[256], 1> to #mosaic_gpu.WGSplatFragLayout<[256]>: a vector whose elements may differ cannot have the splat layout}}
+    // expected-error @below {{'mosaic_gpu.layout_cast' op cannot change the layout from #mosaic_gpu.WGStridedFragLayout<[256], 1> to #mosaic_gpu.WGSplatFragLayout<[256]>: the splat layout holds one scalar for all elements, but elements of the vector may differ}}
     %b = mosaic_gpu.layout_cast x(%a : vector<256xf32>) {new_layout = #mosaic_gpu.WGSplatFragLayout<[256]>}
     gpu.return
   }
@@ -82,7 +82,7 @@ gpu.module @m {
   gpu.func @wanted(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %a = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
         : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{requires layout #mosaic_gpu.WGStridedFragLayout<[256], 2> for vector operand #0, but the value has layout #mosaic_gpu.WGStridedFragLayout<[256], 1>}}
+    // expected-error @below {{requires layout #mosaic_gpu.WGStridedFragLayout<[256], 2> for vector operand #0, but the operand has layout #mosaic_gpu.WGStridedFragLayout<[256], 1>; insert 'mosaic_gpu.layout_cast' on the operand}}
     mosaic_gpu.vector_store %a, %m {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 2>]}
         : vector<256xf32>, memref<256xf32>
     gpu.return
@@ -93,7 +93,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @constant() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{is a block-level constant that is not a splat, which is not supported}}
+    // expected-error @below {{is a block-level constant with different elements, which is not supported; load the values from memory}}
     %a = arith.constant {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[32], 1>]} dense<"0x000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F"> : vector<32xi8>
     gpu.return
   }
@@ -105,7 +105,7 @@ gpu.module @m {
   gpu.func @unknown(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %a = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
         : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'vector.interleave' op cannot be lowered to thread level: block-level kernels do not support this op on vectors}}
+    // expected-error @below {{'vector.interleave' op cannot be lowered to thread level: this op is not supported on block-level vectors}}
     %s = vector.interleave %a, %a : vector<256xf32> -> vector<512xf32>
     gpu.return
   }
@@ -164,7 +164,7 @@ gpu.module @m {
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
     %a = mosaic_gpu.vector_load %ma {out_layouts = [#a]} : memref<16x16xf16> -> vector<16x16xf16>
     %b = mosaic_gpu.vector_load %mb {out_layouts = [#b]} : memref<16x8xf16> -> vector<16x8xf16>
-    // expected-error @below {{does not match an MMA instruction of sm_90a: operand A is 'vector<16x16xf16>' in layout}}
+    // expected-error @below {{does not have the layouts of an MMA instruction of sm_90a (run mosaic-gpu-infer-layouts to choose them): operand A is 'vector<16x16xf16>' in layout}}
     %c = mosaic_gpu.mma accumulator(%zero : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>)
         {out_layouts = [#c]} -> vector<16x8xf32>
     gpu.return
@@ -182,7 +182,7 @@ gpu.module @m {
     %init = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
     %r = scf.for %i = %c0 to %c1 step %c1 iter_args(%x = %init) -> (vector<256xf32>) {
       %v = mosaic_gpu.vector_load %m {out_layouts = [#two]} : memref<256xf32> -> vector<256xf32>
-      // expected-error @below {{forwards a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 2>; layout #mosaic_gpu.WGStridedFragLayout<[256], 1> is required}}
+      // expected-error @below {{forwards a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 2> to a value in layout #mosaic_gpu.WGStridedFragLayout<[256], 1>; both must be equal: insert 'mosaic_gpu.layout_cast' before this op}}
       scf.yield %v : vector<256xf32>
     }
     gpu.return

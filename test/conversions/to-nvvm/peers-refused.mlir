@@ -9,7 +9,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
     // CHECK: 'mosaic_gpu.async_store_smem' op cannot be lowered for sm_89: the target does not have clusters
-    // expected-error @below {{'mosaic_gpu.async_store_smem' op refers to another block of the cluster, but the kernel does not have the attribute 'known_cluster_size'; set it}}
+    // expected-error @below {{'mosaic_gpu.async_store_smem' op refers to another block of the cluster, but the kernel does not state the size of the cluster; set 'known_cluster_size' on the gpu.func}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -23,7 +23,7 @@ gpu.module @m {
       attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 2, 1>} {
     %i = arith.constant 2 : i32
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
-    // expected-error @below {{'mosaic_gpu.get_cluster_ref' op refers to block 2 along y; the cluster has 2 blocks along it}}
+    // expected-error @below {{'mosaic_gpu.get_cluster_ref' op refers to block 2 of the cluster in direction y, in which the cluster has 2 blocks; the number must be from 0 to 1}}
     %p = mosaic_gpu.get_cluster_ref %s y(%i) : memref<64x8xf32, #smem> -> memref<64x8xf32, #mosaic_gpu.smem_cluster>
     gpu.return
   }
@@ -38,7 +38,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %s = mosaic_gpu.slice_smem 0 : memref<8xf32, #smem>
     %p = mosaic_gpu.get_cluster_ref %s y(%i) : memref<8xf32, #smem> -> memref<8xf32, #mosaic_gpu.smem_cluster>
-    // expected-error @below {{'memref.load' op cannot be lowered to thread level with shared memory of another block}}
+    // expected-error @below {{'memref.load' op cannot be lowered to thread level: an operand is shared memory of another block of the cluster, which this op does not support}}
     %x = memref.load %p[%c0] : memref<8xf32, #mosaic_gpu.smem_cluster>
     gpu.return
   }
@@ -56,7 +56,7 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#column]} : memref<64x1xf16> -> vector<64x1xf16>
     %s = mosaic_gpu.slice_smem 0 : memref<64x1xf16, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{a thread holds 2 contiguous bytes; a store to another block requires at least 4 bytes}}
+    // expected-error @below {{cannot be lowered to thread level: the narrowest store of a thread has 2 bytes; a store to another block requires at least 4 bytes}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) {in_layouts = [#column]} : vector<64x1xf16> to memref<64x1xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -88,7 +88,7 @@ gpu.module @m {
     %v = vector.broadcast %x : f32 to vector<64x8xf32>
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{stores a vector in the splat layout, which does not assign elements to threads; use another layout}}
+    // expected-error @below {{stores a vector in the splat layout, in which all threads hold all elements, so every thread would store them; use another layout}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }

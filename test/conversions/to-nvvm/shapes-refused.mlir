@@ -9,7 +9,7 @@
 gpu.module @m {
   gpu.func @k(%a: memref<128x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<128x8xf32> -> vector<128x8xf32>
-    // expected-error @below {{moves elements between threads, from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1> to layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>: thread 0 does not hold element [16, 0] of the source; a result layout in which each thread keeps its elements is required}}
+    // expected-error @below {{moves elements between threads, from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1> to layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>: thread 0 does not hold element [16, 0] of the source; use a result layout in which each thread keeps its elements}}
     %s = vector.extract_strided_slice %v {offsets = [16, 0], sizes = [64, 8], strides = [1, 1], out_layouts = [#wgmma]} : vector<128x8xf32> to vector<64x8xf32>
     gpu.return
   }
@@ -35,7 +35,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%a: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
-    // expected-error @below {{extracts a scalar from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>, in which not every thread holds it; only a splat is supported}}
+    // expected-error @below {{extracts a scalar from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>, in which only some threads have the element; store the vector to memory, and load the element from there}}
     %s = vector.extract %v[0, 0] : f32 from vector<64x8xf32>
     gpu.return
   }
@@ -57,7 +57,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @below {{has a result in a splat layout, but its elements differ; use another layout}}
+    // expected-error @below {{has a result in the splat layout, in which all elements are equal, but the elements of an iota differ; use another layout}}
     %i = mosaic_gpu.broadcasted_iota 0 {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : vector<128xi32>
     gpu.return
   }

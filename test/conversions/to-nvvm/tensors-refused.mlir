@@ -7,7 +7,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<500x300xf16>, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot be copied by TMA: a stride of the tensor map is 600 bytes; it must be a multiple of 16 bytes below 2^40}}
+    // expected-error @below {{cannot use TMA: a stride of the tensor map is 600 bytes; it must be a multiple of 16 bytes below 2^40}}
     mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b)
         : memref<500x300xf16>[i32, i32] to memref<64x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -22,7 +22,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<500x320xf16>, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 0 : memref<64x4xf16, #smem>
-    // expected-error @below {{cannot be copied by TMA: rows of 8 bytes in shared memory are not a multiple of 16 bytes}}
+    // expected-error @below {{cannot use TMA: the rows of the slice in shared memory have 8 bytes; a multiple of 16 bytes is required}}
     mosaic_gpu.async_load %m[%i, %i] [64, 4] to %s barrier(%b)
         : memref<500x320xf16>[i32, i32] to memref<64x4xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -37,7 +37,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<512x320xf16>, %i: vector<64xi32>, %j: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 64 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot be copied by TMA: the slice in shared memory must be aligned to 128 bytes; an alignment of 64 bytes is proven}}
+    // expected-error @below {{cannot use TMA: the address of the slice in shared memory must be a multiple of 128 bytes, but is only proven to be a multiple of 64; use constant offsets that are such multiples}}
     mosaic_gpu.async_load %m[%j, %j] [64, 64] to %s barrier(%b)
         : memref<512x320xf16>[i32, i32] to memref<64x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -80,7 +80,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{expects 2000000 bytes; an mbarrier phase counts at most 1048575 bytes}}
+    // expected-error @below {{expects 2000000 bytes; a phase of an mbarrier counts at most 1048575 bytes, so use a barrier for each part of the copies}}
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 2000000
     gpu.return
   }
@@ -96,7 +96,7 @@ gpu.module @m {
     %zero = arith.constant {out_layouts = [#acc]} dense<0.0> : vector<64x64xf32>
     %a = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
     %b = mosaic_gpu.slice_smem 16384 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot read operand 'a' from shared memory: the memory is not swizzled; a swizzle of 32, 64 or 128 bytes is required}}
+    // expected-error @below {{cannot read operand 'a' from shared memory: the shared memory of the operand is not swizzled; a swizzle of 32, 64 or 128 bytes is required}}
     %p = mosaic_gpu.wgmma accumulator(%zero : vector<64x64xf32>) a(%a : memref<64x64xf16, #smem>)
         b(%b : memref<64x64xf16, #smem>) {in_layouts = [#acc], out_layouts = [#acc]} -> vector<64x64xf32>
     gpu.return

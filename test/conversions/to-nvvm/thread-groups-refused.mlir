@@ -16,7 +16,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%i: index) kernel attributes {known_block_size = array<i32: 1024, 1, 1>, mosaic_gpu.thread_group_size = 32 : i64} {
-    // expected-error @below {{requires a barrier per thread group: the block has 32 thread groups; 15 barriers are available}}
+    // expected-error @below {{requires a barrier per thread group: the block has 32 thread groups, but only 15 barriers for them; use larger thread groups}}
     mosaic_gpu.warp_map (%n = %i : index) {
     }
     gpu.return
@@ -31,7 +31,7 @@ gpu.module @m {
   gpu.func @k(%a: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
     %r = mosaic_gpu.custom_primitive (%x = %v : vector<64x8xf32>) {
-      // expected-error @below {{requires 2 registers of type 'vector<2xf32>' for layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>}}
+      // expected-error @below {{converts between a vector in layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>}}
       %regs = builtin.unrealized_conversion_cast %x : vector<64x8xf32> to vector<2xf32> {layout = #wgmma}
       mosaic_gpu.return %x : vector<64x8xf32>
     } {in_layouts = [#wgmma], in_transforms = [], out_layouts = [#wgmma]} -> vector<64x8xf32>

@@ -17,7 +17,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @atomic_bytes(%x: memref<256xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xi8> -> vector<256xi8>
-    // expected-error @below {{has atomic_type 'add' for elements of type 'i8'; sm_90a does not have a scalar atomic instruction for it}}
+    // expected-error @below {{has atomic_type 'add' for elements of type 'i8'; sm_90a does not have an atomic instruction for this kind and type}}
     mosaic_gpu.vector_store %v, %x {atomic_type = 0 : i32, in_layouts = [#one]} : vector<256xi8>, memref<256xi8>
     gpu.return
   }
@@ -41,7 +41,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @bits(%x: memref<256xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#two]} : memref<256xi32> -> vector<256xi32>
-    // expected-error @below {{changes the element width and requires the attribute 'out_layouts'}}
+    // expected-error @below {{changes the element width, so the layout of its result cannot be that of its operand; set the attribute 'out_layouts'}}
     %h = vector.bitcast %v : vector<256xi32> to vector<512xi16>
     gpu.return
   }
@@ -54,7 +54,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @bits(%x: memref<256xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#two]} : memref<256xi32> -> vector<256xi32>
-    // expected-error @below {{changes the element width, but a thread does not hold the same bits of 'vector<256xi32>' in layout #mosaic_gpu.WGStridedFragLayout<[256], 2> and of 'vector<512xi16>' in layout #mosaic_gpu.WGStridedFragLayout<[512], 8>}}
+    // expected-error @below {{requires that each thread holds the same bits of operand and result, which is not so for 'vector<256xi32>' in layout #mosaic_gpu.WGStridedFragLayout<[256], 2> and 'vector<512xi16>' in layout #mosaic_gpu.WGStridedFragLayout<[512], 8>}}
     %h = vector.bitcast %v {out_layouts = [#eight]} : vector<256xi32> to vector<512xi16>
     gpu.return
   }
@@ -82,10 +82,10 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @small_floats(%x: memref<256xf8E4M3FN>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E4M3FN> -> vector<256xf8E4M3FN>
-    // CHECK: 'arith.fptosi' op converts 'f8E4M3FN' to 'i32'; sm_80 does not have conversion instructions for 'f8E4M3FN', so convert through f32
+    // CHECK: 'arith.fptosi' op converts 'f8E4M3FN' to 'i32', for which sm_80 does not have an instruction; convert to f32 first, and then to 'i32'
     %i = arith.fptosi %v : vector<256xf8E4M3FN> to vector<256xi32>
     %w = arith.extf %v : vector<256xf8E4M3FN> to vector<256xf64>
-    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN'; conversions of floats of at most 8 bits are supported between them, from and to f16, bf16, f32 and f64, and from integers, with rounding to nearest even}}
+    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN'; floats of at most 8 bits convert only to and from each other, f16, bf16, f32 and f64, and from integers, with rounding to nearest even: convert through f32}}
     %n = arith.truncf %w upward : vector<256xf64> to vector<256xf8E4M3FN>
     gpu.return
   }
@@ -97,7 +97,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @unknown_floats(%x: memref<256xf8E5M2FNUZ>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E5M2FNUZ> -> vector<256xf8E5M2FNUZ>
-    // expected-error @below {{'arith.fptoui' op converts 'f8E5M2FNUZ' to 'i8'; sm_90a does not have conversion instructions for 'f8E5M2FNUZ', so convert through f32}}
+    // expected-error @below {{'arith.fptoui' op converts 'f8E5M2FNUZ' to 'i8', for which sm_90a does not have an instruction; convert to f32 first, and then to 'i8'}}
     %w = arith.fptoui %v : vector<256xf8E5M2FNUZ> to vector<256xi8>
     gpu.return
   }
@@ -109,7 +109,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @sum_of_small_floats(%x: memref<256xf8E5M2>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E5M2> -> vector<256xf8E5M2>
-    // expected-error @below {{'vector.reduction' op reduces elements of type 'f8E5M2'; floats must be f16, bf16, f32 or f64}}
+    // expected-error @below {{'vector.reduction' op reduces elements of type 'f8E5M2', which is not supported; convert the vector to f16, bf16, f32 or f64 first}}
     %s = vector.reduction <add>, %v : vector<256xf8E5M2> into f8E5M2
     gpu.return
   }
@@ -138,7 +138,7 @@ gpu.module @m {
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %zero = arith.constant {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64]>]} dense<0.0> : vector<64xf32>
     %v = mosaic_gpu.vector_load %x {out_layouts = [#wgmma]} : memref<64x64xf32> -> vector<64x64xf32>
-    // expected-error @below {{has a result in layout #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>, but reducing layout}}
+    // expected-error @below {{has a result in layout #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>, but the reduction of a vector in layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1> gives layout [[8], [2]], warp_dims = [#mosaic_gpu.Replicated<times = 4>], lane_dims = [#mosaic_gpu.Replicated<times = 8>, -2], vector_dim = -1; both must be equal}}
     %r = vector.multi_reduction <add>, %v, %zero {out_layouts = [#row]} [0] : vector<64x64xf32> to vector<64xf32>
     gpu.return
   }

@@ -9,7 +9,7 @@
 
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
-    // expected-error @below {{cannot be lowered to thread level: a swizzle of 128 bytes requires an offset that is a multiple of 1024 bytes; only a multiple of 256 bytes is proven}}
+    // expected-error @below {{cannot be lowered to thread level: a swizzle of 128 bytes requires that the offset in shared memory is a multiple of 1024 bytes; it is only proven to be a multiple of 256 bytes}}
     %s = mosaic_gpu.slice_smem 256 {out_transforms = [#tiled]} : memref<128x64xf16, #smem>
     gpu.return
   }
@@ -64,7 +64,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: the stride of the view in dimension 1 is 2; a tiled dimension requires stride 1}}
+    // expected-error @below {{cannot be lowered to thread level: the view has a stride of 2 in dimension 1, which is tiled; use stride 1}}
     %v = memref.subview %s[0, 0, 0] [1, 64, 64] [1, 2, 1] : memref<4x128x64xf16, #smem> to memref<64x64xf16, strided<[128, 1]>, #smem>
     gpu.return
   }
@@ -78,7 +78,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{declares transforms [] for its result, but the shared memory has tile 8x64, swizzle 128}}
+    // expected-error @below {{declares transforms [] for its result, but the layout of its buffer in shared memory is: tile 8x64, swizzle 128; both must be equal}}
     %v = memref.subview %s[1, 0, 0] [1, 128, 64] [1, 1, 1] {out_transforms = [[]]} : memref<4x128x64xf16, #smem> to memref<128x64xf16, strided<[64, 1], offset: 8192>, #smem>
     gpu.return
   }
@@ -92,7 +92,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{declares transforms [] for its operand, but the shared memory has tile 8x64, swizzle 128}}
+    // expected-error @below {{declares transforms [] for an operand, but the layout of its buffer in shared memory is: tile 8x64, swizzle 128; both must be equal}}
     %v = memref.subview %s[1, 0, 0] [1, 128, 64] [1, 1, 1] {in_transforms = [[]]} : memref<4x128x64xf16, #smem> to memref<128x64xf16, strided<[64, 1], offset: 8192>, #smem>
     gpu.return
   }
@@ -134,7 +134,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: the source is tiled shared memory; untiled memory is required}}
+    // expected-error @below {{cannot be lowered to thread level: the source is tiled shared memory, which the op cannot reinterpret; use untiled memory}}
     %v = mosaic_gpu.reinterpret_cast %s : memref<4x128x64xf16, #smem> to memref<32768xf16, #smem>
     gpu.return
   }
@@ -148,7 +148,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level with tiled or swizzled shared memory (tile 8x64, swizzle 128)}}
+    // expected-error @below {{cannot be lowered to thread level: an operand is tiled or swizzled shared memory (tile 8x64, swizzle 128); this op requires memory without tile and swizzle}}
     %v = memref.load %s[%i, %i, %i] : memref<4x128x64xf16, #smem>
     gpu.return
   }
@@ -162,7 +162,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 : memref<4x16xf32, #smem>
-    // expected-error @below {{cannot be lowered to thread level: the sizes or the strides of the view are dynamic}}
+    // expected-error @below {{cannot be lowered to thread level: the sizes or the strides of the view are dynamic; both must be static}}
     %v = memref.subview %s[0, 0] [%i, 16] [1, 1] : memref<4x16xf32, #smem> to memref<?x16xf32, strided<[16, 1]>, #smem>
     gpu.return
   }
@@ -191,7 +191,7 @@ gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 : memref<4x16xf32, #smem>
     %n = arith.constant 0 : i32
-    // expected-error @below {{converts values of type 'i32' to a memref in shared memory; one pointer to shared memory is required}}
+    // expected-error @below {{converts values of type 'i32' to a memref in shared memory; convert one pointer to shared memory (address space 3)}}
     %v = builtin.unrealized_conversion_cast %n : i32 to memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -212,7 +212,7 @@ gpu.module @m {
     %y = memref.subview %s[0, 0] [1, 8] [1, 1] : memref<4x16xf32, #smem> to memref<8xf32, strided<[1]>, #smem>
     %yd = memref.cast %y : memref<8xf32, strided<[1]>, #smem> to memref<8xf32, strided<[?]>, #smem>
     %r = scf.for %j = %c0 to %i step %c1 iter_args(%now = %xd) -> (memref<8xf32, strided<[?]>, #smem>) {
-    // expected-error @below {{forwards shared memory with no tile and strides [1]; no tile and strides [2] are required}}
+    // expected-error @below {{forwards shared memory with no tile and strides [1], but another path forwards shared memory with no tile and strides [2] to the same value; both must be equal}}
       scf.yield %yd : memref<8xf32, strided<[?]>, #smem>
     }
     gpu.return

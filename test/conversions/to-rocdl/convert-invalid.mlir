@@ -18,7 +18,7 @@ gpu.module @m {
     %m = mosaic_gpu.slice_smem 0 : memref<16x24xf16, #gpu.address_space<workgroup>>
     %rows = memref.subview %m[0, 0] [16, 16] [1, 1]
         : memref<16x24xf16, #gpu.address_space<workgroup>> to memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.async_copy' op must copy to a contiguous destination, because the loads of a wave write consecutive LDS addresses on gfx942; 'memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>' has gaps}}
+    // expected-error @below {{'mosaic_gpu.async_copy' op copies to 'memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>', which has gaps between its rows, but the loads of a wave write consecutive LDS addresses on gfx942; use a contiguous destination}}
     mosaic_gpu.async_copy %src[%c0, %c0] to %rows
         : memref<128x64xf16> to memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
     gpu.return

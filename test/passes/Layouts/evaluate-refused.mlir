@@ -4,7 +4,7 @@
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @none(%a: memref<64x64xf16>) {
-    // expected-error @+1 {{'mosaic_gpu.vector_load' op has a value of type 'vector<64x64xf16>' without a layout; annotate it, or run 'mosaic-gpu-infer-layouts'}}
+    // expected-error @+1 {{'mosaic_gpu.vector_load' op has a value of type 'vector<64x64xf16>' without a layout; run 'mosaic-gpu-infer-layouts', or state the layout in the attributes of the op}}
     %v = mosaic_gpu.vector_load %a {optimized = false} : memref<64x64xf16> -> vector<64x64xf16>
     return
   }
@@ -28,7 +28,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @use(%a: memref<64x64xf16>) {
     %v = mosaic_gpu.vector_load %a {optimized = false, out_layouts = [#wgmma]} : memref<64x64xf16> -> vector<64x64xf16>
-    // expected-error @+1 {{'mosaic_gpu.vector_store' op has the unsupported layouts WGMMA and strided by 2; it requires operand 0 in the layout of its producer: only a splat is converted to another layout implicitly}}
+    // expected-error @+1 {{'mosaic_gpu.vector_store' op has the unsupported layouts WGMMA and strided by 2; it requires operand 0 in the layout of the op that produces it: only splats are converted to another layout without a 'mosaic_gpu.layout_cast'}}
     mosaic_gpu.vector_store %v, %a {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : vector<64x64xf16>, memref<64x64xf16>
     return
   }
@@ -40,7 +40,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @demand() {
     %a = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]]} : memref<64x64xf16, #smem>
-    // expected-error @+1 {{'mosaic_gpu.vector_load' op has the unsupported layouts tile 8x64, swizzle 128 and strided by 2; it requires a layout that can be loaded from memref<64x64xf16, #gpu.address_space<workgroup>> without bank conflicts: the op loads this vector from memory}}
+    // expected-error @+1 {{'mosaic_gpu.vector_load' op has the unsupported layouts tile 8x64, swizzle 128 and strided by 2; it requires a layout that can be loaded from memref<64x64xf16, #gpu.address_space<workgroup>> without bank conflicts: the op loads its result from memory}}
     %v = mosaic_gpu.vector_load %a {in_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]],
         out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : memref<64x64xf16, #smem> -> vector<64x64xf16>
     return

@@ -17,7 +17,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %half = arith.constant {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64, 64]>]} dense<0.5> : vector<64x64xf16>
     %a = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]]}
         : memref<64x64xf16, #smem>
-    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"estimated cost: [[LOAD:[1-9][0-9]*]] cycles with layouts tile 8x64, swizzle 128 and WGMMA: the op loads this vector from memory"
+    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"estimated cost: [[LOAD:[1-9][0-9]*]] cycles with layouts tile 8x64, swizzle 128 and WGMMA: the op loads its result from memory"
     %v = mosaic_gpu.vector_load %a {in_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]],
         out_layouts = [#wgmma]} : memref<64x64xf16, #smem> -> vector<64x64xf16>
     // The argument of the loop has the layout of what reaches it.
@@ -26,7 +26,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
       %y = arith.mulf %x, %half {in_layouts = [#wgmma, #wgmma], out_layouts = [#wgmma]} : vector<64x64xf16>
       scf.yield {in_layouts = [#wgmma]} %y : vector<64x64xf16>
     } {in_layouts = [#wgmma], out_layouts = [#wgmma]}
-    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"estimated cost: [[CAST:[1-9][0-9]*]] cycles with layouts WGMMA and WGMMA_TRANSPOSED: the cast converts the vector to this layout"
+    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"estimated cost: [[CAST:[1-9][0-9]*]] cycles with layouts WGMMA and WGMMA_TRANSPOSED: the cast converts its operand to the layout that it states"
     %t = mosaic_gpu.layout_cast x(%r : vector<64x64xf16>) {new_layout = #transposed, in_layouts = [#wgmma],
         out_layouts = [#transposed]}
     mosaic_gpu.vector_store %t, %out {in_layouts = [#transposed], optimized = false}

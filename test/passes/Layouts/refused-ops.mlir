@@ -5,7 +5,7 @@
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @no_rule(%v: vector<16xf32>, %i: index, %m: memref<64xf32>) {
     %mask = arith.constant dense<true> : vector<16xi1>
-    // expected-error@+1 {{'vector.compressstore' op does not have a layout inference rule, but uses or produces a vector ('vector<16xi1>')}}
+    // expected-error@+1 {{'vector.compressstore' op is not supported in block-level kernels: layout inference does not have a rule for this op, which uses or produces a vector ('vector<16xi1>')}}
     vector.compressstore %m[%i], %mask, %v : memref<64xf32>, vector<16xi1>, vector<16xf32>
     return
   }
@@ -93,7 +93,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @strided_view() {
     %a = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
-    // expected-error@+1 {{'memref.subview' op has stride 2; strides must be 1, so that the view consists of whole tiles}}
+    // expected-error@+1 {{'memref.subview' op creates a view of shared memory with stride 2; strides must be 1, so that the view consists of whole tiles}}
     %s = memref.subview %a[0, 0] [32, 64] [2, 1] : memref<64x64xf16, #smem> to memref<32x64xf16, strided<[128, 1]>, #smem>
     return
   }
@@ -135,7 +135,7 @@ module attributes {smalti.target = "cpu"} {
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 module attributes {smalti.target = "gfx942"} {
   func.func @lanes_of_another_chip(%v: vector<64x64xf16>) {
-    // expected-error@+1 {{'mosaic_gpu.layout_cast' op the layout of the cast result must be WGMMA, which is not valid for 'vector<64x64xf16>': it is defined for 4 warps of 32 lanes, but the block has 4 warps of 64 lanes}}
+    // expected-error@+1 {{'mosaic_gpu.layout_cast' op the layout of the cast result must be WGMMA, which is not valid for 'vector<64x64xf16>': the layout is defined for 4 warps of 32 lanes, but the block has 4 warps of 64 lanes}}
     %a = mosaic_gpu.layout_cast x(%v : vector<64x64xf16>) {new_layout = #wgmma}
     return
   }
@@ -146,7 +146,7 @@ module attributes {smalti.target = "gfx942"} {
 #smem = #gpu.address_space<workgroup>
 module attributes {smalti.target = "sm_80"} {
   func.func @wgmma_of_another_chip(%c: vector<64x64xf32>, %a: memref<64x64xf16, #smem>) {
-    // expected-error@+1 {{'mosaic_gpu.wgmma' op is not supported on sm_80}}
+    // expected-error@+1 {{'mosaic_gpu.wgmma' op requires wgmma, which sm_80 does not have; use 'mosaic_gpu.mma', or compile for sm_90a}}
     %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : memref<64x64xf16, #smem>) b(%a : memref<64x64xf16, #smem>) -> vector<64x64xf32>
     return
   }

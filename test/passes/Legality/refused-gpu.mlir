@@ -37,7 +37,7 @@ triton_xla.entry_func @sort(%x: memref<8xi8>, %y: memref<8xf32>, %tile: index) t
   %v = triton_xla.sort %u dim 0 : (tensor<8xf32>) -> tensor<8xf32> {
   ^bb0(%a: f32, %b: f32):
     %c = arith.cmpf olt, %a, %b : f32
-    // expected-error@+1 {{'scf.if' in the region of 'triton_xla.sort' is not supported on GPUs: the comparison is applied to whole tiles; use element-wise ops}}
+    // expected-error@+1 {{'scf.if' in the region of 'triton_xla.sort' is not supported on GPUs: the comparison is applied to whole tiles; use only element-wise ops, such as arith.select, in the region}}
     %d = scf.if %c -> i1 {
       scf.yield %c : i1
     } else {

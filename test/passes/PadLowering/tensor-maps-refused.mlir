@@ -94,9 +94,9 @@ gpu.module @kernels {
   // Limits of tensor maps.
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the sizes of the global memref are dynamic; static sizes are required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: a stride of the tensor map is 26 bytes; it must be a multiple of 16 bytes below 2^40"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the rows of the slice in shared memory have 24 bytes; a multiple of 16 bytes is required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the offset of the global memref in the kernel argument is dynamic; a static offset is required"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the global memref begins at element 4 of the kernel argument; its offset must be a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the global memref begins at element 4 of the kernel argument, whose elements have 16 bits; the offset must be a multiple of 16 bytes"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the kernel argument is aligned to 8 B; TMA requires 16 B"
   // CHECK: Function=maps | Remark="padded read lowered to a masked read; cp.async not used: the global memref is in memory space #gpu.address_space<global>; only the default memory space is supported"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,
@@ -126,7 +126,7 @@ gpu.module @kernels {
 
   // CHECK: Function=large | Remark="{{.*}}; TMA not used: an extent of 1073741825 exceeds the limit of 2^30"
   // CHECK: Function=large | Remark="{{.*}}; TMA not used: the copy needs 262144 B of shared memory; a block has at most 232448 B"
-  // CHECK: Function=large | Remark="{{.*}}; TMA not used: the slice needs a tensor map of 6 dimensions; at most 5 are supported"
+  // CHECK: Function=large | Remark="{{.*}}; TMA not used: the slice needs a tensor map of 6 dimensions; TMA supports at most 5, so copy a slice with fewer dimensions or tiles"
   gpu.func @large(%long: memref<1073741825xi8>, %wide: memref<300x300xf32>, %deep: memref<3x3x3x3x3x24xf16>)
       workgroup(%a: memref<64xi8, #smem> {llvm.align = 128 : i64}, %b: memref<256x256xf32, #smem> {llvm.align = 128 : i64},
                 %c: memref<2x2x2x2x2x16xf16, #smem> {llvm.align = 128 : i64}) kernel {

@@ -31,7 +31,7 @@ module attributes {smalti.target = "nonsense"} {
 
 // -----
 
-// expected-note @below {{named by the attribute 'smalti.target' here}}
+// expected-note @below {{the attribute 'smalti.target' of this op names the target}}
 module attributes {smalti.target = "gfx9000"} {
   // expected-error @below {{unknown target 'gfx9000'; known targets: cpu, sm_80}}
   func.func @unknown() {

@@ -1,4 +1,4 @@
-// order=auto: the order for which the fewest bytes of global memory are read, by an estimate.
+// order=auto: the order that is estimated to read the fewest bytes of global memory.
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-order-tiles{order=auto target=sm_90a}))' \
 // RUN:   -o %t.out --remarks-filter=smalti-order-tiles 2>&1 | FileCheck %s
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-order-tiles{order=auto target=sm_90a blocks=66}))' \

@@ -121,7 +121,7 @@ def test_splats() -> None:
         back = plan_relayout(layout, splat, list(SHAPE), 16, "sm_90a")
         assert (back.means, back.reason, back.is_in_jax) == (
             "impossible",
-            "a vector whose elements may differ cannot have the splat layout",
+            "the splat layout holds one scalar for all elements, but elements of the vector may differ",
             False,
         )
     assert plan_relayout(splat, splat, list(SHAPE), 16, "sm_90a").means == "none"
@@ -138,7 +138,7 @@ def test_splats() -> None:
             12,
             "sm_90a",
             4,
-            "elements have 12 bits; the width must be a power of two from 1 to 64",
+            "the elements of the vector have 12 bits; the width must be a power of two from 1 to 64",
         ),
         (
             "WGMMA",
@@ -166,7 +166,7 @@ def test_splats() -> None:
             "sm_90a",
             4,
             "elements move between warps, which requires shared memory: elements of 1 bits that one thread holds are not "
-            "adjacent in memory, so two threads would access the same byte",
+            "adjacent in memory, so two threads would access the same byte; use another layout",
         ),
     ],
 )

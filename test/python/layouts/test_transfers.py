@@ -183,7 +183,7 @@ def test_random_problems(chip: str) -> None:
         try:
             layout, memory, bits = random_problem(rng, chip)
         except ValueError as error:
-            assert "is not tiled, but its stride" in str(error) or "is not a multiple of the" in str(error)
+            assert "is not tiled, so its stride" in str(error) or "is not a multiple of the" in str(error)
             continue
         for is_load, conflict_free in itertools.product((True, False), repeat=2):
             try:
@@ -266,7 +266,10 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
         for first in thread_addresses(plan, access):
             written.update(range(int(first), int(first) + access.bytes))
     assert written == set(range(64 * 64 * 2))
-    with pytest.raises(ValueError, match="a load cannot produce a splat layout, which holds one scalar"):
+    with pytest.raises(
+        ValueError,
+        match="the result of a load cannot have the splat layout, in which all elements are equal; use another layout",
+    ):
         plan_transfer(SplatLayout([64, 64]), memory, 16, "sm_90a")
 
 
@@ -292,19 +295,19 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
             named_layout("WGMMA"),
             MemoryLayout([192, 48], tile=[24, 48]),
             16,
-            "the layout splits dimension 0 into 4 parts of 16 elements, and the memory into tiles of 24; one split must refine the other",
+            "the layout of the vector splits dimension 0 into parts of 16 elements, but the memory has tiles of 24; one must divide the other",
         ),
         (
             named_layout("WGMMA_TRANSPOSED"),
             MemoryLayout([64, 64]),
             4,
-            "elements of 4 bits that one thread holds are not adjacent in memory, so two threads would access the same byte",
+            "elements of 4 bits that one thread holds are not adjacent in memory, so two threads would access the same byte; use another layout",
         ),
         (
             layouts.wgmma(warps=2),
             MemoryLayout([32, 8]),
             3,
-            "elements have 3 bits; the width must be a power of two from 1 to 64",
+            "the elements of the memory have 3 bits; the width must be a power of two from 1 to 64",
         ),
     ],
 )
@@ -320,7 +323,7 @@ def test_a_layout_of_other_waves_has_no_plan() -> None:
     assert str(error.value) == (
         "the layout is defined for 4 warps of 32 lanes, but the vector is held by 256 threads in warps of 64 lanes"
     )
-    with pytest.raises(ValueError, match="cpu does not have shared memory banks"):
+    with pytest.raises(ValueError, match="cpu does not have a description of the banks of shared memory"):
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "cpu")
     with pytest.raises(ValueError, match="unknown target 'sm_1'; known targets: "):
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "sm_1")
@@ -341,11 +344,15 @@ def test_positions_outside_of_a_plan() -> None:
 def test_excessive_vectors_are_refused_quickly() -> None:
     with pytest.raises(ValueError) as error:
         plan_transfer(named_layout("WGMMA"), MemoryLayout([32768, 32768]), 32, "sm_90a")
-    assert str(error.value) == "the transfer needs 4194304 accesses per thread; at most 16384 are supported"
+    assert (
+        str(error.value)
+        == "the transfer needs 4194304 accesses per thread; at most 16384 are supported, so use more warps or a smaller vector"
+    )
     assert not is_transfer_in_jax(named_layout("WGMMA"), MemoryLayout([32768, 32768]), 32)
     cost = plan_relayout(named_layout("WGMMA"), StridedLayout([32768, 32768], 2), [32768, 32768], 32, "sm_90a")
     assert cost.reason == (
-        "the pattern of the two layouts repeats only after 1073741824 elements; at most 1048576 are supported"
+        "the assignment of elements to threads in the two layouts repeats only after 1073741824 elements; "
+        "at most 1048576 are supported, so use a smaller vector"
     )
 
 
@@ -356,20 +363,20 @@ def test_excessive_vectors_are_refused_quickly() -> None:
             ([64, 64], [1 << 40, 1]),
             "memory of shape [64, 64] and strides [1099511627776, 1] spans more than 2147483647 elements",
         ),
-        (([64, 64], [64]), "memory of shape [64, 64] has 1 strides"),
+        (([64, 64], [64]), "memory of shape [64, 64] has 1 strides; one for each dimension is required"),
         (([64, 64], None, [8, 8, 8]), "tile [8, 8, 8] has more dimensions than memory of shape [64, 64]"),
-        (([64, 0],), "sizes must be positive, but found [64, 0]"),
-        (([64, 64], [-64, 1]), "strides must not be negative, but found [-64, 1]"),
+        (([64, 0],), "the sizes of the memory must be positive, but are [64, 0]"),
+        (([64, 64], [-64, 1]), "the strides of the memory must not be negative, but are [-64, 1]"),
         (([64, 64], None, [8, 48]), "tile [8, 48] does not divide memory of shape [64, 64]"),
-        (([64, 64], None, [8, 64], 48), "the swizzle is 48 bytes; it must be 16, 32, 64 or 128"),
-        (([64, 64], [128, 2], [8, 64]), "the innermost tiled dimension has stride 2; it must be 1"),
+        (([64, 64], None, [8, 64], 48), "the swizzle of the memory is 48 bytes; it must be 16, 32, 64 or 128"),
+        (([64, 64], [128, 2], [8, 64]), "the innermost tiled dimension of the memory has stride 2; it must be 1"),
         (
             ([4, 64, 64], [1, 256, 4], [8, 64]),
-            "dimension 0 (stride 1) is not tiled, but its stride is smaller than that of the tiled dimension 1 (stride 256)",
+            "dimension 0 (stride 1) of the memory is not tiled, so its stride must not be smaller than that of tiled dimension 1 (stride 256)",
         ),
         (
             ([64, 64], [72, 1], [8, 64]),
-            "stride 72 of dimension 0 is not a multiple of the 64 elements that tiles of 64 span in dimension 1",
+            "stride 72 of dimension 0 of the memory is not a multiple of the 64 elements that a tile spans in dimension 1",
         ),
     ],
 )

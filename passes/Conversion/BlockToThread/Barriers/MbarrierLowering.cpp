@@ -59,26 +59,28 @@ LogicalResult Mbarriers::plan(Operation *op, Planner &planner) const {
         ordersTensorCore |= barrier.getOrdersTensorCore();
   if (ordersTensorCore)
     return op->emitOpError()
-           << "uses a barrier with 'orders_tensor_core', that is, one that "
-              "orders tcgen05 operations, which "
+           << "uses 'orders_tensor_core', which orders tcgen05 operations; "
            << vendor.getTarget().name
            << (vendor.getTarget().tensorMemoryColumns == 0
-                   ? " does not have"
-                   : " does not support in this conversion");
+                   ? " does not have tcgen05: remove 'orders_tensor_core'"
+                   : " has tcgen05, but this conversion does not support it");
   int64_t threads = planner.getGrid().numThreads;
   if (auto initialize = dyn_cast<mosaic_gpu::InitializeBarrierOp>(op)) {
     int64_t count = initialize.getArrivalCount();
     if (count > kMaxArrivals / threads)
       return op->emitOpError()
-             << "expects " << count << " arrivals of " << threads
-             << " threads each; an mbarrier counts at most " << kMaxArrivals
-             << " arrivals";
+             << "has 'arrival_count' = " << count
+             << ", and each arrival is one of all " << threads
+             << " threads of a thread group; an mbarrier counts at most "
+             << kMaxArrivals << " arrivals of threads, so use a smaller count";
   }
   auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op);
   if (arrive && arrive.getExpectTx().value_or(0) > kMaxMbarrierBytes)
-    return op->emitOpError() << "expects " << *arrive.getExpectTx()
-                             << " bytes; an mbarrier phase counts at most "
-                             << kMaxMbarrierBytes << " bytes";
+    return op->emitOpError()
+           << "expects " << *arrive.getExpectTx()
+           << " bytes; a phase of an mbarrier counts at most "
+           << kMaxMbarrierBytes
+           << " bytes, so use a barrier for each part of the copies";
   if (op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
       isa<mosaic_gpu::InitializeBarrierOp>(op))
     return op->emitOpError()

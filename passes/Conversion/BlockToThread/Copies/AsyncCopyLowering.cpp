@@ -80,9 +80,10 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
   if (writesConsecutively &&
       !memref::isStaticShapeAndContiguousRowMajor(destinationType))
     return op.emitOpError()
-           << "must copy to a contiguous destination, because the loads of a "
-              "wave write consecutive LDS addresses on "
-           << target.name << "; " << destinationType << " has gaps";
+           << "copies to " << destinationType
+           << ", which has gaps between its rows, but the loads of a wave "
+              "write consecutive LDS addresses on "
+           << target.name << "; use a contiguous destination";
 
   // The widest copy whose addresses are aligned on both sides. A chunk then
   // never crosses the lower bound; a count truncates it at the upper bound, or

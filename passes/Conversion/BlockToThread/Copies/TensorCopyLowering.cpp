@@ -112,10 +112,11 @@ static std::optional<std::string> refuse(const SliceOp &slice,
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(slice.op)) {
     // Leader-tracked copies require pairs of blocks that share a tensor core.
     if (load.getLeaderTrackedAttr() && target.tensorMemoryColumns == 0)
-      return "'leader_tracked' requires pairs of blocks that execute tcgen05 "
-             "operations together, which the target does not have";
+      return "'leader_tracked' is for pairs of blocks that execute tcgen05 "
+             "operations together, which the target does not have; remove "
+             "'leader_tracked'";
     if (load.getLeaderTrackedAttr())
-      return "'leader_tracked' copies are not supported";
+      return "this conversion does not support copies with 'leader_tracked'";
   }
   return std::nullopt;
 }
@@ -233,10 +234,11 @@ static MemoryLayout prefetchLayout(ArrayRef<int64_t> lengths) {
 static layout::ValueOr<TensorCopyPlan>
 planPart(const TensorCopyProblem &problem, TensorCopyOpPlan &plan) {
   using Result = layout::ValueOr<TensorCopyPlan>;
-  Result best = Result::none("no dimension of the slice can be split into " +
-                             std::to_string(plan.parts) +
-                             " equal parts of whole tiles, one per block of "
-                             "the cluster that shares the copy");
+  Result best = Result::none(
+      "with 'collective', each of " + std::to_string(plan.parts) +
+      " blocks copies an equal part of the slice, but no dimension of the "
+      "slice can be split into that many parts of whole tiles; change the "
+      "sizes of the slice, or remove 'collective'");
   const MemoryLayout &memory = problem.memory;
   int64_t untiled = memory.shape.size() - memory.tile.size(), sharedDim = -1;
   for (int64_t dim = 0, rank = problem.slice.size(); dim < rank; ++dim) {
@@ -295,7 +297,7 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
   KernelPlan &kernel = planner.getPlan();
   auto tensor = findGlobalTensor(slice.global, kernel.func);
   if (!tensor)
-    return op->emitOpError() << "cannot be copied by TMA: " << tensor.reason;
+    return op->emitOpError() << "cannot use TMA: " << tensor.reason;
 
   auto plan = std::make_unique<TensorCopyOpPlan>();
   int64_t bits = type.getElementTypeBitWidth();
@@ -305,10 +307,12 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
     memory = ref.layout;
     if (ref.log2Alignment < llvm::Log2_64(transfers::kTensorCopyAlignment))
       return op->emitOpError()
-             << "cannot be copied by TMA: the slice in shared memory must be "
-                "aligned to "
-             << transfers::kTensorCopyAlignment << " bytes; an alignment of "
-             << (int64_t(1) << ref.log2Alignment) << " bytes is proven";
+             << "cannot use TMA: the address of the slice in shared memory "
+                "must be a multiple of "
+             << transfers::kTensorCopyAlignment
+             << " bytes, but is only proven to be a multiple of "
+             << (int64_t(1) << ref.log2Alignment)
+             << "; use constant offsets that are such multiples";
     planner.requireSharedAlignment(std::max<int64_t>(
         transfers::kTensorCopyAlignment, memory.swizzleBytes * 8));
   } else {
@@ -331,7 +335,7 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
   auto copy = plan->parts == 1 ? transfers::planTensorCopy(problem)
                                : planPart(problem, *plan);
   if (!copy)
-    return op->emitOpError() << "cannot be copied by TMA: " << copy.reason;
+    return op->emitOpError() << "cannot use TMA: " << copy.reason;
   plan->copy = std::move(*copy.value);
   for (int64_t &dim : plan->copy.map.dims)
     dim = tensor->dims[dim];

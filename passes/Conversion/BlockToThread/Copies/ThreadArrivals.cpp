@@ -110,10 +110,11 @@ LogicalResult ThreadArrivals::plan(mosaic_gpu::ArriveExpectTxOp op,
   auto refuseBytes = [&](const Twine &expected) -> LogicalResult {
     return op->emitOpError()
            << "cannot be lowered for " << target.name
-           << ": its mbarriers do not count bytes, so copies of " << expected
-           << " bytes must follow in the same MLIR block before any "
-              "synchronization; copies of "
-           << arrivalPlan.bytes << " bytes follow";
+           << ": its mbarriers do not count bytes, so the async_load ops that "
+              "follow in the same MLIR block, before any synchronization, must "
+              "copy "
+           << expected << " bytes to this barrier, but they copy "
+           << arrivalPlan.bytes;
   };
   if (op.getDynamicExpectTx())
     return arrivalPlan.last ? success() : refuseBytes("a dynamic number of");

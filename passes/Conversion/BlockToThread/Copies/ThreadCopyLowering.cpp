@@ -108,8 +108,9 @@ class Elections : public LoweringOf<NVVM::ElectSyncOp> {
 public:
   LogicalResult plan(NVVM::ElectSyncOp op, Planner &planner) const override {
     if (op.getMembermask())
-      return op.emitOpError() << "has a member mask, which is not supported on "
-                              << planner.getVendor().getTarget().name;
+      return op.emitOpError()
+             << "has a member mask, which is not supported on "
+             << planner.getVendor().getTarget().name << "; remove the mask";
     return success();
   }
   void emit(NVVM::ElectSyncOp op, Emitter &emitter,
@@ -131,8 +132,9 @@ static std::optional<std::string> refuse(const SliceOp &slice,
     return reason;
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op)) {
     if (load.getLeaderTrackedAttr())
-      return "'leader_tracked' requires pairs of blocks that execute tcgen05 "
-             "operations together, which the target does not have";
+      return "'leader_tracked' is for pairs of blocks that execute tcgen05 "
+             "operations together, which the target does not have; remove "
+             "'leader_tracked'";
     std::optional<ArrayRef<int32_t>> cluster =
         gpu::GPUFuncOp(kernel.func).getKnownClusterSize();
     if (slice.collective && !slice.collective.empty() && cluster &&
@@ -142,16 +144,17 @@ static std::optional<std::string> refuse(const SliceOp &slice,
   }
   if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op);
       store && store.getReductionOp())
-    return "a copy with a reduction requires TMA, which the target does not "
-           "have";
+    return "'reduction_op' requires TMA, which the target does not have; "
+           "remove 'reduction_op', or compile for NVIDIA sm_90 or later";
   const ThreadGrid &grid = kernel.grid;
   if (!op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
       grid.blockThreads % grid.numThreads != 0)
-    return "the threads of a thread group perform the copy, and the last "
-           "thread group of the block has " +
+    return "all threads of a thread group perform the copy on this target, but "
+           "the last thread group of the block has only " +
            std::to_string(grid.blockThreads % grid.numThreads) + " of " +
            std::to_string(grid.numThreads) +
-           " threads; all thread groups must be complete";
+           " threads; use a block size that is a multiple of " +
+           std::to_string(grid.numThreads);
   return std::nullopt;
 }
 
@@ -270,24 +273,29 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
       return op->emitOpError()
              << "cannot be lowered for " << target.name
              << ": its mbarriers do not count bytes, so an 'arrive_expect_tx' "
-                "on the same barrier must precede the load in the same MLIR "
-                "block without synchronization in between";
+                "on the barrier of this load must precede it in the same MLIR "
+                "block, without synchronization between the two";
     plan->arrival = announced->arrival;
   }
   auto type = cast<MemRefType>(slice.global.getType());
   plan->elementBytes = elementBytes(type.getElementType());
   const SharedRef *ref = planner.getSharedRef(slice.shared);
-  if (plan->elementBytes == 0 || !type.isStrided() || !ref)
-    return op->emitOpError() << "cannot be lowered for " << target.name
-                             << ": the threads copy " << type
-                             << ", which requires elements of whole bytes, a "
-                                "strided layout in global memory and a "
-                                "statically known buffer in shared memory";
+  if (plan->elementBytes == 0 || !type.isStrided() || !ref) {
+    StringRef why = "the buffer in shared memory cannot be determined "
+                    "statically; use a view of one buffer";
+    if (plan->elementBytes == 0)
+      why = "the elements of the global memref are not whole bytes";
+    else if (!type.isStrided())
+      why = "the layout of the global memref is not strided";
+    return op->emitOpError()
+           << "cannot be lowered for " << target.name << ": " << why;
+  }
   plan->window = getWindow(slice);
   plan->shape = ref->layout.shape;
   if (plan->shape.empty())
     return op->emitOpError() << "cannot be lowered for " << target.name
-                             << ": copies of rank 0 are not supported";
+                             << ": the slice in shared memory has rank 0; rank "
+                                "1 or higher is required";
   plan->steps = getSteps(*ref);
   // cp.async fills the rest of a truncated load with zeros; a store does not
   // have an equivalent.
@@ -305,8 +313,8 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
                     !isContiguous(*ref, plan->steps,
                                   *narrowest / plan->elementBytes, *narrowest);
     return op->emitOpError()
-           << "cannot be lowered for " << target.name << ": its rows in "
-           << (isShared ? "shared" : "global")
+           << "cannot be lowered for " << target.name
+           << ": the rows of the slice in " << (isShared ? "shared" : "global")
            << " memory cannot be proven to be contiguous and aligned to "
            << widths.front() << " bytes, the smallest "
            << (isLoad ? "asynchronous copy" : "store")
@@ -322,7 +330,7 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
            << "cannot be lowered for " << target.name
            << ": each thread would copy " << rounds << " pieces of "
            << plan->width * plan->elementBytes << " bytes; at most "
-           << kMaxRounds << " are supported";
+           << kMaxRounds << " are supported, so copy smaller slices";
   planner.requireSharedAlignment(
       std::max<int64_t>(plan->width * plan->elementBytes,
                         transfers::swizzlePeriod(ref->layout.swizzleBytes)));

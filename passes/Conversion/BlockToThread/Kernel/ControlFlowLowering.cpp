@@ -195,8 +195,9 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
     if (distribution != *wanted && !distribution.isSplat())
       return op->emitOpError()
              << "forwards a vector in layout " << distribution.str()
-             << "; layout " << wanted->str()
-             << " is required; insert 'mosaic_gpu.layout_cast' before this op";
+             << " to a value in layout " << wanted->str()
+             << "; both must be equal: insert 'mosaic_gpu.layout_cast' before "
+                "this op";
   }
   auto [targets, first] = getTargets(op);
   for (auto [operand, target] :
@@ -207,19 +208,26 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
       shareRef(operand, target, planner);
     } else if (!ref != !wanted) {
       return op->emitOpError()
-             << "forwards memory that is not proven to be in shared memory; "
-                "another path forwards shared memory";
+             << "forwards memory that is not proven to be shared memory, but "
+                "another path forwards shared memory to the same value; use "
+                "shared memory on both paths";
     } else if (ref && !ref->isStoredAs(*wanted)) {
       return op->emitOpError()
              << "forwards shared memory with " << ref->str() << " and strides "
-             << layout::listText(ref->layout.strides) << "; " << wanted->str()
-             << " and strides " << layout::listText(wanted->layout.strides)
-             << " are required";
+             << layout::listText(ref->layout.strides)
+             << ", but another path forwards shared memory with "
+             << wanted->str() << " and strides "
+             << layout::listText(wanted->layout.strides)
+             << " to the same value; both must be equal";
     } else if (ref && ref->log2Alignment < wanted->log2Alignment) {
       return op->emitOpError()
-             << "forwards shared memory that is proven to be aligned to "
-             << (int64_t(1) << ref->log2Alignment) << " bytes; an alignment of "
-             << (int64_t(1) << wanted->log2Alignment) << " bytes is required";
+             << "forwards shared memory whose address is only proven to be a "
+                "multiple of "
+             << (int64_t(1) << ref->log2Alignment)
+             << " bytes, but another path forwards a multiple of "
+             << (int64_t(1) << wanted->log2Alignment)
+             << " bytes to the same value; use offsets that are multiples of "
+             << (int64_t(1) << wanted->log2Alignment) << " bytes";
     }
   }
   return success();

@@ -186,7 +186,7 @@ LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
   if (!element.isIntOrIndexOrFloat() ||
       (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
     return op.emitOpError() << "cannot print elements of type " << element
-                            << "; convert them to f32 or an integer before";
+                            << "; convert them to f32 or an integer first";
   return success();
 }
 

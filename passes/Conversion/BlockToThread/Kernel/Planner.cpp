@@ -126,9 +126,9 @@ LogicalResult Planner::checkOperands(Operation *op) {
     const Distribution *distribution = find(operand);
     if (!distribution)
       return op->emitOpError()
-             << "uses a block-level vector that has no layout; its "
-                "producer requires the attribute 'out_layouts' (run "
-                "mosaic-gpu-infer-layouts)";
+             << "uses a block-level vector that does not have a layout; run "
+                "mosaic-gpu-infer-layouts, or set the attribute 'out_layouts' "
+                "on the op that produces the vector";
     if (layouts && index < layouts.size()) {
       std::string why;
       std::optional<Distribution> wanted =
@@ -141,7 +141,9 @@ LogicalResult Planner::checkOperands(Operation *op) {
       if (*wanted != *distribution && !distribution->isSplat())
         return op->emitOpError()
                << "requires layout " << wanted->str() << " for vector operand #"
-               << index << ", but the value has layout " << distribution->str();
+               << index << ", but the operand has layout "
+               << distribution->str()
+               << "; insert 'mosaic_gpu.layout_cast' on the operand";
     }
     ++index;
   }
@@ -157,17 +159,21 @@ LogicalResult Planner::checkOperands(Operation *op) {
 LogicalResult Planner::planGrid() {
   gpu::GPUFuncOp func = plan.func;
   if (!func.getBody().hasOneBlock())
-    return func.emitOpError() << "has unstructured control flow; block-level "
-                                 "kernels require structured control flow";
+    return func.emitOpError()
+           << "has branches between MLIR blocks; in block-level kernels, use "
+              "scf.for, scf.while and scf.if";
   std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
   if (!size)
-    return func.emitOpError() << "is a block-level kernel and requires the "
-                                 "attribute 'known_block_size'";
+    return func.emitOpError()
+           << "requires the attribute 'known_block_size', as all block-level "
+              "kernels; set it to the number of threads, e.g. array<i32: 128, "
+              "1, 1>";
   const targets::Target &target = vendor.getTarget();
   ArrayRef<int32_t> threads = *size;
   if (threads.size() != 3 || threads[1] != 1 || threads[2] != 1)
-    return func.emitOpError() << "requires a one-dimensional block, that is, "
-                                 "'known_block_size' = [N, 1, 1]";
+    return func.emitOpError() << "has 'known_block_size' = [" << threads
+                              << "]; blocks of a block-level kernel are "
+                                 "one-dimensional: use [N, 1, 1]";
   plan.grid = {threads[0], target.waveSize, threads[0]};
   if (threads[0] <= 0 || threads[0] % target.waveSize != 0)
     return func.emitOpError()
@@ -257,16 +263,21 @@ LogicalResult Planner::checkSharedOperands(Operation *op,
                                                op->getOperands(), operand);
     if (!isDeclared(*ref, cast<MemRefType>(operand.getType()), declared))
       return op->emitOpError() << "declares transforms " << declared
-                               << " for its operand, but the shared memory has "
+                               << " for an operand, but the layout of its "
+                                  "buffer in shared memory is: "
                                << ref->str() << "; both must be equal";
     if (mosaic_gpu::isClusterMemory(cast<MemRefType>(operand.getType())) &&
         (!lowering || !lowering->acceptsPeers()))
-      return op->emitOpError() << "cannot be lowered to thread level with "
-                                  "shared memory of another block";
+      return op->emitOpError()
+             << "cannot be lowered to thread level: an operand is shared "
+                "memory of another block of the cluster, which this op does "
+                "not support";
     if (ref->isTransformed() && (!lowering || !lowering->acceptsTransforms()))
-      return op->emitOpError() << "cannot be lowered to thread level with "
-                                  "tiled or swizzled shared memory ("
-                               << ref->str() << "); untiled memory is required";
+      return op->emitOpError()
+             << "cannot be lowered to thread level: an operand is tiled or "
+                "swizzled shared memory ("
+             << ref->str()
+             << "); this op requires memory without tile and swizzle";
   }
   return success();
 }
@@ -281,7 +292,8 @@ LogicalResult block_to_thread::setResultRef(Operation *op, Value result,
                                              op->getResults(), result);
   if (!isDeclared(*ref, cast<MemRefType>(result.getType()), declared))
     return op->emitOpError() << "declares transforms " << declared
-                             << " for its result, but the shared memory has "
+                             << " for its result, but the layout of its buffer "
+                                "in shared memory is: "
                              << ref->str() << "; both must be equal";
   if (ref->layout.swizzleBytes != 16)
     planner.requireSharedAlignment(
@@ -327,8 +339,8 @@ LogicalResult Planner::planOp(Operation *op) {
     return lowering->plan(op, *this);
   }
   if (isBlockOp)
-    return op->emitOpError() << "cannot be lowered to thread level: "
-                                "block-level kernels do not support this op";
+    return op->emitOpError() << "cannot be lowered to thread level: the "
+                                "conversion does not support this op";
   if (isa<memref::AllocOp>(op))
     return op->emitOpError()
            << "allocates memory; run smalti-allocate-shared-memory before this "
@@ -336,16 +348,16 @@ LogicalResult Planner::planOp(Operation *op) {
   if (hasVectors(op) && !isThread) {
     if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
       return getElementwiseLowering().plan(op, *this);
-    return op->emitOpError()
-           << "cannot be lowered to thread level: block-level kernels do not "
-              "support this op on vectors";
+    return op->emitOpError() << "cannot be lowered to thread level: this op is "
+                                "not supported on block-level vectors";
   }
   for (Region &region : op->getRegions()) {
     if (region.empty())
       continue;
     if (!region.hasOneBlock())
-      return op->emitOpError() << "has unstructured control flow; block-level "
-                                  "kernels require structured control flow";
+      return op->emitOpError()
+             << "has branches between MLIR blocks; in block-level kernels, use "
+                "scf.for, scf.while and scf.if";
     if (failed(planBlock(region.front())))
       return failure();
   }

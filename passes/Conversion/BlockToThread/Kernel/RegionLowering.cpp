@@ -87,7 +87,7 @@ LogicalResult CustomPrimitives::plan(mosaic_gpu::CustomPrimitiveOp op,
   for (Value result : op.getResults())
     if (isa<MemRefType>(result.getType()))
       return op.emitOpError() << "returns a memref, which is not supported; "
-                                 "pass it as an operand instead";
+                                 "pass the memref as an operand instead";
   Block &body = op.getBody().front();
   // A splat keeps the distribution of its operand unless the op declares
   // another.
@@ -130,13 +130,14 @@ LogicalResult Returns::plan(mosaic_gpu::ReturnOp op, Planner &planner) const {
                        &to = *planner.find(result);
     if (!from)
       return op.emitOpError()
-             << "returns a thread-level vector; convert registers to a "
-                "block-level vector with an 'unrealized_conversion_cast' that "
-                "has a layout";
+             << "returns a thread-level vector; convert it to a block-level "
+                "vector with an 'unrealized_conversion_cast' that has the "
+                "attribute 'layout'";
     if (*from != to && !from->isSplat())
       return op.emitOpError()
              << "returns a vector in layout " << from->str()
-             << ", but declares layout " << to.str() << "; both must be equal";
+             << ", but 'out_layouts' of the op around it declares layout "
+             << to.str() << "; both must be equal";
   }
   return success();
 }
@@ -161,8 +162,9 @@ LogicalResult WarpMaps::plan(mosaic_gpu::WarpMapOp op, Planner &planner) const {
   for (Value operand : op.getOperands())
     if (isVector(operand))
       return op.emitOpError()
-             << "has a vector operand, but a block-level vector is distributed "
-                "across all warps; pass it through shared memory";
+             << "has a vector operand, but in its region each warp runs alone "
+                "and would have only a part of the vector; pass the vector "
+                "through shared memory";
   Block &body = op.getRegion().front();
   shareArguments(op.getOperands(), body, planner);
   return planner.planBlock(body);

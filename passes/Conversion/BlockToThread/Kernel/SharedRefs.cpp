@@ -82,15 +82,15 @@ std::optional<std::string> block_to_thread::checkRef(const SharedRef &ref) {
   constexpr unsigned log2Row = 7;
   if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Row)
     return "a swizzle of " + std::to_string(ref.layout.swizzleBytes) +
-           " bytes requires an offset that is a multiple of 128 bytes; only a "
-           "multiple of " +
-           std::to_string(int64_t(1) << ref.log2Alignment) + " bytes is proven";
+           " bytes requires that the offset in shared memory is a multiple of "
+           "128 bytes; it is only proven to be a multiple of " +
+           std::to_string(int64_t(1) << ref.log2Alignment) + " bytes";
   if (ref.elementBits % 8 == 0 &&
       ref.log2Alignment < log2Divisor(ref.elementBytes()))
     return "elements of " + std::to_string(ref.elementBytes()) +
-           " bytes require an offset that is a multiple of their size; only a "
-           "multiple of " +
-           std::to_string(int64_t(1) << ref.log2Alignment) + " bytes is proven";
+           " bytes require that the offset in shared memory is a multiple of "
+           "their size; it is only proven to be a multiple of " +
+           std::to_string(int64_t(1) << ref.log2Alignment) + " bytes";
   return std::nullopt;
 }
 
@@ -99,9 +99,11 @@ block_to_thread::checkSwizzleStart(const SharedRef &ref) {
   int64_t period = transfers::swizzlePeriod(ref.layout.swizzleBytes);
   if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Divisor(period))
     return "a swizzle of " + std::to_string(ref.layout.swizzleBytes) +
-           " bytes requires an offset that is a multiple of " +
-           std::to_string(period) + " bytes; only a multiple of " +
-           std::to_string(int64_t(1) << ref.log2Alignment) + " bytes is proven";
+           " bytes requires that the offset in shared memory is a multiple "
+           "of " +
+           std::to_string(period) +
+           " bytes; it is only proven to be a multiple of " +
+           std::to_string(int64_t(1) << ref.log2Alignment) + " bytes";
   return std::nullopt;
 }
 
@@ -132,8 +134,8 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
     inference::LayoutId id = table.fromAttribute(transforms, type);
     if (id == inference::kNoLayout)
       return Result::none(
-          "the transforms of the shared memory are not a tile and a swizzle; "
-          "at most one tile and one swizzle are supported");
+          "the transforms of the shared memory are more than one tile and one "
+          "swizzle, which is not supported; remove the others");
     ref.layout.tile.assign(table[id].tile.begin(), table[id].tile.end());
     ref.layout.swizzleBytes = table[id].swizzle;
   }
@@ -179,9 +181,9 @@ Result block_to_thread::getWindow(const SharedRef &source,
     std::string name = "dimension " + std::to_string(dim);
     if (tile > 0) {
       if (stride != 1)
-        return Result::none("the stride of the view in " + name + " is " +
-                            std::to_string(stride) +
-                            "; a tiled dimension requires stride 1");
+        return Result::none("the view has a stride of " +
+                            std::to_string(stride) + " in " + name +
+                            ", which is tiled; use stride 1");
       if (size % tile != 0)
         return Result::none("the size of the view in " + name + " is " +
                             std::to_string(size) +
@@ -208,8 +210,8 @@ Result block_to_thread::getWindow(const SharedRef &source,
     }
     if (window.isDropped[dim]) {
       if (tile > 1)
-        return Result::none("the view drops " + name + ", whose tile size is " +
-                            std::to_string(tile) +
+        return Result::none("the view drops " + name +
+                            ", which has tile size " + std::to_string(tile) +
                             "; only dimensions with tile size 1 or without a "
                             "tile can be dropped");
       continue;
@@ -273,7 +275,8 @@ Result block_to_thread::expand(const SharedRef &source,
   for (auto [dim, sizes] : llvm::enumerate(groupSizes)) {
     int64_t tile = tileOf(source.layout, dim);
     if (sizes.size() > 1 && !ref.layout.tile.empty())
-      return Result::none("the op splits dimension " + std::to_string(dim) +
+      return Result::none("the expansion splits dimension " +
+                          std::to_string(dim) +
                           " after a tiled dimension; tiled dimensions must be "
                           "last");
     int64_t stride = source.layout.strides[dim];
@@ -297,8 +300,8 @@ Result block_to_thread::expand(const SharedRef &source,
     if (!isSplit(whole[dim], source.layout.shape[dim],
                  rest.take_front(sizes.size()), sizes))
       return Result::none(
-          "the op splits dimension " + std::to_string(dim) +
-          " inside a tile; the split must be at a tile boundary");
+          "the expansion splits dimension " + std::to_string(dim) +
+          " inside a tile; use sizes that split it at tile boundaries");
     rest = rest.drop_front(sizes.size());
   }
   return result;
@@ -321,9 +324,10 @@ Result block_to_thread::collapse(const SharedRef &source,
     }
     int64_t tile = group > 0 ? tileOf(source.layout, dim + group - 1) : 0;
     if (tile == 0 && !ref.layout.tile.empty())
-      return Result::none("dimension " + std::to_string(dim) +
-                          ", which is not tiled, follows a tiled dimension; "
-                          "tiled dimensions must be last");
+      return Result::none(
+          "dimension " + std::to_string(dim) +
+          " of the source is not tiled, but in the collapsed shape it would "
+          "follow a tiled dimension; tiled dimensions must be last");
     ref.layout.shape.push_back(size);
     ref.layout.strides.push_back(stride);
     if (tile > 0)
@@ -334,7 +338,8 @@ Result block_to_thread::collapse(const SharedRef &source,
   if (groups.empty() && source.getNumElements() != 1)
     return Result::none("the op collapses " +
                         std::to_string(source.getNumElements()) +
-                        " elements to a scalar; only 1 element can be");
+                        " elements to a memref of rank 0, which has 1 element; "
+                        "use memory of 1 element");
   if (groups.empty())
     ref.layout.swizzleBytes = 16;
   Result result = checked(std::move(ref));
@@ -349,7 +354,8 @@ Result block_to_thread::collapse(const SharedRef &source,
                  rest.take_front(group), sizes.take_front(group)))
       return Result::none("the op collapses dimensions of sizes " +
                           listText(sizes.take_front(group)) +
-                          ", which are not contiguous");
+                          ", which are not contiguous in memory; only "
+                          "contiguous dimensions can be collapsed");
     rest = rest.drop_front(group);
     sizes = sizes.drop_front(group);
   }
@@ -376,19 +382,19 @@ Result block_to_thread::reinterpret(const SharedRef &source,
                                     ArrayRef<int64_t> shape,
                                     ArrayRef<int64_t> strides) {
   if (!source.layout.tile.empty())
-    return Result::none(
-        "the source is tiled shared memory; untiled memory is required");
+    return Result::none("the source is tiled shared memory, which the op "
+                        "cannot reinterpret; use untiled memory");
   SharedRef ref = source;
   ref.layout.shape.assign(shape.begin(), shape.end());
   ref.layout.strides.assign(strides.begin(), strides.end());
   if (ref.getNumElements() != source.getNumElements())
-    return Result::none("the memory has " +
-                        std::to_string(source.getNumElements()) +
-                        " elements, but the result has " +
-                        std::to_string(ref.getNumElements()));
+    return Result::none(
+        "the source has " + std::to_string(source.getNumElements()) +
+        " elements, but the result has " +
+        std::to_string(ref.getNumElements()) + "; both must be equal");
   Result result = checked(std::move(ref));
   if (result && (!hasNoGaps(source.layout) || !hasNoGaps(result->layout)))
-    return Result::none("the elements of the source are not contiguous in "
-                        "memory; contiguous elements are required");
+    return Result::none("source or result have gaps between their elements; "
+                        "the elements of both must be contiguous in memory");
   return result;
 }

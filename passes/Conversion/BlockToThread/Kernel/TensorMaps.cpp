@@ -144,7 +144,8 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
     SmallVector<int64_t> strides;
     int64_t start;
     if (failed(viewed.getStridesAndOffset(strides, start)))
-      return Result::none("the global memref does not have a strided layout");
+      return Result::none("the layout of the global memref is not strided; use "
+                          "a strided layout");
     // reinterpret_cast offsets are relative to the allocation, and casts may
     // drop static values.
     if (!hasOffset && !ShapedType::isDynamic(start)) {
@@ -161,8 +162,9 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
     if (auto argument = dyn_cast<BlockArgument>(memref)) {
       if (argument.getOwner() != &func.getBody().front() ||
           argument.getArgNumber() >= func.getNumArguments())
-        return Result::none("the global memref is not one kernel argument, but "
-                            "selected at run time; use a view of one argument");
+        return Result::none(
+            "which kernel argument the global memref belongs to is selected at "
+            "run time; use a view of one argument");
       tensor.argument = argument.getArgNumber();
       break;
     }
@@ -179,7 +181,7 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
              memref::ExpandShapeOp, memref::TransposeOp,
              mosaic_gpu::ReinterpretCastOp>(op))
       return Result::none("the global memref is not a view of a kernel "
-                          "argument; use a view of one");
+                          "argument; use a view of an argument");
     memref = op->getOperand(0);
   }
   if (!hasStrides || !hasOffset)
@@ -189,7 +191,8 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
   if (offset * bits % (transfers::kTensorMapStrideBytes * 8) != 0)
     return Result::none(
         "the global memref begins at element " + std::to_string(offset) +
-        " of the kernel argument; its offset must be a multiple of " +
+        " of the kernel argument, whose elements have " + std::to_string(bits) +
+        " bits; the offset must be a multiple of " +
         std::to_string(transfers::kTensorMapStrideBytes) + " bytes");
   tensor.offset = offset * bits / 8;
   return tensor;

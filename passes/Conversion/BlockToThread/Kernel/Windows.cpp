@@ -107,7 +107,8 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
       return std::nullopt;
     }
     if (transfer.getMask()) {
-      why = "masked transfers are not supported; select on the vector instead";
+      why = "masked transfers are not supported; transfer the whole vector, "
+            "and apply the mask to it with arith.select";
       return std::nullopt;
     }
     window.memref = transfer.getBase();
@@ -120,7 +121,8 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
       auto dim = dyn_cast<AffineDimExpr>(map.getResult(vectorDim));
       if (!dim) {
         why = "the permutation map broadcasts a dimension, which is not "
-              "supported; broadcast the vector instead";
+              "supported; transfer without the broadcast, and then broadcast "
+              "the vector";
         return std::nullopt;
       }
       window.vectorDims[dim.getPosition()] = vectorDim;
@@ -150,13 +152,14 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
       isa<mosaic_gpu::VectorLoadOp, mosaic_gpu::VectorStoreOp>(op);
   auto type = cast<MemRefType>(window.memref.getType());
   if (!type.isStrided()) {
-    why = "the memref does not have a strided layout";
+    why = "the layout of the memref is not strided; use a strided layout";
     return std::nullopt;
   }
   bool isByteBit = hasByteBits && type.getElementType().isInteger(1);
   if (!mayShareBytes && !isByteBit &&
       elementBytes(type.getElementType()) == 0) {
-    why = "the elements are smaller than a byte, which is not supported here";
+    why = "the elements of the memref are smaller than a byte, which this "
+          "access does not support; use elements of at least 8 bits";
     return std::nullopt;
   }
   if (window.vectorDims.empty()) {

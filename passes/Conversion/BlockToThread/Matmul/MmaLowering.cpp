@@ -73,7 +73,8 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
     if (planner.find(value)->getKind() != Distribution::Kind::Tiled)
       return op.emitOpError()
              << "requires a tiled layout for operand '" << name
-             << "'; the operand has layout " << planner.find(value)->str();
+             << "', but its layout is " << planner.find(value)->str()
+             << "; insert 'mosaic_gpu.layout_cast'";
   // The accumulator may be a scalar splat; the result determines the
   // distribution.
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
@@ -91,9 +92,9 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
                             << accumulator.str() << ", but a result in layout "
                             << result.str() << "; both must be equal";
   if (result.getKind() != Distribution::Kind::Tiled)
-    return op.emitOpError()
-           << "requires a tiled layout for its result; the result has layout "
-           << result.str();
+    return op.emitOpError() << "requires a tiled layout for its result, but "
+                               "the layout of the result is "
+                            << result.str();
 
   const VendorLowering &vendor = planner.getVendor();
   const targets::Target &target = vendor.getTarget();
@@ -140,11 +141,12 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
     mma = match(*elements);
   if (!mma)
     return op.emitOpError()
-           << "does not match an MMA instruction of " << target.name
-           << ": operand A is " << aType << " in layout " << a.str()
-           << ", operand B is " << bType << " in layout " << b.str()
-           << ", the accumulator is " << accumulatorType << " in layout "
-           << result.str();
+           << "does not have the layouts of an MMA instruction of "
+           << target.name
+           << " (run mosaic-gpu-infer-layouts to choose them): operand A is "
+           << aType << " in layout " << a.str() << ", operand B is " << bType
+           << " in layout " << b.str() << ", the accumulator is "
+           << accumulatorType << " in layout " << result.str();
   if (std::optional<std::string> why = vendor.refuseMma(*mma->instruction))
     return op.emitOpError()
            << "cannot be lowered for " << target.name << ": " << *why;

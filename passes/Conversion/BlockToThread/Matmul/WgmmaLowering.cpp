@@ -113,9 +113,10 @@ static LogicalResult planOperand(mosaic_gpu::WGMMAOp op, StringRef name,
   if (ref.log2Alignment < found->log2Alignment)
     return op.emitOpError()
            << "cannot read operand '" << name
-           << "' from shared memory: its offset is proven to be a multiple of "
+           << "' from shared memory: the offset of the operand is only proven "
+              "to be a multiple of "
            << (int64_t(1) << ref.log2Alignment)
-           << " bytes; its swizzle requires a multiple of "
+           << " bytes; the swizzle of its memory requires a multiple of "
            << (int64_t(1) << found->log2Alignment) << " bytes";
   planner.requireSharedAlignment(int64_t(1) << found->log2Alignment);
   plan = std::move(*found.value);
@@ -133,7 +134,9 @@ planLayout(mosaic_gpu::WGMMAOp op, StringRef name, VectorType type,
       planReorder(type, distribution, wanted, grid, forth, back))
     return success();
   return op.emitOpError() << "requires layout " << wanted.str() << " for "
-                          << name << "; the layout is " << distribution.str();
+                          << name << ", but its layout is "
+                          << distribution.str()
+                          << "; insert 'mosaic_gpu.layout_cast'";
 }
 
 LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
@@ -143,8 +146,9 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
                             << ": the target does not have wgmma";
   int64_t warps = planner.getGrid().numWarps();
   if (warps % kWarpsOfGroup != 0)
-    return op.emitOpError() << "requires a multiple of " << kWarpsOfGroup
-                            << " warps; the thread group has " << warps;
+    return op.emitOpError()
+           << "requires a thread group of a multiple of " << kWarpsOfGroup
+           << " warps (one warpgroup); the thread group has " << warps;
   auto type = cast<VectorType>(op.getType());
   auto bType = cast<MemRefType>(op.getB().getType());
   auto plan = std::make_unique<WgmmaOpPlan>();
@@ -159,7 +163,7 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
     return op.emitOpError()
            << "multiplies " << aElement << " by " << bType.getElementType()
            << " with an accumulator of " << type.getElementType()
-           << "; wgmma does not support these element types";
+           << "; wgmma does not support these element types together";
   plan->instruction.a = *a;
   plan->instruction.b = *b;
   plan->instruction.accumulator = *accumulatorType;
@@ -203,9 +207,9 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   if (auto aType = dyn_cast<VectorType>(op.getA().getType())) {
     if (aType.getElementTypeBitWidth() > 16)
       return op.emitOpError()
-             << "has operand 'a' in registers, which requires elements of 8 or "
-                "16 bits, but the element type is "
-             << aElement;
+             << "has operand 'a' of type " << aElement
+             << " in registers; wgmma reads only elements of 8 or 16 bits from "
+                "registers, so store the operand to shared memory";
     const Distribution *held = planner.find(op.getA());
     layout::TiledLayout wanted =
         bits == 8 ? layout::wgmma8Bit(warps) : layout::wgmma(warps);

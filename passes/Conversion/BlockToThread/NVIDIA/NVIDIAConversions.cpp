@@ -310,10 +310,11 @@ LogicalResult Conversions::plan(Operation *op, Planner &planner) const {
   const targets::Target &target = planner.getVendor().getTarget();
   if (isSmallFloat(from) && !isa<FloatType>(to) &&
       !(isFloat8(from) && supportsFloat8(target)))
-    return op->emitOpError()
-           << "converts " << from << " to " << to << "; " << target.name
-           << " does not have conversion instructions for " << from
-           << ", so convert through f32";
+    return op->emitOpError() << "converts " << from << " to " << to
+                             << ", for which " << target.name
+                             << " does not have an instruction; convert to f32 "
+                                "first, and then to "
+                             << to;
   if (!isVector(op->getResult(0)))
     return success();
   return getElementwiseLowering().plan(op, planner);
@@ -401,8 +402,9 @@ LogicalResult BitCasts::plan(vector::BitCastOp op, Planner &planner) const {
     return getElementwiseLowering().plan(op, planner);
   Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0);
   if (!layout)
-    return op->emitOpError() << "changes the element width and requires the "
-                                "attribute 'out_layouts'";
+    return op->emitOpError()
+           << "changes the element width, so the layout of its result cannot "
+              "be that of its operand; set the attribute 'out_layouts'";
   if (failed(planner.setLayout(op, op.getResult(), layout)))
     return failure();
   const Distribution &source = *planner.find(op.getSource()),
@@ -410,10 +412,10 @@ LogicalResult BitCasts::plan(vector::BitCastOp op, Planner &planner) const {
   if (haveSameBits(source, getElementBits(from.getElementType()), result,
                    getElementBits(to.getElementType()), planner.getGrid()))
     return success();
-  return op->emitOpError() << "changes the element width, but a thread does "
-                              "not hold the same bits of "
-                           << from << " in layout " << source.str()
-                           << " and of " << to << " in layout " << result.str();
+  return op->emitOpError() << "requires that each thread holds the same bits "
+                              "of operand and result, which is not so for "
+                           << from << " in layout " << source.str() << " and "
+                           << to << " in layout " << result.str();
 }
 
 void BitCasts::emit(vector::BitCastOp op, Emitter &emitter,

@@ -310,7 +310,8 @@ LogicalResult block_to_thread::findCommonDistribution(Operation *op,
     else if (!own.isSplat() && own != common)
       return op->emitOpError()
              << "has inputs in layouts " << common.str() << " and " << own.str()
-             << "; all inputs must have the same layout";
+             << "; all inputs must have the same layout: insert "
+                "'mosaic_gpu.layout_cast'";
   }
   return success();
 }
@@ -328,9 +329,10 @@ LogicalResult block_to_thread::checkCombiningRegion(Operation *op,
     for (Type type : llvm::concat<const Type>(inner->getOperandTypes(),
                                               inner->getResultTypes()))
       if (isUnsupported(type)) {
-        inner->emitOpError()
-            << "computes with " << type << " in the region of '"
-            << op->getName() << "'; floats must be f16, bf16, f32 or f64";
+        inner->emitOpError() << "computes with " << type
+                             << " in the region of '" << op->getName()
+                             << "', which does not support this float type; "
+                                "compute with f16, bf16, f32 or f64";
         return WalkResult::interrupt();
       }
     return WalkResult::advance();

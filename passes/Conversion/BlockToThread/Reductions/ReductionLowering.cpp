@@ -126,8 +126,9 @@ static LogicalResult planResults(Operation *op, const Reduction &reduction,
         !(canonical(getRegisterLayout(to)) == canonical(*reduced)))
       return op->emitOpError()
              << "has a result in layout " << to.str()
-             << ", but reducing layout " << from.str() << " gives layout "
-             << layout::toString(canonical(*reduced)) << "; both must be equal";
+             << ", but the reduction of a vector in layout " << from.str()
+             << " gives layout " << layout::toString(canonical(*reduced))
+             << "; both must be equal";
     if (reduction.initial.empty() || !isVector(reduction.initial[index]))
       continue;
     const Distribution &initial = *planner.find(reduction.initial[index]);
@@ -149,7 +150,8 @@ LogicalResult Reductions::plan(Operation *op, Planner &planner) const {
     if (isa<FloatType>(element) && !element.isF16() && !element.isBF16() &&
         !element.isF32() && !element.isF64())
       return op->emitOpError() << "reduces elements of type " << element
-                               << "; floats must be f16, bf16, f32 or f64";
+                               << ", which is not supported; convert the "
+                                  "vector to f16, bf16, f32 or f64 first";
   }
   auto plan = std::make_unique<ReductionOpPlan>();
   if (failed(

@@ -107,16 +107,16 @@ LogicalResult Scans::plan(mosaic_gpu::ScanOp op, Planner &planner) const {
     }
     const Distribution &to = *planner.find(result);
     if (to.isSplat())
+      return op.emitOpError() << "has a result in the splat layout, in which "
+                                 "all elements are equal, but the prefixes of "
+                                 "a scan may differ; use another layout";
+    const Distribution &first = *planner.find(op.getResult(0));
+    const Distribution &other = from.isSplat() ? first : from;
+    if ((!from.isSplat() && to != from) || to != first)
       return op.emitOpError()
              << "has a result in layout " << to.str()
-             << "; the prefixes may differ, so a layout that is not a splat is "
-                "required";
-    if ((!from.isSplat() && to != from) || to != *planner.find(op.getResult(0)))
-      return op.emitOpError()
-             << "has a result in layout " << to.str()
-             << "; the inputs and all results must have the same layout, but "
-                "found "
-             << (from.isSplat() ? *planner.find(op.getResult(0)) : from).str();
+             << ", but an input or another result in layout " << other.str()
+             << "; all must have the same layout";
   }
   const Distribution &to = *planner.find(op.getResult(0));
   auto scan =

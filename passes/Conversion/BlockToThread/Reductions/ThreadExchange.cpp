@@ -164,7 +164,8 @@ LogicalResult block_to_thread::planWarpExchange(Operation *op,
                         : planner.getVendor().getTarget().sharedMemoryPerBlock;
     if (offset.getInt() < 0 || size.getInt() < 0 || end > limit)
       return op->emitOpError()
-             << "has scratch that ends at byte " << end
+             << "has scratch memory (attributes '" << kOffset << "' and '"
+             << kScratchSize << "') that ends at byte " << end
              << " of shared memory; the limit is " << limit << " bytes";
     plan.bytes = llvm::alignDown(
         static_cast<uint64_t>(size.getInt() / getNumThreadGroups(kernel.grid)),

@@ -93,15 +93,16 @@ LogicalResult Splats::plan(Operation *op, Planner &planner) const {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!elements || !elements.isSplat())
       return op->emitOpError()
-             << "is a block-level constant that is not a splat, which is not "
-                "supported; load the values from memory";
+             << "is a block-level constant with different elements, which is "
+                "not supported; load the values from memory";
   }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op);
       broadcast && isVector(broadcast.getSource()) &&
       !planner.find(broadcast.getSource())->isSplat())
     return op->emitOpError() << "broadcasts a vector in layout "
                              << planner.find(broadcast.getSource())->str()
-                             << "; only scalars and splats can be broadcast";
+                             << "; only scalars and splats can be broadcast: "
+                                "use 'mosaic_gpu.broadcast_in_dim'";
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0))
     return planner.setLayout(op, result, layout);
   return planner.setLayout(
@@ -114,8 +115,9 @@ LogicalResult Masks::plan(vector::CreateMaskOp op, Planner &planner) const {
   if (failed(planner.setResultLayout(op)))
     return failure();
   if (planner.find(op.getResult())->isSplat())
-    return op->emitOpError() << "has a result in a splat layout, but its "
-                                "elements may differ; use another layout";
+    return op->emitOpError()
+           << "has a result in the splat layout, in which all elements are "
+              "equal, but elements of this mask may differ; use another layout";
   return success();
 }
 

@@ -77,7 +77,7 @@ ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
   if (to.isSplat()) {
     if (from.size() == 1 && from.front()->isSplat())
       return std::vector<ElementPosition>{ElementPosition()};
-    return Result::none("the result has a splat layout, but its elements "
+    return Result::none("the result has the splat layout, but its elements "
                         "cannot be proven to be equal");
   }
   Elements elements(to, grid);
@@ -124,7 +124,7 @@ ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
               layout::listText(wanted.index) + " of the source" +
               (thread == 0
                    ? ""
-                   : " in the register that lower-numbered threads use"));
+                   : " in the same register as lower-numbered threads"));
       }
       // Prefers a position that continues a register.
       ElementPosition position = candidates.front();

@@ -179,11 +179,11 @@ static LogicalResult planMove(Operation *op, Planner &planner) {
   ValueOr<std::vector<ElementPosition>> positions =
       planGather(to, from, getSource(op), planner.getGrid());
   if (!positions)
-    return op->emitOpError() << "moves elements between threads, from layout "
-                             << from.front()->str() << " to layout " << to.str()
-                             << ": " << positions.reason
-                             << "; a result layout in which each thread keeps "
-                                "its elements is required";
+    return op->emitOpError()
+           << "moves elements between threads, from layout "
+           << from.front()->str() << " to layout " << to.str() << ": "
+           << positions.reason
+           << "; use a result layout in which each thread keeps its elements";
   planner.setOpPlan(op, std::make_unique<GatherPlan>(*positions));
   return success();
 }
@@ -222,7 +222,8 @@ LogicalResult Extracts::plan(vector::ExtractOp op, Planner &planner) const {
   if (!distribution.isSplat())
     return op.emitOpError()
            << "extracts a scalar from layout " << distribution.str()
-           << ", in which not every thread holds it; only a splat is supported";
+           << ", in which only some threads have the element; store the vector "
+              "to memory, and load the element from there";
   return success();
 }
 
@@ -245,8 +246,9 @@ LogicalResult Iotas::plan(mosaic_gpu::BroadcastedIotaOp op,
   if (failed(planner.setResultLayout(op)))
     return failure();
   if (planner.find(op.getResult())->isSplat())
-    return op.emitOpError() << "has a result in a splat layout, but its "
-                               "elements differ; use another layout";
+    return op.emitOpError()
+           << "has a result in the splat layout, in which all elements are "
+              "equal, but the elements of an iota differ; use another layout";
   Type element = cast<VectorType>(op.getType()).getElementType();
   if (!element.isIntOrIndexOrFloat())
     return op.emitOpError() << "has elements of type " << element

@@ -68,11 +68,12 @@ block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
   if (kind && !elementType.isIndex() &&
       (elementType.isF16() || elementType.isBF16() || bits == 32 || bits == 64))
     return kind;
-  op->emitOpError() << "has atomic_type '"
-                    << mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType())
-                    << "' for elements of type " << elementType << "; "
-                    << planner.getVendor().getTarget().name
-                    << " does not have a scalar atomic instruction for it";
+  op->emitOpError()
+      << "has atomic_type '"
+      << mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType())
+      << "' for elements of type " << elementType << "; "
+      << planner.getVendor().getTarget().name
+      << " does not have an atomic instruction for this kind and type";
   return std::nullopt;
 }
 

@@ -60,8 +60,9 @@ static std::optional<Distribution> getDistribution(OpTy op, Planner &planner) {
   if (!found.isSplat())
     return found;
   if (op.getOld()) {
-    op.emitOpError() << "has a result in a splat layout, but its old values "
-                        "differ; use another layout";
+    op.emitOpError()
+        << "has a result in the splat layout, in which all elements are equal, "
+           "but the old values in memory may differ; use another layout";
     return std::nullopt;
   }
   // Equal operations: they are distributed across the threads.

@@ -48,12 +48,14 @@ LogicalResult block_to_thread::planIndexed(Operation *op, Value memref,
   auto type = dyn_cast<MemRefType>(memref.getType());
   if (!type || !type.isStrided())
     return op->emitOpError()
-           << "cannot be lowered to thread level: it accesses "
+           << "cannot be lowered to thread level: the op accesses "
            << memref.getType() << "; a strided memref is required";
   Type element = type.getElementType();
   if (elementBytes(element) == 0 && !(mayShareBytes && isPackedGlobal(memref)))
-    return op->emitOpError() << "cannot be lowered to thread level: elements "
-                                "smaller than a byte are not supported";
+    return op->emitOpError()
+           << "cannot be lowered to thread level: the elements of the memref "
+              "are smaller than a byte, which this access does not support; "
+              "use elements of at least 8 bits";
   // A gather permits any element type of the vector.
   for (Value value : op->getOperands()) {
     auto vector = dyn_cast<VectorType>(value.getType());
@@ -69,8 +71,8 @@ LogicalResult block_to_thread::planIndexed(Operation *op, Value memref,
   Type index = cast<VectorType>(indices.getType()).getElementType();
   if (!index.isIndex() && !index.isSignlessInteger(32) &&
       !index.isSignlessInteger(64))
-    return op->emitOpError() << "has indices of type " << index
-                             << "; i32, i64 or index is required";
+    return op->emitOpError() << "has a vector of indices of type " << index
+                             << "; use i32, i64 or index";
   return getElementwiseLowering().plan(op, planner);
 }
 

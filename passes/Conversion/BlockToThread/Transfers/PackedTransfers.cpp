@@ -151,8 +151,9 @@ LogicalResult block_to_thread::planPackedLoad(Operation *op, Planner &planner) {
     return failure();
   Value result = op->getResult(0);
   if (planner.find(result)->isSplat())
-    return op->emitOpError() << "reads memory, so its result cannot have a "
-                                "splat layout; use another layout";
+    return op->emitOpError()
+           << "has a result in the splat layout, in which all elements are "
+              "equal, but elements in memory may differ; use another layout";
   return planPacked(op, result, planner);
 }
 

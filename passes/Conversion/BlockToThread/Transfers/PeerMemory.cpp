@@ -70,14 +70,16 @@ static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
   if (!cluster)
     return op->emitOpError()
            << "refers to another block of the cluster, but the kernel does not "
-              "have the attribute 'known_cluster_size'; set it";
+              "state the size of the cluster; set 'known_cluster_size' on the "
+              "gpu.func";
   APInt block;
   if (matchPattern(index, m_ConstantInt(&block)) &&
       (block.isNegative() || block.sge((*cluster)[dim])))
     return op->emitOpError()
-           << "refers to block " << block.getSExtValue() << " along "
-           << "xyz"[dim] << "; the cluster has " << (*cluster)[dim]
-           << " blocks along it";
+           << "refers to block " << block.getSExtValue()
+           << " of the cluster in direction " << "xyz"[dim]
+           << ", in which the cluster has " << (*cluster)[dim]
+           << " blocks; the number must be from 0 to " << (*cluster)[dim] - 1;
   return success();
 }
 
@@ -190,8 +192,9 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
                        op.getClusterIdx(), planner)))
     return failure();
   if (op->getParentOfType<mosaic_gpu::WarpMapOp>())
-    return op.emitOpError() << "is inside 'mosaic_gpu.warp_map', where every "
-                               "warp would store; move it out of the region";
+    return op.emitOpError()
+           << "is inside 'mosaic_gpu.warp_map', where every warp would store "
+              "the whole vector; move the op out of the region";
   VectorType type = op.getValueToStore().getType();
   Type element = type.getElementType();
   if (op.getAtomicType() && !element.isInteger(32))
@@ -201,9 +204,9 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
                             << " supports it for 32-bit integers only";
   const Distribution &distribution = *planner.find(op.getValueToStore());
   if (distribution.isSplat())
-    return op.emitOpError()
-           << "stores a vector in the splat layout, which does not assign "
-              "elements to threads; use another layout";
+    return op.emitOpError() << "stores a vector in the splat layout, in which "
+                               "all threads hold all elements, so every thread "
+                               "would store them; use another layout";
   const SharedRef *ref = planner.getSharedRef(op.getDestination());
   if (!ref || !planner.getSharedRef(op.getBarrier()))
     return op.emitOpError()
@@ -218,15 +221,20 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
     return failure();
   if (int64_t bytes = getStoreBytes(*transfer, *ref); bytes < wordBytes)
     return op.emitOpError()
-           << "cannot be lowered to thread level: a thread holds " << bytes
-           << " contiguous bytes; a store to another block requires at least "
-           << wordBytes << " bytes";
+           << "cannot be lowered to thread level: the narrowest store of a "
+              "thread has "
+           << bytes << " bytes; a store to another block requires at least "
+           << wordBytes
+           << " bytes, so use a layout with more contiguous elements per "
+              "thread";
   auto plan = std::make_unique<PeerStore>();
   plan->bytes = type.getNumElements() * ref->elementBits / 8;
   if (plan->bytes > kMaxMbarrierBytes)
-    return op.emitOpError() << "stores " << plan->bytes
-                            << " bytes; an mbarrier phase counts at most "
-                            << kMaxMbarrierBytes << " bytes";
+    return op.emitOpError()
+           << "stores " << plan->bytes
+           << " bytes; a phase of an mbarrier counts at most "
+           << kMaxMbarrierBytes
+           << " bytes, so use a barrier for each part of the vector";
   plan->transfer = std::move(*transfer);
   plan->distribution = distribution;
   planner.setOpPlan(op, std::move(plan));

@@ -62,11 +62,10 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
         false;
   auto plan = findPlan(problem, request.need, target);
   if (plan && alignment * 8 < ref.elementBits) {
-    op->emitOpError() << "cannot be lowered to thread level: "
-                      << ref.elementBits
-                      << "-bit elements are proven to be aligned to "
-                      << alignment
-                      << " bytes only; an alignment to their size is required";
+    op->emitOpError()
+        << "cannot be lowered to thread level: " << ref.elementBits
+        << "-bit elements in shared memory are only proven to be aligned to "
+        << alignment << " bytes; they must be aligned to their size";
     return std::nullopt;
   }
   if (plan)

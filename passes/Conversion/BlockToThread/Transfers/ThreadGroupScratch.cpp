@@ -46,7 +46,7 @@ LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
                            << plan.sharedMemoryBytes
                            << " bytes of the kernel; a block on " << target.name
                            << " has at most " << target.sharedMemoryPerBlock
-                           << " bytes";
+                           << " bytes; use smaller tiles or fewer buffers";
 }
 
 void block_to_thread::placeScratch(KernelPlan &plan) {

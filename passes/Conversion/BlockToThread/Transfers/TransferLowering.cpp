@@ -61,8 +61,9 @@ LogicalResult Transfers::plan(Operation *op, Planner &planner) const {
     if (failed(planner.setResultLayout(op)))
       return failure();
     if (planner.find(op->getResult(0))->isSplat())
-      return op->emitOpError() << "reads memory, so its result cannot have a "
-                                  "splat layout; use another layout";
+      return op->emitOpError()
+             << "has a result in the splat layout, in which all elements are "
+                "equal, but elements in memory may differ; use another layout";
     return success();
   }
   // A splat does not assign elements to threads: the store declares a layout,

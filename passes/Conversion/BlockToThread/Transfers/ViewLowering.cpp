@@ -69,29 +69,31 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
   if (elementBytes(element) == 0 && getPackedBits(element) == 0)
     return op.emitOpError()
            << "has elements of type " << element
-           << "; elements must be whole bytes, or 2 or 4 bits wide";
+           << "; use elements of whole bytes, or of 2 or 4 bits";
   std::optional<int64_t> bytes = getBufferBytes(type);
   if (!bytes)
     return op.emitOpError()
            << "has type " << type
            << "; a static shape and a contiguous layout are required";
   if (plan.level == Level::Block && !isWorkgroupMemory(type))
-    return op.emitOpError()
-           << "has type " << type
-           << "; in a block-level kernel, its address space must be workgroup";
+    return op.emitOpError() << "has type " << type
+                            << "; in a block-level kernel, slices of shared "
+                               "memory must have #gpu.address_space<workgroup>";
   int64_t end = appendBuffer(op.getOffset(), *bytes, /*alignment=*/1);
   auto total =
       plan.func->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes);
   if (total && end > total.getInt())
     return op.emitOpError()
-           << "ends at byte " << end << " of shared memory; the kernel has "
-           << total.getInt() << " bytes";
+           << "has a slice that ends at byte " << end
+           << " of shared memory; the kernel has " << total.getInt()
+           << " bytes: raise '" << mosaic_gpu::kSharedMemoryBytes
+           << "' of the gpu.func";
   int64_t limit = target.sharedMemoryPerBlock;
   if (end > limit)
     return op.emitOpError()
-           << "ends at byte " << end << " of shared memory; a block on "
-           << target.name << " has at most " << limit
-           << " bytes: use smaller tiles or fewer buffers";
+           << "has a slice that ends at byte " << end
+           << " of shared memory; a block on " << target.name << " has at most "
+           << limit << " bytes: use smaller tiles or fewer buffers";
   plan.sharedMemoryBytes =
       std::max(plan.sharedMemoryBytes, total ? total.getInt() : end);
   if (auto alignment = plan.func->getAttrOfType<IntegerAttr>(
@@ -146,14 +148,15 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
   int64_t offset;
   auto type = dyn_cast<MemRefType>(op.getSource().getType());
   if (!type || failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
-    return Result::none(
-        "the source cannot be proven to be the start of a buffer");
+    return Result::none("the source cannot be proven to be the start of a "
+                        "buffer; reinterpret the whole buffer, not a view");
   if (!source.layout.tile.empty())
-    return Result::none(
-        "the source is tiled shared memory; untiled memory is required");
+    return Result::none("the source is tiled shared memory, which the op "
+                        "cannot reinterpret; use untiled memory");
   if (llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
       llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic))
-    return Result::none("the sizes or the strides of the view are dynamic");
+    return Result::none("the sizes or the strides of the view are dynamic; "
+                        "both must be static");
   SharedRef ref = source;
   ref.layout.shape.assign(op.getStaticSizes());
   ref.layout.strides.assign(op.getStaticStrides());
@@ -185,8 +188,8 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
       .Case([&](memref::SubViewOp view) -> Result {
         if (llvm::any_of(view.getStaticSizes(), ShapedType::isDynamic) ||
             llvm::any_of(view.getStaticStrides(), ShapedType::isDynamic))
-          return Result::none(
-              "the sizes or the strides of the view are dynamic");
+          return Result::none("the sizes or the strides of the view are "
+                              "dynamic; both must be static");
         SharedWindow window;
         window.offsets = view.getMixedOffsets();
         window.sizes.assign(view.getStaticSizes());
@@ -194,9 +197,9 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
         std::optional<llvm::SmallBitVector> dropped = findDroppedDims(view);
         if (!dropped)
           return Result::none(
-              "the result type does not determine which "
-              "dimensions of size 1 are dropped; use a subview that "
-              "drops none, and then collapse_shape");
+              "the type of the result does not determine which dimensions of "
+              "size 1 the view drops; use a subview that keeps all dimensions, "
+              "and then memref.collapse_shape");
         for (unsigned dim = 0; dim < dropped->size(); ++dim)
           window.isDropped.push_back(dropped->test(dim));
         return getWindow(source, window);
@@ -378,9 +381,11 @@ static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
   if (static_cast<int64_t>(registers.size()) !=
           distribution.getNumRegisters() ||
       !llvm::all_of(registers, isRegister))
-    return op.emitOpError() << "requires " << distribution.getNumRegisters()
-                            << " registers of type " << wanted << " for layout "
-                            << distribution.str();
+    return op.emitOpError()
+           << "converts between a vector in layout " << distribution.str()
+           << " and its registers in each thread, but does not have the "
+              "required "
+           << distribution.getNumRegisters() << " values of type " << wanted;
   planner.setOpPlan(op, std::make_unique<CastPlan>(vector));
   return success();
 }
@@ -393,15 +398,17 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
     if (!isFromVector &&
         (op.getNumResults() != 1 || !isVector(op.getResult(0))))
       return op.emitOpError()
-             << "has a layout attribute, so it must convert between a "
-                "block-level vector and its registers";
+             << "has the attribute 'layout', which is only allowed on "
+                "conversions between a block-level vector and its registers; "
+                "remove the attribute";
     return planRegisters(op, isFromVector ? op.getOperand(0) : op.getResult(0),
                          planner);
   }
   if (llvm::any_of(op.getOperands(), isVector) ||
       llvm::any_of(op.getResults(), isVector))
-    return op.emitOpError() << "on block-level vectors requires the attribute '"
-                            << kCastLayout << "'";
+    return op.emitOpError()
+           << "converts a block-level vector, which requires the attribute '"
+           << kCastLayout << "'";
   auto type = op.getNumResults() == 1
                   ? dyn_cast<MemRefType>(op.getResult(0).getType())
                   : MemRefType();
@@ -410,8 +417,8 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
   if (op.getNumOperands() != 1 || !isSharedPointer(op.getOperand(0).getType()))
     return op.emitOpError()
            << "converts values of type " << op.getOperandTypes()
-           << " to a memref in shared memory; one pointer to shared memory is "
-              "required";
+           << " to a memref in shared memory; convert one pointer to shared "
+              "memory (address space 3)";
   if (planner.getPlan().sharedMemoryBytes == 0)
     return op.emitOpError() << "converts a pointer to shared memory, but the "
                                "kernel does not have shared memory";
@@ -420,7 +427,7 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
   if (bytes == 0)
     return op.emitOpError()
            << "converts a pointer to shared memory with elements narrower than "
-              "a byte, which is not supported";
+              "a byte, which is not supported; use elements of at least 8 bits";
   return setResultRef(op, op.getResult(0),
                       getSharedRef(type, ArrayAttr(), log2Divisor(bytes)),
                       planner);
