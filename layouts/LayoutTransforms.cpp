@@ -235,11 +235,11 @@ std::optional<std::string> Reshaper::cut() {
       if (taken < digit.size) {
         if (digit.position == vectorPosition)
           return "dimension " + std::to_string(dim) +
-                 " of the new shape has size " + std::to_string(size) +
-                 ", which splits the vectors of " +
+                 " of the new shape, of size " + std::to_string(size) +
+                 ", ends inside a vector of " +
                  std::to_string(layout.vectorLength()) +
-                 " elements that the layout keeps together; use a size that "
-                 "keeps them whole";
+                 " elements that the layout keeps together; use sizes that "
+                 "keep these vectors whole";
         left = digit;
         left->size /= taken;
         digit.size = taken;
