@@ -257,12 +257,11 @@ Error Expansion::expandCall(const Statement &statement, const Parts &parts) {
     unsigned each = parts.size() > 5 && parts[5] == "f16" ? 4 : 2;
     if (columns == 0 || columns % 8 || columns > 256 ||
         results.size() != columns / each)
-      return fail(statement, "its N is " + Twine(columns) + " with " +
-                                 Twine(results.size()) +
-                                 " accumulator registers; N must be a multiple "
-                                 "of 8 up to 256, and the number of registers "
-                                 "N / " +
-                                 Twine(each));
+      return fail(statement,
+                  "N is " + Twine(columns) + " with " + Twine(results.size()) +
+                      " accumulator registers; N must be a multiple "
+                      "of 8 up to 256, and N / " +
+                      Twine(each) + " accumulator registers are required");
     // The numbers of the wgmma that wrote the accumulators and of this one, for
     // followAccumulators.
     values.push_back(builder.getInt64(0));

@@ -116,9 +116,11 @@ void Mbarrier::invalidate() {
 uint64_t Mbarrier::arrive(uint32_t count, bool drop) {
   State state = read();
   uint64_t before = state.encode();
-  if (count < 1 || count > state.pending)
-    fail("mbarrier: an arrival has count %u; it must be from 1 to the pending "
-         "count of the phase, which is %lld",
+  if (count < 1)
+    fail("mbarrier: the count of an arrival is 0; it must be at least 1");
+  if (count > state.pending)
+    fail("mbarrier: %u arrivals exceed the pending count of the phase, which "
+         "is %lld; pass the number of all arrivals to mbarrier.init",
          count, static_cast<long long>(state.pending));
   state.pending -= count;
   if (drop)
