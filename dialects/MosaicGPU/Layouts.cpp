@@ -274,8 +274,7 @@ static LogicalResult verifyLayoutList(Operation *op, StringRef name,
              << "'" << name << "' entry " << index << " is for " << count.warps
              << " warps of " << count.lanes
              << " lanes, but another layout of the op is for " << threads.warps
-             << " warps of " << threads.lanes
-             << " lanes; all layouts of an op must be for the same threads";
+             << " warps of " << threads.lanes << " lanes; both must be equal";
   }
   return success();
 }

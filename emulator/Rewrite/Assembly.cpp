@@ -344,7 +344,7 @@ Error Expansion::expand(const Program &program) {
     bool isBranch = StringRef(statement.opcode).split('.').first == "bra";
     if (isBranch && (statement.operands.size() != 1 ||
                      statement.operands[0].kind != Operand::Label))
-      return fail(statement, "its target must be one label");
+      return fail(statement, "the target of the branch must be a single label");
     BasicBlock *then = isBranch ? labels[statement.operands[0].value] : nullptr;
     BasicBlock *next = isBranch || statement.guard ? makeBlock() : nullptr;
     if (!isBranch && statement.guard)

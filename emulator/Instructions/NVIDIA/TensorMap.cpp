@@ -244,7 +244,8 @@ void TensorMap::reduce(const char *from, const int32_t *coordinates,
   Combine combine = combineOfType[fields.type];
   if (!combine)
     fail("cp.reduce.async.bulk.tensor: the %u-byte element type of the tensor "
-         "does not support reductions; use an element type of 16 to 64 bits",
+         "does not support reductions; use f16, bf16 or elements of 32 or 64 "
+         "bits",
          fields.elementBytes);
   readBox(from, boxBytes(), isCompletion);
   uint32_t width = fields.elementBytes, rowBytes = count(0) * width;

@@ -106,7 +106,7 @@ func.func @transforms_count(%m: memref<8xf32>) {
 // -----
 
 func.func @layouts_threads(%c: vector<16x16xf32>, %a: vector<16x16xf16>) {
-  // expected-error @+1 {{'in_layouts' entry 1 is for 1 warps of 64 lanes, but another layout of the op is for 1 warps of 32 lanes; all layouts of an op must be for the same threads}}
+  // expected-error @+1 {{'in_layouts' entry 1 is for 1 warps of 64 lanes, but another layout of the op is for 1 warps of 32 lanes; both must be equal}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<16x16xf32>) a(%a : vector<16x16xf16>) b(%a : vector<16x16xf16>)
       {in_layouts = [#mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>,
                      #mosaic_gpu.TiledLayout<[[16, 16], [4, 1]], warp_dims = [], lane_dims = [-4, -3], vector_dim = -2>,
