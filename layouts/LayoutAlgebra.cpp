@@ -93,20 +93,24 @@ std::optional<std::string> TiledLayout::validate() const {
     if (tile.empty())
       return "each tile of the layout must have at least one dimension";
     if (llvm::any_of(tile, [](int64_t size) { return size <= 0; }))
-      return "tile sizes must be positive, but found " + listText(tile);
+      return "tile " + listText(tile) +
+             " of the layout must have positive sizes";
     if (!boundedSize(tile))
-      return "tile " + listText(tile) + " has more than " +
-             std::to_string(maxElements) + " elements";
+      return "tile " + listText(tile) + " of the layout has more than " +
+             std::to_string(maxElements) +
+             " elements, the limit; use a smaller tile";
     if (!previous.empty()) {
       if (tile.size() > previous.size())
         return "tile " + listText(tile) +
-               " has more dimensions than the tile " + listText(previous) +
-               " before it";
+               " of the layout has more dimensions than the tile before it, " +
+               listText(previous) + ", which it must divide";
       for (auto [outer, inner] :
            llvm::zip_equal(previous.take_back(tile.size()), tile))
         if (outer % inner != 0)
-          return "tile " + listText(tile) + " does not divide the tile " +
-                 listText(previous) + " before it";
+          return "tile " + listText(tile) +
+                 " of the layout must divide the tile before it, " +
+                 listText(previous) + ", but " + std::to_string(inner) +
+                 " does not divide " + std::to_string(outer);
     }
     previous = tile;
   }
@@ -117,12 +121,14 @@ std::optional<std::string> TiledLayout::validate() const {
   auto checkDim = [&](int64_t dim,
                       llvm::StringRef list) -> std::optional<std::string> {
     if (dim >= 0 || dim < -rank)
-      return (list + " has dimension " + llvm::Twine(dim) +
-              ", but the dimensions of the tiled tile are -" +
-              llvm::Twine(rank) + " to -1")
+      return (list + " of the layout has dimension " + llvm::Twine(dim) +
+              "; its tiling has the dimensions -" + llvm::Twine(rank) +
+              " to -1")
           .str();
     if (used[rank + dim])
-      return "dimension " + std::to_string(dim) + " is used twice";
+      return "dimension " + std::to_string(dim) +
+             " is used twice; warp_dims, lane_dims and vector_dim of the "
+             "layout must name different dimensions";
     used[rank + dim] = true;
     return std::nullopt;
   };
@@ -132,8 +138,9 @@ std::optional<std::string> TiledLayout::validate() const {
     for (const PartitionDim &part : parts) {
       if (part.isReplicated()) {
         if (part.times <= 0)
-          return (list + " has a replication of " + llvm::Twine(part.times) +
-                  " times; it must be positive")
+          return (list + " of the layout replicates elements " +
+                  llvm::Twine(part.times) +
+                  " times; the number must be positive")
               .str();
       } else if (auto error = checkDim(part.dim, list)) {
         return error;
@@ -141,8 +148,9 @@ std::optional<std::string> TiledLayout::validate() const {
       sizes.push_back(partitionSize(part, dims));
     }
     if (!boundedSize(sizes))
-      return ("the product of " + list + " exceeds the limit of " +
-              llvm::Twine(maxElements))
+      return ("the product of the sizes of " + list +
+              " of the layout exceeds the limit of " +
+              llvm::Twine(maxElements) + "; use smaller tiles")
           .str();
     return std::nullopt;
   };
@@ -159,18 +167,24 @@ TiledLayout::validateFor(ArrayRef<int64_t> shape) const {
     return error;
   ArrayRef<int64_t> base = tiling.front();
   if (shape.size() < base.size())
-    return "a vector of rank " + std::to_string(shape.size()) +
-           " cannot be tiled by " + listText(base) + ": the tile has rank " +
-           std::to_string(base.size());
+    return "shape " + listText(shape) + " has fewer dimensions than " +
+           listText(base) +
+           ", the first tile of the layout; use a tile of at "
+           "most " +
+           std::to_string(shape.size()) + " dimensions";
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
-    return "sizes must be positive, but found " + listText(shape);
+    return "shape " + listText(shape) +
+           " must have positive sizes to be distributed by a layout";
   if (!boundedSize(shape))
     return "shape " + listText(shape) + " has more than " +
-           std::to_string(maxElements) + " elements";
+           std::to_string(maxElements) +
+           " elements, the limit of a layout; use a smaller shape";
   for (auto [size, tile] : llvm::zip_equal(shape.take_back(base.size()), base))
     if (size % tile != 0)
-      return "shape " + listText(shape) + " is not a multiple of the tile " +
-             listText(base);
+      return "shape " + listText(shape) +
+             " must be a multiple of the first tile of the layout, " +
+             listText(base) + ", but " + std::to_string(size) +
+             " is not a multiple of " + std::to_string(tile);
   return std::nullopt;
 }
 
@@ -352,18 +366,23 @@ std::string TiledLayout::str() const {
 
 std::optional<std::string> StridedLayout::validate() const {
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
-    return "sizes must be positive, but found " + listText(shape);
+    return "shape " + listText(shape) +
+           " of the strided layout must have positive sizes";
   std::optional<int64_t> elements = boundedSize(shape);
   if (!elements)
-    return "shape " + listText(shape) + " has more than " +
-           std::to_string(maxElements) + " elements";
+    return "shape " + listText(shape) +
+           " of the strided layout has more than " +
+           std::to_string(maxElements) +
+           " elements, the limit; use a smaller shape";
   if (vectorSize <= 0)
-    return "the vector size must be positive, but found " +
+    return "the vector size of the strided layout (elements per chunk) must "
+           "be positive, but is " +
            std::to_string(vectorSize);
   if (*elements % vectorSize != 0)
-    return "the vector size " + std::to_string(vectorSize) +
-           " does not divide the " + std::to_string(*elements) +
-           " elements of shape " + listText(shape);
+    return "the vector size of the strided layout (elements per chunk) is " +
+           std::to_string(vectorSize) + ", which does not divide the " +
+           std::to_string(*elements) + " elements of its shape " +
+           listText(shape);
   return std::nullopt;
 }
 
@@ -373,9 +392,12 @@ StridedLayout::validateForThreads(int64_t threads) const {
     return error;
   int64_t chunks = numElements() / vectorSize;
   if (threads <= 0 || chunks % threads != 0)
-    return std::to_string(chunks) + " chunks of " + std::to_string(vectorSize) +
-           " elements cannot be distributed evenly across " +
-           std::to_string(threads) + " threads";
+    return "the strided layout has " + std::to_string(chunks) + " chunks of " +
+           std::to_string(vectorSize) +
+           " elements, which cannot be distributed evenly across " +
+           std::to_string(threads) +
+           " threads; the number of chunks must be a multiple of the number "
+           "of threads";
   return std::nullopt;
 }
 

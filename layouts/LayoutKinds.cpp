@@ -46,16 +46,16 @@ smalti::layout::validateFor(const RegisterLayout &layout,
     int64_t warps = tiled->numWarps(), lanes = tiled->numLanes();
     if (lanes == waveSize && warps * lanes == threads)
       return std::nullopt;
-    return "the layout is defined for " + std::to_string(warps) + " warps of " +
+    return "the layout is for " + std::to_string(warps) + " warps of " +
            std::to_string(lanes) + " lanes, but the vector is held by " +
            std::to_string(threads) + " threads in warps of " +
-           std::to_string(waveSize) + " lanes";
+           std::to_string(waveSize) + " lanes; use a layout for these threads";
   }
   auto *strided = std::get_if<StridedLayout>(&layout);
   ArrayRef<int64_t> own =
       strided ? strided->shape : std::get<SplatLayout>(layout).shape;
   if (own != shape)
-    return "the layout is defined for shape " + listText(own) +
+    return "the layout is for shape " + listText(own) +
            ", but the vector has shape " + listText(shape);
   if (strided)
     return strided->validateForThreads(threads);
@@ -107,11 +107,12 @@ ValueOr<RegisterLayout> smalti::layout::reduce(const RegisterLayout &layout,
   int64_t inner = numElements(shape.drop_front(last + 1));
   if (inner % (strided.vectorSize * threads) != 0)
     return Result::none(
-        "the " + std::to_string(inner) + " elements inside dimension " +
-        std::to_string(last) + " are not a multiple of the " +
+        "the strided layout gives all threads together " +
         std::to_string(strided.vectorSize * threads) +
-        " elements of one round over all threads, so the reduction would "
-        "combine elements of different threads");
+        " consecutive elements at a time; the dimensions after the reduced "
+        "dimension " +
+        std::to_string(last) + " must have a multiple of that, but have " +
+        std::to_string(inner) + " elements; use a tiled layout");
   return RegisterLayout(StridedLayout{reduced, strided.vectorSize});
 }
 
@@ -126,9 +127,11 @@ ValueOr<RegisterLayout> smalti::layout::reshape(const RegisterLayout &layout,
     return RegisterLayout(*result);
   }
   if (numElements(sourceShape) != numElements(targetShape))
-    return Result::none("shapes " + listText(sourceShape) + " and " +
-                        listText(targetShape) +
-                        " have different numbers of elements");
+    return Result::none("a reshape must keep the number of elements, but " +
+                        listText(sourceShape) + " has " +
+                        std::to_string(numElements(sourceShape)) + " and " +
+                        listText(targetShape) + " has " +
+                        std::to_string(numElements(targetShape)));
   SmallVector<int64_t> shape(targetShape);
   if (auto *strided = std::get_if<StridedLayout>(&layout))
     return RegisterLayout(StridedLayout{shape, strided->vectorSize});
@@ -146,9 +149,10 @@ smalti::layout::transpose(const RegisterLayout &layout, ArrayRef<int64_t> shape,
     return RegisterLayout(*result);
   }
   if (!isPermutation(permutation, shape.size()))
-    return Result::none(listText(permutation) +
-                        " does not permute the dimensions of " +
-                        listText(shape));
+    return Result::none("permutation " + listText(permutation) +
+                        " must list each of the " +
+                        std::to_string(shape.size()) +
+                        " dimensions of the vector once, counted from 0");
   if (std::get_if<StridedLayout>(&layout)) {
     // If only dimensions of size one move, the order of elements does not
     // change.
@@ -158,9 +162,9 @@ smalti::layout::transpose(const RegisterLayout &layout, ArrayRef<int64_t> shape,
         moved.push_back(dim);
     if (!llvm::is_sorted(moved))
       return Result::none(
-          "a strided layout is row-major, which the transpose of shape " +
-          listText(shape) + " by " + listText(permutation) +
-          " does not keep; use a tiled layout");
+          "a strided layout requires row-major order, but the permutation " +
+          listText(permutation) + " changes the order of shape " +
+          listText(shape) + "; use a tiled layout");
   }
   SmallVector<int64_t> transposed;
   for (int64_t dim : permutation)
@@ -184,14 +188,14 @@ ValueOr<RegisterLayout> smalti::layout::bitcast(const RegisterLayout &layout,
   auto *strided = std::get_if<StridedLayout>(&layout);
   if (!strided)
     return Result::none(
-        "a vector in the splat layout cannot be bitcast, because the parts of "
-        "one element may differ; use another layout");
+        "a vector in the splat layout cannot be bitcast, because the elements "
+        "of the result may differ; use a tiled or strided layout");
   if (strided->vectorSize * to % from != 0)
-    return Result::none(
-        "chunks of " + std::to_string(strided->vectorSize) +
-        " elements cannot be bitcast: the last dimension changes from " +
-        std::to_string(from) + " to " + std::to_string(to) +
-        " elements, so a chunk would not be whole elements");
+    return Result::none("the chunks of the strided layout have " +
+                        std::to_string(strided->vectorSize) +
+                        " elements, but the bitcast combines " +
+                        std::to_string(from / std::gcd(from, to)) +
+                        " elements; use chunks of a multiple of that number");
   return RegisterLayout(StridedLayout{SmallVector<int64_t>(targetShape),
                                       strided->vectorSize * to / from});
 }

@@ -107,17 +107,19 @@ ValueOr<TiledLayout> TiledLayout::reduce(int64_t rank, ArrayRef<int64_t> axes,
   int64_t tiled = tiling.front().size();
   if (rank < tiled)
     return Result::none("a vector of rank " + std::to_string(rank) +
-                        " cannot be tiled by " + listText(tiling.front()));
+                        " has fewer dimensions than " +
+                        listText(tiling.front()) +
+                        ", the first tile of the layout");
   SmallVector<int64_t> sorted(axes);
   llvm::sort(sorted);
   for (auto [index, axis] : llvm::enumerate(sorted)) {
     if (axis < 0 || axis >= rank)
-      return Result::none("dimension " + std::to_string(axis) +
-                          " does not exist; the vector has rank " +
-                          std::to_string(rank));
+      return Result::none("cannot reduce dimension " + std::to_string(axis) +
+                          ": the dimensions of the vector are 0 to " +
+                          std::to_string(rank - 1));
     if (index > 0 && sorted[index - 1] == axis)
-      return Result::none("dimension " + std::to_string(axis) +
-                          " is listed twice");
+      return Result::none("the dimensions to reduce contain " +
+                          std::to_string(axis) + " twice; list it once");
   }
   TiledLayout result = *this;
   for (int64_t axis : llvm::reverse(sorted))
@@ -223,18 +225,21 @@ std::optional<std::string> Reshaper::cut() {
       left.reset();
       int64_t taken = std::gcd(digit.size, open);
       if (taken != std::min(digit.size, open))
-        return "dimension " + std::to_string(dim) + " of size " +
-               std::to_string(size) + " cuts across the " +
-               std::to_string(digit.size) +
+        return "dimension " + std::to_string(dim) +
+               " of the new shape has size " + std::to_string(size) +
+               ", which cuts across the " + std::to_string(digit.size) +
                " parts into which the layout splits dimension " +
                std::to_string(dims[digit.position].logicalDim) + " of shape " +
                listText(source) +
                "; use a size that divides these parts evenly";
       if (taken < digit.size) {
         if (digit.position == vectorPosition)
-          return "dimension " + std::to_string(dim) + " of size " +
-                 std::to_string(size) + " ends inside a vector of " +
-                 std::to_string(layout.vectorLength()) + " elements";
+          return "dimension " + std::to_string(dim) +
+                 " of the new shape, of size " + std::to_string(size) +
+                 ", ends inside a vector of " +
+                 std::to_string(layout.vectorLength()) +
+                 " elements that the layout keeps together; use sizes that "
+                 "keep these vectors whole";
         left = digit;
         left->size /= taken;
         digit.size = taken;
@@ -344,13 +349,14 @@ ValueOr<TiledLayout> TiledLayout::reshape(ArrayRef<int64_t> sourceShape,
     return Result::none(*reason);
   if (targetShape.empty() ||
       llvm::any_of(targetShape, [](int64_t size) { return size <= 0; }))
-    return Result::none("the sizes of the new shape must be positive, but found " +
-                        listText(targetShape));
+    return Result::none("the new shape " + listText(targetShape) +
+                        " of the reshape must have at least one dimension and "
+                        "positive sizes");
   if (numElements(sourceShape) != numElements(targetShape))
-    return Result::none("shapes " + listText(sourceShape) + " and " +
-                        listText(targetShape) +
-                        " have different numbers of elements: " +
+    return Result::none("a reshape must keep the number of elements, but " +
+                        listText(sourceShape) + " has " +
                         std::to_string(numElements(sourceShape)) + " and " +
+                        listText(targetShape) + " has " +
                         std::to_string(numElements(targetShape)));
   ArrayRef<int64_t> base = tiling.front();
   if (targetShape.size() >= base.size() &&
@@ -374,7 +380,9 @@ checkPermutation(ArrayRef<int64_t> permutation) {
   SmallVector<bool> seen(permutation.size(), false);
   for (int64_t dim : permutation) {
     if (dim < 0 || dim >= static_cast<int64_t>(seen.size()) || seen[dim])
-      return listText(permutation) + " is not a permutation";
+      return "permutation " + listText(permutation) +
+             " must list each of the " + std::to_string(seen.size()) +
+             " dimensions of the vector once, counted from 0";
     seen[dim] = true;
   }
   return std::nullopt;
@@ -451,7 +459,9 @@ TiledLayout::transpose(ArrayRef<int64_t> permutation) const {
   size_t rank = permutation.size();
   if (rank < tiling.front().size())
     return Result::none("a vector of rank " + std::to_string(rank) +
-                        " cannot be tiled by " + listText(tiling.front()));
+                        " has fewer dimensions than " +
+                        listText(tiling.front()) +
+                        ", the first tile of the layout");
   if (llvm::is_sorted(permutation))
     return *this;
 
@@ -487,15 +497,16 @@ ValueOr<TiledLayout> TiledLayout::bitcast(int64_t from, int64_t to) const {
   if (auto reason = validate())
     return Result::none(*reason);
   if (vectorDim != -1)
-    return Result::none("vector_dim of the layout is not the last dimension, "
-                        "which a bitcast to another width requires");
+    return Result::none("vector_dim of the layout is " +
+                        std::to_string(vectorDim) +
+                        "; a bitcast requires -1, the last dimension");
   TiledLayout result = *this;
   for (SmallVector<int64_t> &tile : result.tiling) {
     if (tile.back() * to % from != 0)
-      return Result::none("a tile of " + std::to_string(tile.back()) +
-                          " elements is not a multiple of the " +
+      return Result::none("the last size of tile " + listText(tile) +
+                          " of the layout is not a multiple of " +
                           std::to_string(from / std::gcd(from, to)) +
-                          " elements that form one element of the result");
+                          ", the number of elements that the bitcast combines");
     tile.back() = tile.back() * to / from;
   }
   return result.canonical();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/layouts/NamedLayouts.h"
+#include "smalti/layouts/LayoutText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -254,27 +255,33 @@ ValueOr<TiledLayout> smalti::layout::tmemFor(ArrayRef<int64_t> shape,
                                              bool collective, int64_t packing) {
   using Result = ValueOr<TiledLayout>;
   if (shape.size() != 2)
-    return Result::none("tensor memory has two dimensions, but the rank is " +
-                        std::to_string(shape.size()));
+    return Result::none("shape " + listText(shape) +
+                        " must have two dimensions, the rows and columns of "
+                        "tensor memory");
   if (!isPacking(packing))
-    return Result::none("the packing is " + std::to_string(packing) +
-                        "; it must be 1, 2, 4 or 8");
+    return Result::none("the packing (elements per 32-bit column of tensor "
+                        "memory) is " +
+                        std::to_string(packing) + "; it must be 1, 2, 4 or 8");
   if (shape[0] != kTmemRows && shape[0] != kTmemRows / 2)
-    return Result::none("the number of rows is " + std::to_string(shape[0]) +
-                        "; tensor memory requires 128 or 64");
+    return Result::none("shape " + listText(shape) + " has " +
+                        std::to_string(shape[0]) +
+                        " rows; tensor memory requires 128 or 64 rows");
   if (shape[1] % packing != 0)
-    return Result::none("a packing of " + std::to_string(packing) +
-                        " does not divide " + std::to_string(shape[1]) +
-                        " columns");
+    return Result::none(
+        "shape " + listText(shape) + " has " + std::to_string(shape[1]) +
+        " columns; the number must be a multiple of the "
+        "packing, " +
+        std::to_string(packing) + " elements per column of tensor memory");
   if (shape[0] == kTmemRows)
     return *tmemDefault(packing);
   std::optional<TiledLayout> layout = collective
                                           ? tmemM64Collective(shape[1], packing)
                                           : tmemHalfLane(shape[1], packing);
   if (!layout)
-    return Result::none("64 rows require a multiple of 16 columns, at least "
-                        "twice the packing, but found " +
-                        std::to_string(shape[1]));
+    return Result::none("shape " + listText(shape) + " has " +
+                        std::to_string(shape[1]) +
+                        " columns; with 64 rows, the number of columns must be "
+                        "a positive multiple of 16");
   return *layout;
 }
 

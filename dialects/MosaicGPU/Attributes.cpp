@@ -113,8 +113,9 @@ LogicalResult SwizzleTransformAttr::verify(ErrorFn emitError,
 
 LogicalResult CopyPartitionedAttr::verify(ErrorFn emitError, int64_t axis) {
   if (axis < 0)
-    return emitError() << "the axis of the partitioned copy must not be "
-                          "negative, but found "
+    return emitError() << "the axis of #mosaic_gpu.copy_partitioned, the "
+                          "dimension to split among the blocks, must not be "
+                          "negative, but is "
                        << axis;
   return success();
 }
@@ -271,8 +272,10 @@ void TiledLayoutAttr::print(AsmPrinter &printer) const {
 
 static LogicalResult verifySixBits(ErrorFn emitError, Type element) {
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() != 6)
-    return emitError() << "the element type must have 6 bits, but found "
-                       << element;
+    return emitError()
+           << "the elements of a 6-bit type must have 6 bits, such as "
+              "f6E2M3FN, but are "
+           << element;
   return success();
 }
 

@@ -88,9 +88,9 @@ smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
   if (auto reason = layout.validateFor(type.getShape()))
     return reason;
   if (int64_t rows = layout.numWarps() * layout.numLanes(); rows != kTMEMRows)
-    return "the layout must cover the 128 rows of tensor memory, but its warps "
-           "times its lanes are " +
-           std::to_string(rows);
+    return "the layout has " + std::to_string(rows) +
+           " lanes in all warps together; it must have 128, one for each row "
+           "of tensor memory";
   Type element = type.getElementType();
   if (!element.isIntOrFloat())
     return std::nullopt;
@@ -99,7 +99,7 @@ smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
   if (length != 1 && length * bits != kTMEMColumnBits)
     return "the layout has vectors of " + std::to_string(length) +
            " elements of " + std::to_string(bits) +
-           " bits; tensor memory requires vectors of 1 element or of 32 bits";
+           " bits; for tensor memory, a vector must have 1 element or 32 bits";
   return std::nullopt;
 }
 
@@ -115,8 +115,8 @@ static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
-    return "the memref does not have a strided layout, which transforms "
-           "require";
+    return "the memref does not have a strided layout; only strided memrefs "
+           "can be tiled or swizzled";
   bool isKnown = true, hasDims = false;
   for (auto [dim, size, stride] : llvm::enumerate(type.getShape(), strides)) {
     if (size == 1)
@@ -131,7 +131,8 @@ static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
     minor = dim;
   }
   if (!minor && isKnown && hasDims)
-    return "no dimension of the memref has stride 1, which transforms require";
+    return "no dimension of the memref has stride 1; only memrefs with a "
+           "contiguous dimension can be tiled or swizzled";
   return std::nullopt;
 }
 
@@ -156,9 +157,9 @@ static std::optional<std::string> checkSwizzle(SwizzleTransformAttr swizzle,
     return std::nullopt;
   return "a swizzle of " + std::to_string(spanned / 8) + " bytes spans " +
          std::to_string(spanned / bits) +
-         " elements, which do not divide the " + std::to_string(size) +
-         " elements of the contiguous dimension of the " +
-         (isTiled ? "tile" : "memory");
+         " elements; the contiguous dimension of the " +
+         (isTiled ? "tile" : "memref") + " has " + std::to_string(size) +
+         " elements, which is not a multiple of that; use a smaller swizzle";
 }
 
 std::optional<std::string>
@@ -199,7 +200,9 @@ smalti::mosaic_gpu::checkTransforms(Attribute attribute, MemRefType type) {
     if (!ShapedType::isDynamic(size) && size >= tileSize &&
         size % tileSize != 0)
       return "size " + std::to_string(size) +
-             " is not a multiple of the tile size " + std::to_string(tileSize);
+             " of the memref is not a multiple of its tile size in "
+             "#mosaic_gpu.tile, " +
+             std::to_string(tileSize);
   bool isSwizzled = swizzle && swizzle.getSwizzle().getInt() > 16;
   std::optional<unsigned> minor;
   if (auto reason = findMinorDim(type, isSwizzled, minor))
@@ -226,9 +229,9 @@ static FailureOr<ArrayAttr> getEntries(Operation *op, StringRef name,
     return op->emitOpError()
            << "'" << name << "' must be an array of " << entry;
   if (list.size() != values.size())
-    return op->emitOpError()
-           << "'" << name << "' has " << list.size() << " entries for "
-           << values.size() << " " << valueKind;
+    return op->emitOpError() << "'" << name << "' has " << list.size()
+                             << " entries for " << values.size() << " "
+                             << valueKind << "; one entry for each is required";
   return list;
 }
 
@@ -268,10 +271,10 @@ static LogicalResult verifyLayoutList(Operation *op, StringRef name,
       threads = count;
     if (threads.warps != count.warps || threads.lanes != count.lanes)
       return op->emitOpError()
-             << "'" << name << "' entry " << index << " is defined for "
-             << count.warps << " warps of " << count.lanes
-             << " lanes, but another layout of the op for " << threads.warps
-             << " warps of " << threads.lanes << " lanes";
+             << "'" << name << "' entry " << index << " is for " << count.warps
+             << " warps of " << count.lanes
+             << " lanes, but another layout of the op is for " << threads.warps
+             << " warps of " << threads.lanes << " lanes; both must be equal";
   }
   return success();
 }

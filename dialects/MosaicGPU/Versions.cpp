@@ -95,9 +95,10 @@ LogicalResult smalti::mosaic_gpu::upgradeProperties(OperationName name,
         property.getName() == kResultSegments)
       continue;
     if (emitError)
-      emitError() << "version " << MosaicGPUDialect::kVersion
-                  << " of the dialect does not define '"
-                  << property.getName().strref() << "' on '" << name << "'";
+      emitError()
+          << "version " << MosaicGPUDialect::kVersion
+          << " of the mosaic_gpu dialect does not define the attribute '"
+          << property.getName().strref() << "' of '" << name << "'";
     return failure();
   }
   properties = convert(name, dictionary, &Form::upgrade);
@@ -119,7 +120,8 @@ Attribute smalti::mosaic_gpu::downgradeProperties(OperationName name,
 static ParseResult refuseOp(OpAsmParser &parser, OperationState &state) {
   return parser.emitError(parser.getNameLoc())
          << "version " << MosaicGPUDialect::kVersion
-         << " of the dialect does not define the op '" << state.name << "'";
+         << " of the mosaic_gpu dialect does not define the op '" << state.name
+         << "'";
 }
 
 std::optional<Dialect::ParseOpHook>
@@ -138,14 +140,16 @@ MosaicGPUDialect::verifyOperationAttribute(Operation *op,
   auto version = dyn_cast<IntegerAttr>(attribute.getValue());
   if (!version || !version.getType().isSignlessInteger(32) ||
       version.getInt() < 1)
-    return op->emitOpError()
-           << "'" << kVersionAttr << "' must be a positive i32, but found "
-           << attribute.getValue();
+    return op->emitOpError() << "'" << kVersionAttr
+                             << "', the version of the mosaic_gpu dialect, "
+                                "must be a positive i32, "
+                                "but found "
+                             << attribute.getValue();
   if (version.getInt() > kVersion)
     return op->emitOpError()
            << "'" << kVersionAttr << "' is " << version.getInt()
-           << ", but version " << kVersion
-           << " of the dialect is the newest supported version";
+           << ", but the newest supported version of the mosaic_gpu dialect is "
+           << kVersion;
   return success();
 }
 
@@ -173,9 +177,9 @@ struct BytecodeVersions : BytecodeDialectInterface {
       return nullptr;
     if (number > MosaicGPUDialect::kVersion) {
       reader.emitError() << "the bytecode has version " << number
-                         << " of the dialect 'mosaic_gpu', but version "
-                         << MosaicGPUDialect::kVersion
-                         << " is the newest supported version";
+                         << " of the mosaic_gpu dialect, but the newest "
+                            "supported version is "
+                         << MosaicGPUDialect::kVersion;
       return nullptr;
     }
     return std::make_unique<Version>(number);

@@ -16,7 +16,9 @@ using namespace smalti::triton_xla;
 LogicalResult AssertOp::verify() {
   Type element = getElementTypeOrSelf(getCondition());
   if (!element.isInteger(1))
-    return emitOpError("expected a condition of i1, but found ") << element;
+    return emitOpError("the condition must be an i1 or a tile of i1, but its "
+                       "elements are ")
+           << element;
   return success();
 }
 
@@ -42,8 +44,8 @@ LogicalResult AssumeMultipleOp::verify() {
   auto divisor = static_cast<int64_t>(getDivisor());
   if (type.isInteger() && type.getIntOrFloatBitWidth() < 64 &&
       !llvm::isIntN(type.getIntOrFloatBitWidth(), divisor))
-    return emitOpError("divisor ")
-           << divisor << " is not representable in " << type;
+    return emitOpError("the divisor is ")
+           << divisor << ", which exceeds the range of " << type;
   return success();
 }
 
@@ -59,16 +61,19 @@ OpFoldResult AssumeMultipleOp::fold(FoldAdaptor adaptor) {
 
 LogicalResult RandomBitsOp::verify() {
   if (getCounters().empty() || getCounters().size() > 4)
-    return emitOpError("expected one to four counters, but found ")
+    return emitOpError("one to four counters are required, but the op has ")
            << getCounters().size();
   Type type = getCounters().front().getType();
   if (!getElementTypeOrSelf(type).isInteger(32))
-    return emitOpError("expected counters of i32, but found ")
+    return emitOpError("the counters must be i32 or tiles of i32, but their "
+                       "elements are ")
            << getElementTypeOrSelf(type);
   auto hasType = [&](Type other) { return other == type; };
   if (!llvm::all_of(getCounters().getTypes(), hasType) ||
       !llvm::all_of(getResultTypes(), hasType))
-    return emitOpError("expected counters and results of one type, but found ")
-           << getCounters().getTypes() << " and " << getResultTypes();
+    return emitOpError("all counters and results must have the same type, but "
+                       "the counters are ")
+           << getCounters().getTypes() << " and the results "
+           << getResultTypes();
   return success();
 }

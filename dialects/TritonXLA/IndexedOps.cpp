@@ -20,11 +20,14 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
                                   ValueRange indices, Type lanes) {
   if (getElementTypeOrSelf(lanes) != memref.getElementType())
     return op->emitOpError("accessed values and memref must have the same "
-                           "element type, but found ")
-           << getElementTypeOrSelf(lanes) << " and " << memref.getElementType();
+                           "element type, but the values are ")
+           << getElementTypeOrSelf(lanes) << " and the memref elements "
+           << memref.getElementType();
   if (indices.size() != static_cast<size_t>(memref.getRank()))
-    return op->emitOpError("expected one index for each of the memref's ")
-           << memref.getRank() << " dimensions, but found " << indices.size();
+    return op->emitOpError("has ")
+           << indices.size() << " indices, but the memref has "
+           << memref.getRank()
+           << " dimensions; one index for each dimension is required";
   auto tile = dyn_cast<RankedTensorType>(lanes);
   for (auto [position, index] : llvm::enumerate(indices)) {
     Type element = getElementTypeOrSelf(index);
@@ -36,8 +39,9 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
     if (type && (!tile || type.getShape() != tile.getShape()))
       return op->emitOpError("index #")
              << position << " is " << type
-             << "; a scalar or the shape of the accessed elements, " << lanes
-             << ", is required";
+             << "; it must be a scalar or have the shape of the accessed "
+                "elements, "
+             << lanes;
   }
   return success();
 }
@@ -84,8 +88,8 @@ LogicalResult GatherTileOp::verify() {
   Type index = indices.getElementType();
   if (!index.isIndex() && !index.isInteger(8) && !index.isInteger(16) &&
       !index.isInteger(32) && !index.isInteger(64))
-    return emitOpError("expected indices of i8, i16, i32, i64 or index, but "
-                       "found ")
+    return emitOpError("the elements of the indices must be i8, i16, i32, i64 "
+                       "or index, but are ")
            << index;
   SmallVector<int64_t> shape(tile.getShape());
   if (indices.getRank() == tile.getRank())
@@ -95,8 +99,8 @@ LogicalResult GatherTileOp::verify() {
            << indices << ", but the tile is " << tile
            << "; their shapes may differ only in dimension #" << dim;
   if (result != tile.clone(shape))
-    return emitOpError("expected a result of type ")
-           << tile.clone(shape) << ", but found " << result;
+    return emitOpError("the result must be ")
+           << tile.clone(shape) << ", but is " << result;
   return verifyFill(*this, getFillAttr(), tile.getElementType());
 }
 
@@ -141,7 +145,9 @@ LogicalResult AtomicRMWOp::verify() {
   case arith::AtomicRMWKind::maxnumf:
   case arith::AtomicRMWKind::minnumf:
     if (!isa<FloatType>(element))
-      return emitOpError() << kind << " requires floats, but found " << element;
+      return emitOpError() << kind
+                           << " requires elements that are floats, but found "
+                           << element;
     break;
   case arith::AtomicRMWKind::addi:
   case arith::AtomicRMWKind::maxs:
@@ -152,7 +158,8 @@ LogicalResult AtomicRMWOp::verify() {
   case arith::AtomicRMWKind::ori:
   case arith::AtomicRMWKind::xori:
     if (!element.isIntOrIndex())
-      return emitOpError() << kind << " requires integers, but found "
+      return emitOpError() << kind
+                           << " requires elements that are integers, but found "
                            << element;
     break;
   default:
@@ -171,7 +178,8 @@ void AtomicRMWOp::getEffects(Effects &effects) {
 LogicalResult AtomicCASOp::verify() {
   Type type = getExpected().getType(), element = getElementTypeOrSelf(type);
   if (!element.isIntOrIndex())
-    return emitOpError("requires integers, but found ") << element;
+    return emitOpError("requires elements that are integers, but found ")
+           << element;
   return verifyAccess(*this, getDestinationType(), getIndices(), type);
 }
 

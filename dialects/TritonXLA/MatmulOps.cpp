@@ -24,19 +24,21 @@ static LogicalResult verifyMatmulShapes(Operation *op, RankedTensorType lhs,
   int64_t rank = lhs.getRank();
   if ((rank != 2 && rank != 3) || rhs.getRank() != rank ||
       accumulator.getRank() != rank)
-    return op->emitOpError("expected operands of rank 2, or of rank 3 for a "
-                           "batch, but found ")
+    return op->emitOpError(
+               "lhs, rhs and the accumulator must all have rank 2, or "
+               "rank 3 for a batch, but are ")
            << lhs << ", " << rhs << " and " << accumulator;
   if (rank == 3 && (rhs.getDimSize(0) != lhs.getDimSize(0) ||
                     accumulator.getDimSize(0) != lhs.getDimSize(0)))
-    return op->emitOpError("expected batches of one size, but found ")
+    return op->emitOpError("the batch sizes (dimension 0) of lhs, rhs and the "
+                           "accumulator must be equal, but are ")
            << lhs.getDimSize(0) << ", " << rhs.getDimSize(0) << " and "
            << accumulator.getDimSize(0);
   int64_t row = rank - 2, column = rank - 1;
   if (lhs.getDimSize(column) != rhs.getDimSize(row))
     return op->emitOpError("lhs has ")
            << lhs.getDimSize(column) << " columns, but rhs has "
-           << rhs.getDimSize(row) << " rows";
+           << rhs.getDimSize(row) << " rows; the numbers must be equal";
   if (accumulator.getDimSize(row) != lhs.getDimSize(row) ||
       accumulator.getDimSize(column) != rhs.getDimSize(column))
     return op->emitOpError("the matmul result is ")
@@ -53,13 +55,14 @@ static LogicalResult verifyMatmulElements(Operation *op, Type lhs, Type rhs,
                   (isFNUZFloat8(lhs) && isFNUZFloat8(rhs));
   if (lhs != rhs && !areMixed)
     return op->emitOpError("lhs elements are ")
-           << lhs << ", but rhs elements are " << rhs;
+           << lhs << ", but rhs elements are " << rhs
+           << "; only two OCP or two FNUZ 8-bit float types may be mixed";
   bool isInteger = lhs.isSignlessInteger(8);
   if (!isInteger && !areMixed &&
       !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(lhs))
-    return op->emitOpError("expected lhs and rhs elements of f16, bf16, f32, "
+    return op->emitOpError("elements of lhs and rhs must be f16, bf16, f32, "
                            "f64, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or "
-                           "i8, but found ")
+                           "i8, but are ")
            << lhs;
   StringRef expected = isInteger     ? "i32"
                        : lhs.isF64() ? "f64"
@@ -70,8 +73,9 @@ static LogicalResult verifyMatmulElements(Operation *op, Type lhs, Type rhs,
                                : accumulator.isF32() ||
                                      (lhs.isF16() && accumulator.isF16());
   if (!matches)
-    return op->emitOpError("expected an accumulator of ")
-           << expected << ", but found " << accumulator;
+    return op->emitOpError("the accumulator of a matmul of ")
+           << lhs << " must have elements of " << expected << ", but has "
+           << accumulator;
   return success();
 }
 
@@ -92,7 +96,7 @@ LogicalResult DotOp::verify() {
       (algorithm == DotAlgorithm::IEEE && element.isF64()))
     return success();
   if (!element.isF32())
-    return emitOpError() << stringifyDotAlgorithm(algorithm)
+    return emitOpError() << "algorithm " << stringifyDotAlgorithm(algorithm)
                          << (algorithm == DotAlgorithm::IEEE
                                  ? " requires f32 or f64 operands, but found "
                                  : " requires f32 operands, but found ")
@@ -121,29 +125,29 @@ static RankedTensorType getUnpacked(Operation *op, StringRef name,
     return op->emitOpError() << name << " ";
   };
   if (!format || !packed)
-    return refuse() << "requires both a format and a packed dimension, or "
-                       "neither of them",
+    return refuse() << (format ? "has a format but no packed dimension"
+                               : "has a packed dimension but no format")
+                    << "; both or neither are required",
            RankedTensorType();
   if (!isa<Float6E2M3FNType, Float6E3M2FNType, Float4E2M1FNType>(*format))
-    return refuse() << "is packed " << *format
-                    << "; only f4E2M1FN, f6E2M3FN and f6E3M2FN are packed",
+    return refuse() << "has the packed format " << *format
+                    << "; it must be f4E2M1FN, f6E2M3FN or f6E3M2FN",
            RankedTensorType();
   if (!tile.getElementType().isInteger(8) || tile.getRank() != 2)
-    return refuse() << "is packed " << *format
-                    << ", which requires i8 elements and rank 2, but is "
-                    << tile,
+    return refuse() << "has the packed format " << *format
+                    << " and must be a tile of i8 with rank 2, but is " << tile,
            RankedTensorType();
   if (*packed < 0 || *packed > 1)
-    return refuse() << "is packed in dimension #" << *packed
-                    << "; the rank is 2",
+    return refuse() << "has the packed dimension #" << *packed
+                    << "; it must be 0 or 1",
            RankedTensorType();
   SmallVector<int64_t> shape(tile.getShape());
   int64_t bits = format->getIntOrFloatBitWidth();
   if (shape[*packed] * 8 % (bits == 6 ? 24 : bits) != 0)
     return refuse() << "has " << shape[*packed]
-                    << " bytes in its packed dimension; a multiple of 3 bytes, "
-                       "which are 4 elements of "
-                    << *format << ", is required",
+                    << " bytes in its packed dimension; the number must be a "
+                       "multiple of 3, because 3 bytes hold 4 elements of "
+                    << *format,
            RankedTensorType();
   shape[*packed] = shape[*packed] * 8 / bits;
   return RankedTensorType::get(shape, *format);
@@ -156,7 +160,8 @@ static LogicalResult verifyScales(Operation *op, StringRef name,
                                   int64_t rows, int64_t blocks, bool isRhs) {
   if (!isa<Float8E8M0FNUType, Float8E4M3FNType>(scale.getElementType()))
     return op->emitOpError()
-           << name << " scales must be f8E8M0FNU or f8E4M3FN, but are "
+           << name
+           << " scales must have elements of f8E8M0FNU or f8E4M3FN, but have "
            << scale.getElementType();
   auto refuse = [&](StringRef needed, ArrayRef<int64_t> shape) {
     return op->emitOpError()
@@ -191,8 +196,8 @@ static LogicalResult verifyScaled(ScaledOp op, RankedTensorType lhs,
                                   int64_t block) {
   if (k % block != 0 && block % k != 0)
     return op.emitOpError("K is ")
-           << k << ", which must be a multiple or a divisor of the block of "
-           << block << " elements";
+           << k << "; it must be a multiple or a divisor of " << block
+           << ", the number of elements of K that share a scale";
   int64_t blocks = llvm::divideCeil(k, block);
   auto verifyOperand = [&](StringRef name, Type element, Value scale,
                            Value global, ScaleLayout layout, int64_t rows,
@@ -200,7 +205,9 @@ static LogicalResult verifyScaled(ScaledOp op, RankedTensorType lhs,
     if (!scale) {
       if (layout != ScaleLayout::Linear || global)
         return op.emitOpError()
-               << name << " has a layout or a global scale, but no scales";
+               << name
+               << " has a scale layout or a global scale, but no scales; pass "
+                  "scales, or remove the layout and the global scale";
       if (isNarrowFloat(element) || element.isF16() || element.isBF16())
         return success();
       return op.emitOpError()
@@ -226,7 +233,7 @@ static LogicalResult verifyScaled(ScaledOp op, RankedTensorType lhs,
                            rhs.getDimSize(1), /*isRhs=*/true)))
     return failure();
   if (!op.getAccumulator().getType().getElementType().isF32())
-    return op.emitOpError("expected an accumulator of f32, but found ")
+    return op.emitOpError("elements of the accumulator must be f32, but are ")
            << op.getAccumulator().getType().getElementType();
   return success();
 }
@@ -249,12 +256,12 @@ getUnpackedOperands(ScaledOp op) {
   if (!rhs)
     return failure();
   if (lhs.getRank() != 2 || rhs.getRank() != 2)
-    return op.emitOpError("expected operands of rank 2, but found ")
+    return op.emitOpError("lhs and rhs must have rank 2, but are ")
            << lhs << " and " << rhs;
   if (op.getAccumulator().getType() != op.getType())
     return op.emitOpError("the accumulator is ")
            << op.getAccumulator().getType() << ", but the result is "
-           << op.getType();
+           << op.getType() << "; the types must be equal";
   return std::make_pair(lhs, rhs);
 }
 
@@ -265,9 +272,12 @@ LogicalResult DotScaledOp::verify() {
   auto [lhs, rhs] = *types;
   auto block = static_cast<int64_t>(getBlockSize());
   if (block != 16 && block != 32)
-    return emitOpError("block is ") << block << "; 16 or 32 is required";
+    return emitOpError("block (the number of elements that share a scale) is ")
+           << block << "; it must be 16 or 32";
   if (!getLhsScale() && !getRhsScale())
-    return emitOpError("expected scales of at least one operand");
+    return emitOpError(
+        "scales of at least one operand are required; use triton_xla.dot for "
+        "operands without scales");
   if (failed(verifyMatmulShapes(*this, lhs, rhs, getAccumulator().getType())))
     return failure();
   return verifyScaled(*this, lhs, rhs, lhs.getDimSize(1), block);
@@ -285,32 +295,38 @@ LogicalResult SparseDotOp::verify() {
   RankedTensorType metadata = getMetadata().getType();
   Type element = metadata.getElementType();
   if (!element.isInteger(8) && !element.isInteger(16) && !element.isInteger(32))
-    return emitOpError("expected metadata of i8, i16 or i32, but found ")
+    return emitOpError(
+               "elements of the metadata must be i8, i16 or i32, but are ")
            << element;
   int64_t perElement = element.getIntOrFloatBitWidth() / 4 * getGroupSize();
   if (k % perElement != 0)
-    return emitOpError("K is ")
-           << k << "; a multiple of " << perElement << ", for which one "
-           << element << " of metadata is stored, is required";
+    return emitOpError("K is ") << k << "; it must be a multiple of "
+                                << perElement << ", the elements of K that one "
+                                << element << " of metadata describes";
   if (metadata.getShape() !=
       ArrayRef<int64_t>({lhs.getDimSize(0), k / perElement}))
     return emitOpError("metadata is ")
-           << metadata << "; " << lhs.getDimSize(0) << " rows of "
-           << k / perElement << " elements are required, one for every "
-           << perElement << " elements of K = " << k;
+           << metadata << "; it must have " << lhs.getDimSize(0) << " rows of "
+           << k / perElement << " elements, one for every " << perElement
+           << " elements of K = " << k;
   std::optional<int64_t> block = getBlockSize();
   if (getLhsScale() || getRhsScale() || block) {
     if (!getLhsScale() || !getRhsScale() || !block)
-      return emitOpError("expected scales of both operands and a block, or "
-                         "none of them");
+      return emitOpError(
+          "requires lhs scales, rhs scales and a block, or none of "
+          "the three");
     if (*block != 16 && *block != 32 && *block != 64)
-      return emitOpError("block is ") << *block << "; 16, 32 or 64 is required";
+      return emitOpError(
+                 "block (the number of elements that share a scale) is ")
+             << *block << "; it must be 16, 32 or 64";
     return verifyScaled(*this, lhs, rhs, k, *block);
   }
   if (getLhsGlobal() || getRhsGlobal() ||
       getLhsLayout() != ScaleLayout::Linear ||
       getRhsLayout() != ScaleLayout::Linear)
-    return emitOpError("has a layout or a global scale, but no scales");
+    return emitOpError(
+        "has a scale layout or a global scale, but no scales; "
+        "pass scales, or remove the layout and the global scale");
   Type left = lhs.getElementType(), right = rhs.getElementType();
   if (left.isF64())
     return emitOpError(

@@ -14,7 +14,7 @@ using namespace smalti::triton_xla;
 /// Checks that there are inputs and that all have the same shape.
 static LogicalResult verifyInputs(Operation *op, ValueRange inputs) {
   if (inputs.empty())
-    return op->emitOpError("expected at least one input");
+    return op->emitOpError("requires at least one input");
   auto first = cast<RankedTensorType>(inputs.front().getType());
   for (auto [position, input] : llvm::enumerate(inputs)) {
     auto type = cast<RankedTensorType>(input.getType());
@@ -32,17 +32,18 @@ static LogicalResult verifyReduction(Operation *op, ValueRange inputs,
                                      ValueRange inits,
                                      ArrayRef<int64_t> shape) {
   if (inits.size() != inputs.size() || op->getNumResults() != inputs.size())
-    return op->emitOpError("expected one initial value and one result for each "
-                           "of the ")
-           << inputs.size() << " inputs, but found " << inits.size() << " and "
-           << op->getNumResults();
+    return op->emitOpError("requires one initial value and one result for each "
+                           "of its ")
+           << inputs.size() << " inputs, but has " << inits.size()
+           << " initial values and " << op->getNumResults() << " results";
   for (auto [position, input, init, result] :
        llvm::enumerate(inputs, inits, op->getResults())) {
     auto type = cast<RankedTensorType>(input.getType());
     if (init.getType() != type.getElementType())
       return op->emitOpError("initial value #")
              << position << " is " << init.getType() << ", but input #"
-             << position << " has elements of " << type.getElementType();
+             << position << " has elements of " << type.getElementType()
+             << "; the types must be equal";
     if (result.getType() != type.clone(shape))
       return op->emitOpError("result #")
              << position << " must be " << type.clone(shape) << ", but is "
@@ -59,14 +60,14 @@ LogicalResult smalti::triton_xla::verifyScalarRegion(Operation *op,
                                                      TypeRange results) {
   Block &block = region.front();
   if (TypeRange(block.getArgumentTypes()) != arguments)
-    return op->emitOpError("expected a region with arguments (")
-           << arguments << "), but found (" << block.getArgumentTypes() << ")";
+    return op->emitOpError("the arguments of the region must be (")
+           << arguments << "), but are (" << block.getArgumentTypes() << ")";
   auto yield = dyn_cast<YieldOp>(block.back());
   if (!yield)
-    return op->emitOpError("expected the region to end with triton_xla.yield");
+    return op->emitOpError("the region must end with triton_xla.yield");
   if (TypeRange(yield.getOperandTypes()) != results)
-    return op->emitOpError("expected the region to yield (")
-           << results << "), but it yields (" << yield.getOperandTypes() << ")";
+    return op->emitOpError("the region must yield (")
+           << results << "), but yields (" << yield.getOperandTypes() << ")";
   WalkResult walk = region.walk([&](Operation *nested) -> WalkResult {
     auto refuse = [&](const Twine &why) {
       InFlightDiagnostic diagnostic =
@@ -138,7 +139,7 @@ LogicalResult SortOp::verify() {
   if (getInputs().getTypes() != getSorted().getTypes())
     return emitOpError("the inputs are of types ")
            << getInputs().getTypes() << ", but the results are of types "
-           << getSorted().getTypes();
+           << getSorted().getTypes() << "; the types must be equal";
   return success();
 }
 
@@ -157,17 +158,18 @@ LogicalResult SortOp::verifyRegions() {
 LogicalResult HistogramOp::verify() {
   RankedTensorType tile = getTile().getType(), result = getResult().getType();
   if (!tile.getElementType().isIntOrIndex())
-    return emitOpError("expected elements that are integers or index, but "
-                       "found ")
+    return emitOpError("elements of the tile must be integers or index, but "
+                       "are ")
            << tile.getElementType();
   if (!result.getElementType().isInteger(32) &&
       !result.getElementType().isInteger(64))
-    return emitOpError("expected counts of i32 or i64, but found ")
+    return emitOpError(
+               "elements of the result (counts) must be i32 or i64, but are ")
            << result.getElementType();
   if (result.getRank() != 1 ||
       result.getDimSize(0) != static_cast<int64_t>(getBins()))
-    return emitOpError("expected a result of rank 1 and size ")
-           << static_cast<int64_t>(getBins()) << ", one element for each bin, "
-           << "but found " << result;
+    return emitOpError("the result must have rank 1 and ")
+           << static_cast<int64_t>(getBins())
+           << " elements, one for each bin, but is " << result;
   return success();
 }

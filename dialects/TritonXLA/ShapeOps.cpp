@@ -19,9 +19,10 @@ LogicalResult smalti::triton_xla::verifySameElements(Operation *op,
                                                      RankedTensorType result) {
   if (tile.getElementType() == result.getElementType())
     return success();
-  return op->emitOpError(
-             "tile and result must have the same element type, but found ")
-         << tile.getElementType() << " and " << result.getElementType();
+  return op->emitOpError("tile and result must have the same element type, but "
+                         "the tile has ")
+         << tile.getElementType() << " and the result "
+         << result.getElementType();
 }
 
 LogicalResult smalti::triton_xla::verifyDim(Operation *op, int64_t dim,
@@ -29,7 +30,8 @@ LogicalResult smalti::triton_xla::verifyDim(Operation *op, int64_t dim,
   if (dim >= 0 && dim < tile.getRank())
     return success();
   return op->emitOpError("dim is ")
-         << dim << ", but the tile has rank " << tile.getRank();
+         << dim << ", but the tile has rank " << tile.getRank()
+         << " and dimensions are counted from 0";
 }
 
 LogicalResult smalti::triton_xla::verifyDims(Operation *op,
@@ -39,7 +41,7 @@ LogicalResult smalti::triton_xla::verifyDims(Operation *op,
     if (dim < 0 || dim >= rank)
       return op->emitOpError("dims[")
              << position << "] is " << dim << ", but the " << owner
-             << " has rank " << rank;
+             << " has rank " << rank << " and dimensions are counted from 0";
     if (position != 0 && dim <= dims[position - 1])
       return op->emitOpError("dims must be strictly increasing, but dims[")
              << position << "] is " << dim << " after " << dims[position - 1];
@@ -63,17 +65,18 @@ LogicalResult BroadcastOp::verify() {
     return failure();
   ArrayRef<int64_t> dims = getDims();
   if (dims.size() != static_cast<size_t>(tile.getRank()))
-    return emitOpError("expected one entry in dims for each of the tile's ")
-           << tile.getRank() << " dimensions, but found " << dims.size();
+    return emitOpError("dims has ")
+           << dims.size() << " entries, but the tile has " << tile.getRank()
+           << " dimensions; one entry for each is required";
   if (failed(verifyDims(*this, dims, result.getRank(), "result")))
     return failure();
   for (auto [position, size] : llvm::enumerate(tile.getShape())) {
     int64_t target = result.getDimSize(dims[position]);
     if (size != 1 && size != target)
       return emitOpError("dimension #")
-             << position << " of the tile has size " << size << "; 1 or "
-             << target << ", the size of the result's dimension #"
-             << dims[position] << ", is required";
+             << position << " of the tile has size " << size
+             << "; it must be 1, or " << target << " as dimension #"
+             << dims[position] << " of the result";
   }
   return success();
 }
@@ -105,9 +108,9 @@ LogicalResult TransposeOp::verify() {
   ArrayRef<int64_t> permutation = getPermutation();
   if (permutation.size() != static_cast<size_t>(tile.getRank()) ||
       !isPermutationVector(permutation))
-    return emitOpError("[")
-           << permutation << "] is not a permutation of the tile's "
-           << tile.getRank() << " dimensions";
+    return emitOpError("permutation [")
+           << permutation << "] must list each of the tile's " << tile.getRank()
+           << " dimensions once, counted from 0";
   SmallVector<int64_t> shape =
       applyPermutation(tile.getShape(), getPermutation());
   if (result.getShape() != ArrayRef<int64_t>(shape))
@@ -140,7 +143,8 @@ LogicalResult ReshapeOp::verify() {
   if (tile.getNumElements() != result.getNumElements())
     return emitOpError("the tile has ")
            << tile.getNumElements() << " elements, but the result has "
-           << result.getNumElements();
+           << result.getNumElements()
+           << "; a reshape must keep the number of elements";
   return success();
 }
 
@@ -167,7 +171,7 @@ LogicalResult SqueezeDimsOp::verify() {
       shape.push_back(size);
     else if (size != 1)
       return emitOpError("dimension #")
-             << dim << " has size " << size
+             << dim << " of the tile has size " << size
              << "; only dimensions of size 1 can be squeezed";
   }
   if (result.getShape() != ArrayRef<int64_t>(shape))
@@ -194,8 +198,8 @@ LogicalResult IotaOp::verify() {
   int64_t last = result.getDimSize(getDim()) - 1;
   bool fits = true;
   if (isa<Float8E8M0FNUType>(element))
-    return emitOpError("elements are ")
-           << element << ", which cannot represent zero";
+    return emitOpError("elements of the result are ")
+           << element << ", which cannot represent the index 0";
   if (auto type = dyn_cast<FloatType>(element)) {
     llvm::APFloat largest = llvm::APFloat::getLargest(type.getFloatSemantics());
     bool losesInfo = false;
@@ -210,7 +214,8 @@ LogicalResult IotaOp::verify() {
   }
   if (!fits)
     return emitOpError("the last index ")
-           << last << " is not representable in " << element;
+           << last << " is not representable in " << element
+           << "; use a wider element type";
   return success();
 }
 
@@ -226,7 +231,7 @@ OpFoldResult IotaOp::fold(FoldAdaptor) {
 
 LogicalResult ConcatOp::verify() {
   if (getTiles().empty())
-    return emitOpError("expected at least one tile");
+    return emitOpError("requires at least one tile");
   RankedTensorType result = getResult().getType();
   auto dim = static_cast<int64_t>(getDim());
   if (failed(verifyDim(*this, dim, result)))
@@ -241,7 +246,8 @@ LogicalResult ConcatOp::verify() {
     if (!matches)
       return emitOpError("tile #")
              << position << " is " << tile << ", which differs from the result "
-             << result << " in more than the size of dimension #" << dim;
+             << result << " in more than the size of dimension #" << dim
+             << ", the concatenated dimension";
     total += tile.getDimSize(dim);
   }
   if (total != result.getDimSize(dim))
@@ -273,16 +279,14 @@ LogicalResult SliceOp::verify() {
   auto rank = static_cast<size_t>(tile.getRank());
   if (getOffsets().size() != rank || getSizes().size() != rank ||
       getStrides().size() != rank)
-    return emitOpError("expected ")
-           << rank
-           << " offsets, sizes and strides, one for each dimension of the "
-              "tile, but found "
-           << getOffsets().size() << ", " << getSizes().size() << " and "
-           << getStrides().size();
+    return emitOpError("has ")
+           << getOffsets().size() << " offsets, " << getSizes().size()
+           << " sizes and " << getStrides().size() << " strides; there must be "
+           << rank << " of each, one for each dimension of the tile";
   for (auto [dim, extent, offset, size, stride] : llvm::enumerate(
            tile.getShape(), getOffsets(), getSizes(), getStrides())) {
     if (size < 1 || stride < 1)
-      return emitOpError("expected sizes and strides of at least 1, but "
+      return emitOpError("sizes and strides must be at least 1, but "
                          "dimension #")
              << dim << " has size " << size << " and stride " << stride;
     if (offset < 0 || offset >= extent ||
@@ -329,7 +333,7 @@ LogicalResult SplitOp::verify() {
     return failure();
   auto number = static_cast<int64_t>(getParts().size());
   if (number == 0)
-    return emitOpError("expected at least one part");
+    return emitOpError("requires at least one result");
   if (tile.getDimSize(dim) % number != 0)
     return emitOpError("dimension #")
            << dim << " of size " << tile.getDimSize(dim)

@@ -220,10 +220,10 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
   };
   ArrayAttr grid = *func.getDynamicGrid();
   if (grid.empty())
-    return fail("must have a dimension");
+    return fail("must have at least one dimension");
   if (func.getGrid() || func.getNumTiles() != kMaxDynamicTiles)
     return fail("requires num_tiles = " + Twine(kMaxDynamicTiles) +
-                ", and no attribute grid");
+                " and excludes the attribute grid");
   for (Attribute dimension : grid) {
     auto numbers = dyn_cast<DenseI64ArrayAttr>(dimension);
     if (!numbers || numbers.empty() || numbers.size() % 3 != 0)
@@ -242,16 +242,18 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
       if (factor.argument < 0)
         continue;
       if (factor.argument >= static_cast<int64_t>(inputs.size() - grid.size()))
-        return fail("uses argument " + Twine(factor.argument) +
-                    ", which does not exist");
+        return fail("uses argument #" + Twine(factor.argument) +
+                    ", but the kernel has only " +
+                    Twine(inputs.size() - grid.size()) +
+                    " arguments, counted from 0");
       Type type = inputs[factor.argument];
       auto memref = dyn_cast<MemRefType>(type);
       if (memref ? factor.dimension < 0 || factor.dimension >= memref.getRank()
                  : factor.dimension != -1 || !type.isIntOrIndex())
         return func.emitOpError("the number of tiles uses argument #")
                << factor.argument << " of type " << type
-               << "; `size` of an existing dimension of a memref, or a scalar "
-                  "integer is required";
+               << "; it must be the size of an existing dimension of a memref, "
+                  "or a scalar integer";
     }
   return success();
 }
@@ -293,8 +295,8 @@ ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
         if (llvm::MulOverflow(size, factor.number, size))
           numTiles = 0;
       if (numTiles == 0 || llvm::MulOverflow(numTiles, size, numTiles))
-        return parser.emitError(tilesLoc, "the number of tiles exceeds the "
-                                          "64-bit range");
+        return parser.emitError(tilesLoc, "the number of tiles must be less "
+                                          "than 2^63");
     }
     if (grid.size() > 1)
       result.addAttribute(getGridAttrName(result.name),
@@ -362,8 +364,8 @@ static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
     return success();
   return func.emitOpError("argument #")
          << position << " has " << name << " = " << stated
-         << "; an array<i64> with a positive divisor for each dimension of a "
-            "memref is required";
+         << "; the argument must be a memref, and the value an array<i64> with "
+            "a positive divisor for each dimension";
 }
 
 static LogicalResult verifyMaxBytes(EntryFuncOp func, unsigned position) {
@@ -376,7 +378,7 @@ static LogicalResult verifyMaxBytes(EntryFuncOp func, unsigned position) {
     return success();
   return func.emitOpError("argument #")
          << position << " has " << kMaxBytes << " = " << stated
-         << "; a positive i64 for a memref is required";
+         << "; the argument must be a memref, and the value a positive i64";
 }
 
 LogicalResult EntryFuncOp::verify() {
@@ -396,7 +398,9 @@ LogicalResult EntryFuncOp::verify() {
     numIds = grid->size();
     if (numIds < 2)
       return emitOpError("grid has ")
-             << numIds << " dimensions; at least 2 are required";
+             << numIds
+             << " dimensions; it must have at least 2, or be omitted for one "
+                "dimension";
     int64_t tiles = 1;
     for (int64_t size : *grid)
       if (size < 1 || llvm::MulOverflow(tiles, size, tiles))
@@ -406,16 +410,16 @@ LogicalResult EntryFuncOp::verify() {
     if (tiles != static_cast<int64_t>(getNumTiles()))
       return emitOpError("grid [")
              << *grid << "] has " << tiles << " tiles, but num_tiles is "
-             << getNumTiles();
+             << getNumTiles() << "; the numbers must be equal";
   }
   if (type.getNumInputs() < numIds ||
       !llvm::all_of(type.getInputs().take_back(numIds),
                     [](Type id) { return id.isIndex(); })) {
     if (numIds == 1)
       return emitOpError(
-          "expected the last argument to be the tile id, of type index");
-    return emitOpError("expected the last ")
-           << numIds << " arguments to be the tile ids, of type index";
+          "the last argument must be the tile id, of type index");
+    return emitOpError("the last ")
+           << numIds << " arguments must be the tile ids, of type index";
   }
   for (auto [position, argument] :
        llvm::enumerate(type.getInputs().drop_back(numIds))) {
@@ -446,7 +450,7 @@ LogicalResult EntryFuncOp::verify() {
   }
   Block &block = getBody().front();
   if (block.empty() || !isa<ReturnOp>(block.back()))
-    return emitOpError("expected the body to end with triton_xla.return");
+    return emitOpError("the body must end with triton_xla.return");
   return success();
 }
 
@@ -475,11 +479,12 @@ SmallVector<int64_t> EntryFuncOp::getNumTilesPerDim() {
 LogicalResult NumTilesOp::verify() {
   auto entry = (*this)->getParentOfType<EntryFuncOp>();
   if (!entry)
-    return emitOpError("expected to be in a 'triton_xla.entry_func'");
+    return emitOpError("must be inside a 'triton_xla.entry_func'");
   size_t rank = entry.getNumTilesPerDim().size();
   if (getDim() >= rank)
-    return emitOpError("dim is ") << static_cast<int64_t>(getDim())
-                                  << ", but the grid has rank " << rank;
+    return emitOpError("dim is ")
+           << static_cast<int64_t>(getDim()) << ", but the grid has rank "
+           << rank << " and dimensions are counted from 0";
   return success();
 }
 
@@ -547,20 +552,20 @@ template <typename WindowOp>
 static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
                                   RankedTensorType tile) {
   if (!op.getSizes().empty())
-    return op.emitOpError("expected static sizes, because a tile has a static "
-                          "shape, but a size is an SSA value");
+    return op.emitOpError("a size of the window is an SSA value; sizes must be "
+                          "constants, because a tile has a static shape");
   if (!op.getStrides().empty())
     return op.emitOpError(
-        "expected static strides, but a stride is an SSA value");
+        "a stride of the window is an SSA value; strides must be constants");
   ArrayRef<int64_t> sizes = op.getStaticSizes(),
                     strides = op.getStaticStrides();
   for (auto [dim, size, stride] : llvm::enumerate(sizes, strides)) {
     if (size < 1)
-      return op.emitOpError("expected sizes of at least 1, but size #")
-             << dim << " is " << size;
+      return op.emitOpError("size #") << dim << " of the window is " << size
+                                      << "; it must be at least 1";
     if (stride < 1)
-      return op.emitOpError("expected strides of at least 1, but stride #")
-             << dim << " is " << stride;
+      return op.emitOpError("stride #") << dim << " of the window is " << stride
+                                        << "; it must be at least 1";
     int64_t span;
     if (llvm::MulOverflow(size, stride, span))
       return op.emitOpError("the window of ")
@@ -569,8 +574,10 @@ static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
   }
   if (tile.getElementType() != memref.getElementType())
     return op.emitOpError(
-               "tile and memref must have the same element type, but found ")
-           << tile.getElementType() << " and " << memref.getElementType();
+               "tile and memref must have the same element type, but the tile "
+               "has ")
+           << tile.getElementType() << " and the memref "
+           << memref.getElementType();
   // Dropping dimensions greedily from the front finds a solution if one exists:
   // a kept unit dimension can always match the first of adjacent unit
   // dimensions.
@@ -580,10 +587,11 @@ static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
   for (unsigned dim : dropped.set_bits())
     reducible &= sizes[dim] == 1;
   if (!reducible) {
-    InFlightDiagnostic diag = op.emitOpError("tile type ")
-                              << tile << " is not the window [";
+    InFlightDiagnostic diag = op.emitOpError("the tile is ")
+                              << tile << ", but the sizes of the window are [";
     llvm::interleaveComma(sizes, diag);
-    return diag << "] with some of its unit dimensions dropped";
+    return diag << "]; they must be equal, except that the tile may drop "
+                   "sizes of 1";
   }
   return success();
 }
@@ -723,18 +731,20 @@ LogicalResult MaskOp::verify() {
   RankedTensorType type = getTile().getType();
   ArrayRef<int64_t> bounds = getStaticBounds();
   if (bounds.size() != static_cast<size_t>(type.getRank()))
-    return emitOpError("expected one bound for each of the tile's ")
-           << type.getRank() << " dimensions, but found " << bounds.size();
+    return emitOpError("has ")
+           << bounds.size() << " bounds, but the tile has " << type.getRank()
+           << " dimensions; one bound for each is required";
   size_t numDynamic = llvm::count_if(bounds, ShapedType::isDynamic);
   if (numDynamic != getBounds().size())
     return emitOpError("static_bounds has ")
-           << numDynamic
-           << " dynamic entries, but the number of dynamic bounds is "
-           << getBounds().size();
+           << numDynamic << " dynamic entries, but the op has "
+           << getBounds().size()
+           << " bound operands; one operand for each entry is required";
   for (auto [dim, bound, size] : llvm::enumerate(bounds, type.getShape())) {
     if (ShapedType::isStatic(bound) && (bound < 0 || bound > size))
       return emitOpError("bound #")
-             << dim << " is " << bound << ", outside [0, " << size << "]";
+             << dim << " is " << bound << "; it must be from 0 to " << size
+             << ", the size of the tile in this dimension";
   }
   return success();
 }

@@ -46,8 +46,10 @@ Expected<SharedMemory> placeSharedMemory(const Module &module) {
         layout.getTypeAllocSize(global.getValueType()).getFixedValue();
     if (size > sharedCapacity || offset > sharedCapacity - size)
       return refuse("the shared variables up to and including @" +
-                    global.getName() +
-                    " exceed the shared memory of every GPU");
+                    global.getName() + " have " + Twine(offset + size) +
+                    " bytes, which exceeds the shared memory of every GPU; use "
+                    "at most " +
+                    Twine(sharedCapacity) + " bytes");
     shared.offsets[&global] = offset;
     shared.staticBytes = offset + size;
   }
@@ -186,7 +188,7 @@ Constant *Copier::mapExpression(const ConstantExpr *expression) {
     APInt offset(bits, 0);
     if (type->isVectorTy() ||
         !gep->accumulateConstantOffset(device.getDataLayout(), offset)) {
-      complain("a constant is a vector of addresses, which is not emulated");
+      complain("a constant is a vector of pointers, which is not emulated");
       return PoisonValue::get(type);
     }
     LLVMContext &context = type->getContext();
@@ -261,7 +263,8 @@ Error Copier::appendBytes(const GlobalVariable &global,
       host.getDataLayout().getTypeAllocSize(mapped->getType()) != size)
     return refuse("the initial value of @" + global.getName() +
                   " has the type " + printed(*type) +
-                  ", whose layout on the host differs from the device");
+                  ", whose memory layout differs between CPU and GPU; this is "
+                  "not emulated");
   if (offset > end)
     parts.push_back(Constant::getNullValue(
         ArrayType::get(Type::getInt8Ty(type->getContext()), offset - end)));

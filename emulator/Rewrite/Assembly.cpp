@@ -96,8 +96,9 @@ Error Expansion::bindArguments(const InlineAsm &assembly) {
     if (constraint.Type == InlineAsm::isClobber)
       continue;
     if (constraint.Type == InlineAsm::isLabel || constraint.isIndirect)
-      return refuse(call, "inline assembly with labels or operands in memory "
-                          "is not emulated");
+      return refuse(call, "inline assembly with jump labels (asm goto) or "
+                          "memory operands (constraint m) is not emulated; "
+                          "use register operands");
     bool isOutput = constraint.Type == InlineAsm::isOutput;
     Type *type = isOutput ? outputs[nextOutput++]
                           : call.getArgOperand(nextInput)->getType();
@@ -116,8 +117,8 @@ Error Expansion::bindArguments(const InlineAsm &assembly) {
         !StringRef(constraint.Codes[0]).getAsInteger(10, tied)) {
       if (tied >= arguments.size() ||
           arguments[tied]->getAllocatedType() != value->getType())
-        return refuse(call, "inline assembly with an operand that is larger "
-                            "than its register is not emulated");
+        return refuse(call, "an input of inline assembly and the output to "
+                            "which it is tied must have the same size");
       builder.CreateStore(value, arguments[tied]);
     }
     arguments.push_back(makeVariable(bits, value));
@@ -171,8 +172,9 @@ void Expansion::checkSize(const Operand &operand, unsigned bits) {
   // The call's narrow operands are in registers of the size of the constraint.
   if (size == bits || (operand.kind == Operand::Argument && size < 32))
     return;
-  complain(Twine(size) + "-bit register is used as an operand of a " +
-           Twine(bits) + "-bit type");
+  complain("an operand of the instruction has " + Twine(bits) +
+           " bits, but the register passed for it has " + Twine(size) +
+           " bits");
 }
 
 void Expansion::write(const Operand &operand, Value *value, bool isConversion) {
@@ -180,7 +182,8 @@ void Expansion::write(const Operand &operand, Value *value, bool isConversion) {
     return;
   AllocaInst *variable = variableOf(operand);
   if (!variable)
-    return complain("the result operand is not a register");
+    return complain("the first operand, which receives the result, must be a "
+                    "register");
   if (!isConversion)
     checkSize(operand, value->getType()->getIntegerBitWidth());
   builder.CreateStore(
@@ -254,11 +257,11 @@ Error Expansion::expandCall(const Statement &statement, const Parts &parts) {
     unsigned each = parts.size() > 5 && parts[5] == "f16" ? 4 : 2;
     if (columns == 0 || columns % 8 || columns > 256 ||
         results.size() != columns / each)
-      return fail(statement, "N is " + Twine(columns) + " with " +
-                                 Twine(results.size()) +
-                                 " accumulator registers; N must be a multiple "
-                                 "of 8 up to 256, with N / " +
-                                 Twine(each) + " accumulator registers");
+      return fail(statement,
+                  "N is " + Twine(columns) + " with " + Twine(results.size()) +
+                      " accumulator registers; N must be a multiple "
+                      "of 8 up to 256, and N / " +
+                      Twine(each) + " accumulator registers are required");
     // The numbers of the wgmma that wrote the accumulators and of this one, for
     // followAccumulators.
     values.push_back(builder.getInt64(0));
@@ -341,7 +344,7 @@ Error Expansion::expand(const Program &program) {
     bool isBranch = StringRef(statement.opcode).split('.').first == "bra";
     if (isBranch && (statement.operands.size() != 1 ||
                      statement.operands[0].kind != Operand::Label))
-      return fail(statement, "the target of the branch is not a label");
+      return fail(statement, "the target of the branch must be a single label");
     BasicBlock *then = isBranch ? labels[statement.operands[0].value] : nullptr;
     BasicBlock *next = isBranch || statement.guard ? makeBlock() : nullptr;
     if (!isBranch && statement.guard)

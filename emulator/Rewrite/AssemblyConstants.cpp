@@ -194,7 +194,8 @@ ConstantParser::combine(StringRef name, const Constant &a, const Constant &b) {
   if ((a.type == Constant::F64) != (b.type == Constant::F64))
     return complain(
         "operator " + name +
-        " is not supported on a floating-point and an integer constant");
+        " is not supported on a floating-point and an integer constant; "
+        "write the computed constant instead");
   if (a.type == Constant::F64) {
     double x = asFloat(a), y = asFloat(b);
     if (name == "+")

@@ -165,8 +165,8 @@ bool Parser::parseRegisters() {
     if (isRow) {
       skipBlanks();
       if (rest.consumeInteger(10, count) || count > 4096 || !consume('>'))
-        return complain("the number of declared registers is not valid: " +
-                        name);
+        return complain("the number of registers in the declaration of " +
+                        name + "<N> must be an integer up to 4096");
     }
     for (uint64_t i = 0; i < (isRow ? count : 1); ++i) {
       scopes.back().registers[isRow ? name + std::to_string(i) : name] =

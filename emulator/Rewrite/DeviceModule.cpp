@@ -254,7 +254,8 @@ static Error resolveReflect(Module &module, StringRef chip) {
     std::optional<StringRef> asked = stringOperand(call->getArgOperand(0));
     if (!asked)
       return refuse(*call,
-                    "the argument of __nvvm_reflect is not a constant string");
+                    "the argument of __nvvm_reflect must be a constant string, "
+                    "such as \"__CUDA_FTZ\"");
     uint64_t answer = 0;
     if (*asked == "__CUDA_ARCH")
       answer = cudaArchitecture(module, chip);

@@ -397,8 +397,9 @@ Error Calls::run() {
         function.getName().starts_with("smalti_emu_"))
       continue;
     if (!function.use_empty())
-      return refuse("the address of @" + function.getName() +
-                    ", which the module does not define, is not emulated");
+      return refuse("the module uses the address of @" + function.getName() +
+                    " but does not define this function; link the module that "
+                    "defines it");
     function.eraseFromParent();
   }
   return Error::success();

@@ -159,7 +159,8 @@ public:
       if (at.isAtomic() && alignOf(at) < layout.getTypeStoreSize(type))
         return refuse(
             at, "an atomic access of " + Twine(layout.getTypeStoreSize(type)) +
-                    " bytes with a smaller alignment is not emulated");
+                    " bytes has an alignment of " + Twine(alignOf(at).value()) +
+                    " bytes; the emulator requires the alignment of its size");
       if (!needsWork(type))
         continue;
       if (Error error = checkAccess(at, type))
@@ -227,8 +228,9 @@ private:
 
   Error checkAccess(Instruction &at, Type *type) const {
     if (at.isAtomic())
-      return refuse(at, "atomics on " + Twine(printed(*type)) +
-                            " are not emulated");
+      return refuse(at, "an atomic access of type " + Twine(printed(*type)) +
+                            " is not emulated; use an integer or float of 32 "
+                            "or 64 bits");
     return checkSpace(at, type);
   }
 

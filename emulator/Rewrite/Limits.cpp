@@ -56,7 +56,7 @@ static Error checkFunction(const Function &function) {
   if (isKernel(function) && !function.hasName())
     return refuse("a kernel of the module does not have a name; name it");
   if (isKernel(function) && function.getName().contains('\n'))
-    return refuse("a kernel name contains a line break");
+    return refuse("a kernel name contains a line break; rename the kernel");
   for (const Argument &argument : function.args())
     if (isForeign(argument.getType()))
       return refuse("parameter " + Twine(argument.getArgNo()) +

@@ -195,9 +195,9 @@ public:
   /// The first inconsistency between lines, or an empty string.
   std::string check() {
     if (launch.library.empty())
-      return "'library' is missing";
+      return "the line 'library PATH' is missing";
     if (launch.kernel.empty())
-      return "'kernel' is missing";
+      return "the line 'kernel NAME' is missing";
     uint64_t threads = 1, blocks = 1;
     for (int32_t axis : {launch.block.x, launch.block.y, launch.block.z}) {
       threads *= axis;
@@ -214,39 +214,48 @@ public:
     if (std::string error = checkCluster(blocks); !error.empty())
       return error;
     if (launch.endBlock > blocks || launch.firstBlock > launch.endBlock)
-      return "'blocks' is " + std::to_string(launch.firstBlock) + ":" +
+      return "'blocks' selects the blocks " +
+             std::to_string(launch.firstBlock) + ":" +
              std::to_string(launch.endBlock) +
-             "; it must be inside 0:" + std::to_string(blocks) +
-             ", the blocks of the grid";
+             "; the grid has the blocks 0:" + std::to_string(blocks);
     for (const auto *ranges : {&launch.holes, &launch.guards})
       for (const Range &range : *ranges)
         if (!isInMemory(range))
-          return "a range of 'hole' or 'guard', which the kernel must not "
-                 "access, ends after the argument memory ('memory' bytes)";
+          return "a 'hole' or 'guard' range ends at byte " + endOf(range) +
+                 " of the memory for arguments, which has " +
+                 std::to_string(launch.memoryBytes) + " bytes";
     for (const Range &range : launch.guards)
       if (uint64_t page = sysconf(_SC_PAGESIZE);
           range.offset % page || range.bytes % page)
         return "the offset and the size of a 'guard' must be multiples of the "
-               "page size";
+               "page size, " +
+               std::to_string(page) + " bytes";
     for (size_t i = 0; i < launch.arguments.size(); ++i) {
       const Argument &argument = launch.arguments[i];
       if (!argument.isArray && argument.value.empty())
         return "argument " + std::to_string(i) + " is missing";
       if (argument.isArray && !isInMemory(argument.array))
-        return "argument " + std::to_string(i) +
-               " ends after the argument memory ('memory' bytes)";
+        return "argument " + std::to_string(i) + " ends at byte " +
+               endOf(argument.array) +
+               " of the memory for arguments, which has " +
+               std::to_string(launch.memoryBytes) + " bytes";
     }
     for (const AddressOf &address : launch.addresses) {
       bool isValue = address.argument >= 0;
       if (isValue && address.argument >= int(launch.arguments.size()))
-        return "the argument number in 'address' exceeds the number of "
-               "arguments";
+        return "'address' names argument " + std::to_string(address.argument) +
+               ", but the launch has only " +
+               std::to_string(launch.arguments.size()) + " arguments";
       uint64_t room = isValue ? launch.arguments[address.argument].value.size()
                               : launch.memoryBytes;
       if (room < sizeof(void *) || address.offset > room - sizeof(void *) ||
           address.target >= launch.memoryBytes)
-        return "the offset or the target of 'address' is outside of its "
-               "argument or of the argument memory ('memory' bytes)";
+        return "'address' has offset " + std::to_string(address.offset) +
+               " and target " + std::to_string(address.target) +
+               "; the pointer must be inside the " + std::to_string(room) +
+               " bytes that contain it, and its target inside the " +
+               std::to_string(launch.memoryBytes) +
+               " bytes of the memory for arguments";
     }
     return "";
   }
@@ -270,6 +279,11 @@ private:
       return "'blocks' selects a part of the grid, which is not supported with "
              "clusters of more than one block; run the whole grid";
     return "";
+  }
+
+  /// Of numbers up to INT64_MAX, which cannot overflow.
+  static std::string endOf(const Range &range) {
+    return std::to_string(uint64_t(range.offset) + uint64_t(range.bytes));
   }
 
   bool isInMemory(const Range &range) const {
@@ -355,7 +369,8 @@ std::string smalti::emulator::readLaunch(int descriptor, Launch &launch) {
     if (length < 0 && errno == EINTR)
       continue;
     if (length <= 0)
-      return "the launch description ends before 'run'";
+      return "the description of the launch on standard input ends before the "
+             "line 'run'";
     for (ssize_t i = 0; i < length; ++i) {
       if (buffer[i] != '\n') {
         line += buffer[i];

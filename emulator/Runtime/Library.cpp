@@ -60,7 +60,7 @@ std::string KernelLibrary::load(const std::string &path,
   entry = reinterpret_cast<void (*)(void **)>(
       symbol("smalti_emu_kernel_" + kernel));
   if (!entry)
-    return "the kernel library does not have a kernel '" + kernel + "'";
+    return "the compiled module does not have a kernel '" + kernel + "'";
   auto *names = static_cast<const char *const *>(symbol("smalti_emu_names"));
   auto *entries =
       static_cast<const Instruction **>(symbol("smalti_emu_entries"));

@@ -35,32 +35,34 @@ template <typename OpTy>
 static LogicalResult verifyAtomic(OpTy op, Value values) {
   MemRefType memory = op.getDestination().getType();
   if (!isSharedMemory(memory) && !isGlobalMemory(memory))
-    return op.emitOpError() << "memory must be shared (address space "
-                               "workgroup) or global, but found "
+    return op.emitOpError() << "destination must be in shared memory (address "
+                               "space workgroup) or global memory, but found "
                             << memory;
   if (memory.getRank() != 1 || !memory.isStrided())
     return op.emitOpError()
-           << "memory must be one-dimensional and strided, but found "
+           << "destination must be a strided memref of rank 1, but found "
            << memory;
   auto type = cast<VectorType>(values.getType());
   if (type.getElementType() != memory.getElementType())
     return op.emitOpError()
-           << "memory and values must have the same element type, but found "
+           << "destination and values must have the same element type, but "
+              "found "
            << memory << " and " << type;
   if (!isAtomicElement(type.getElementType()))
-    return op.emitOpError()
-           << "elements must be signless integers or floats of 8, 16, 32 or 64 "
-              "bits, but found "
-           << type.getElementType();
+    return op.emitOpError() << "elements of the values must be signless "
+                               "integers or floats of 8, "
+                               "16, 32 or 64 "
+                               "bits, but found "
+                            << type.getElementType();
   if (op.getOld() && op.getOld().getType() != type)
     return op.emitOpError() << "the result must have the type of the values, "
-                            << type << ", but found " << op.getOld().getType();
+                            << type << ", but is " << op.getOld().getType();
   for (Value operand : op->getOperands())
     if (auto vector = dyn_cast<VectorType>(operand.getType());
         vector && vector.getShape() != type.getShape())
       return op.emitOpError()
-             << "all vectors must have the same shape, but found " << type
-             << " and " << vector;
+             << "all vector operands must have the same shape, but found "
+             << type << " and " << vector;
   return verifyLayouts(op);
 }
 
@@ -104,8 +106,9 @@ LogicalResult AtomicRMWOp::verify() {
   case Kind::maxnumf:
   case Kind::minnumf:
     if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element))
-      return emitOpError() << "'" << kind
-                           << "' requires f16, bf16, f32 or f64, but found "
+      return emitOpError() << "kind '" << kind
+                           << "' requires elements of f16, bf16, f32 or f64, "
+                              "but found "
                            << element;
     return success();
   case Kind::addi:
@@ -117,12 +120,13 @@ LogicalResult AtomicRMWOp::verify() {
   case Kind::mins:
   case Kind::minu:
     if (!element.isInteger())
-      return emitOpError() << "'" << kind << "' requires integers, but found "
+      return emitOpError() << "kind '" << kind
+                           << "' requires integer elements, but found "
                            << element;
     return success();
   default:
     return emitOpError()
-           << "does not support '" << kind
+           << "does not support the kind '" << kind
            << "'; supported are assign, addf, addi, maximumf, minimumf, "
               "maxnumf, minnumf, maxs, maxu, mins, minu, andi, ori and xori";
   }

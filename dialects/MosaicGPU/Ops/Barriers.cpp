@@ -48,8 +48,9 @@ LogicalResult ArriveOp::verify() { return verifyBarrier(*this, getBarrier()); }
 
 LogicalResult ArriveExpectTxOp::verify() {
   if (bool(getDynamicExpectTx()) == bool(getExpectTxAttr()))
-    return emitOpError() << "requires the number of bytes exactly once, as the "
-                            "attribute 'expect_tx' or as an operand";
+    return emitOpError()
+           << "requires the number of expected bytes either as the "
+              "attribute 'expect_tx' or as an operand, not both";
   return verifyBarrier(*this, getBarrier());
 }
 

@@ -56,8 +56,8 @@ static void printDimensions(OpAsmPrinter &printer, Operation *,
 static LogicalResult verifyCopied(Operation *op, Type element) {
   if (isCopied(element))
     return success();
-  return op->emitOpError() << "elements must be integers or floats, but found "
-                           << element;
+  return op->emitOpError()
+         << "copied elements must be integers or floats, but found " << element;
 }
 
 LogicalResult AsyncCopyOp::verify() {
@@ -67,19 +67,23 @@ LogicalResult AsyncCopyOp::verify() {
       failed(verifyInShared(*this, "destination", destination)))
     return failure();
   if (!source.isStrided() || !destination.isStrided())
-    return emitOpError() << "source and destination must be strided, but found "
-                         << source << " and " << destination;
+    return emitOpError()
+           << "source and destination must be strided memrefs, but "
+              "found "
+           << source << " and " << destination;
   if (!destination.hasStaticShape())
     return emitOpError() << "destination must have a static shape, but found "
                          << destination;
   if (source.getRank() != destination.getRank())
     return emitOpError()
-           << "source and destination must have the same rank, but found "
-           << source.getRank() << " and " << destination.getRank();
+           << "source and destination must have the same rank, but the source "
+              "has rank "
+           << source.getRank() << " and the destination "
+           << destination.getRank();
   if (static_cast<int64_t>(getIndices().size()) != source.getRank())
-    return emitOpError() << "requires one index per dimension of the source: "
-                         << source.getRank() << ", but found "
-                         << getIndices().size();
+    return emitOpError() << "has " << getIndices().size()
+                         << " indices, but the source has " << source.getRank()
+                         << " dimensions; pass one index for each dimension";
   if (failed(verifySameElements(*this, source.getElementType(),
                                 destination.getElementType())) ||
       failed(verifyCopied(*this, source.getElementType())))
@@ -100,7 +104,7 @@ static LogicalResult verifySlice(Operation *op, StringRef name,
   int64_t rank = global.getRank();
   if (rank == 0)
     return op->emitOpError()
-           << name << " must have a dimension, but found " << global;
+           << name << " must have at least one dimension, but found " << global;
   if (failed(verifyCopied(op, global.getElementType())))
     return failure();
   if (static_cast<int64_t>(indices.size()) != rank ||
@@ -113,7 +117,9 @@ static LogicalResult verifySlice(Operation *op, StringRef name,
   for (auto [index, length] : llvm::zip_equal(indices, lengths)) {
     if (length < -1 || length == 0)
       return op->emitOpError()
-             << "slice lengths must be positive or -1, but found " << length;
+             << "a slice length must be positive, or -1 to drop the dimension, "
+                "but is "
+             << length;
     if (length != -1)
       shape.push_back(length);
     auto vector = dyn_cast<VectorType>(index.getType());
@@ -125,9 +131,9 @@ static LogicalResult verifySlice(Operation *op, StringRef name,
     gathers = true;
     if (vector.isScalable() || vector.getNumElements() != length)
       return op->emitOpError()
-             << "an index vector of " << vector.getNumElements()
-             << " elements requires a slice of the same length, but found "
-             << length;
+             << "an index vector has " << vector.getNumElements()
+             << " elements, but the slice length of its dimension is " << length
+             << "; pass a fixed-length vector with one index per slice element";
   }
   return success();
 }
@@ -151,7 +157,8 @@ static LogicalResult verifySliceIs(Operation *op, StringRef name,
   if (shared.getShape() == slice)
     return success();
   return op->emitOpError() << "the slice has shape [" << slice << "], but the "
-                           << name << " is " << shared;
+                           << name << " is " << shared
+                           << "; the shapes must be equal";
 }
 
 /// Reduces the slice of a partitioned copy to the part of one block, whose
@@ -166,18 +173,18 @@ static LogicalResult partitionSlice(AsyncLoadOp op,
   MemRefType destination = op.getDestination().getType();
   int64_t axis = partition.getAxis();
   if (axis >= static_cast<int64_t>(slice.size()))
-    return op.emitOpError()
-           << "'leader_tracked' partitions dimension " << axis
-           << ", but the rank of the slice is " << slice.size();
+    return op.emitOpError() << "'leader_tracked' partitions dimension " << axis
+                            << ", but the slice has only " << slice.size()
+                            << " dimensions, counted from 0";
   if (destination.getRank() != static_cast<int64_t>(slice.size()) ||
       destination.isDynamicDim(axis) || destination.getDimSize(axis) == 0)
     return success(); // verifySliceIs reports the destination.
   int64_t part = destination.getDimSize(axis);
   if (slice[axis] % part != 0)
     return op.emitOpError()
-           << "slice length " << slice[axis] << " in dimension " << axis
-           << " is not a multiple of the destination size " << part
-           << "; 'leader_tracked' requires a multiple";
+           << "the slice length in dimension " << axis << " is " << slice[axis]
+           << "; 'leader_tracked' requires a multiple of the destination size, "
+           << part;
   slice[axis] = part;
   return success();
 }
@@ -220,8 +227,9 @@ LogicalResult AsyncStoreOp::verify() {
   MemRefType destination = getDestination().getType();
   SmallVector<int64_t> slice;
   if (getGmemPeerId() && getIsGlobalBroadcast())
-    return emitOpError() << "has a peer and 'is_global_broadcast'; only one of "
-                            "them is allowed";
+    return emitOpError() << "has a peer (the operand 'gmem_peer_id') and "
+                            "'is_global_broadcast'; only one of them is "
+                            "allowed";
   if (failed(verifyInShared(*this, "source", source)) ||
       failed(verifyInGlobal(*this, "destination", destination)) ||
       failed(verifySameElements(*this, source.getElementType(),

@@ -29,32 +29,35 @@ struct Shapes {
 
 static LogicalResult verifyShapes(Operation *op, const Shapes &shapes) {
   if (shapes.a[0] != shapes.accumulator[0])
-    return op->emitOpError() << "a and the accumulator must have the same "
-                                "number of rows, but found "
-                             << shapes.a[0] << " and " << shapes.accumulator[0];
+    return op->emitOpError()
+           << "operand a has " << shapes.a[0]
+           << " rows, but the accumulator has " << shapes.accumulator[0]
+           << "; both must have the same number of rows";
   int64_t columns = shapes.b[1] * (shapes.isCollective ? 2 : 1);
   if (columns != shapes.accumulator[1])
     return op->emitOpError()
+           << "operand b has " << shapes.b[1]
+           << " columns, but the accumulator has " << shapes.accumulator[1]
+           << "; "
            << (shapes.isCollective
                    ? "in a collective matmul, b must have half as many columns "
                      "as the accumulator"
-                   : "b and the accumulator must have the same number of "
-                     "columns")
-           << ", but found " << shapes.b[1] << " and " << shapes.accumulator[1];
+                   : "both must have the same number of columns");
   int64_t depth = shapes.a[1] * (shapes.isSparse ? 2 : 1);
   if (depth != shapes.b[0])
     return op->emitOpError()
+           << "operand a has " << shapes.a[1] << " columns, but operand b has "
+           << shapes.b[0] << " rows; "
            << (shapes.isSparse ? "with sparse metadata, a must have half as "
                                  "many columns as b has rows"
-                               : "a must have as many columns as b has rows")
-           << ", but found " << shapes.a[1] << " and " << shapes.b[0];
+                               : "a must have as many columns as b has rows");
   return success();
 }
 
 static LogicalResult emitUnsupportedTypes(
     Operation *op, Type a, Type b,
-    StringRef supported = "two operands of the same type, or two of f8E4M3FN "
-                          "and f8E5M2") {
+    StringRef supported = "two operands of the same type, or a mix of "
+                          "f8E4M3FN and f8E5M2") {
   return op->emitOpError() << "cannot multiply elements of " << a << " and "
                            << b << "; supported are " << supported;
 }
@@ -163,7 +166,8 @@ LogicalResult MMAOp::verify() {
   for (auto [name, type] : {std::pair("accumulator", accumulator),
                             std::pair("a", a), std::pair("b", b)})
     if (type.getRank() != 2)
-      return emitOpError() << name << " must be of rank 2, but found " << type;
+      return emitOpError() << name << " must be a matrix (rank 2), but found "
+                           << type;
   if (failed(verifyShapes(
           *this, {accumulator.getShape(), a.getShape(), b.getShape()})))
     return failure();
@@ -171,8 +175,9 @@ LogicalResult MMAOp::verify() {
   if (!areMmaTypes(element, b.getElementType()))
     return emitUnsupportedTypes(
         *this, element, b.getElementType(),
-        "two operands of f16, bf16, f32, i8 or i4, two of f8E4M3FN and f8E5M2, "
-        "and two of f8E4M3FNUZ and f8E5M2FNUZ");
+        "two operands of f16, of bf16, of f32, of f64, of i8 or of i4, any two "
+        "of "
+        "f8E4M3FN and f8E5M2, or any two of f8E4M3FNUZ and f8E5M2FNUZ");
   bool isInteger = isa<IntegerType>(element);
   Type sum = accumulator.getElementType();
   StringRef expected = isInteger         ? "i32"
@@ -204,8 +209,9 @@ LogicalResult WGMMAOp::verify() {
   MemRefType b = getB().getType();
   VectorType accumulator = getAccumulator().getType();
   if (!a.hasStaticShape() || !b.hasStaticShape())
-    return emitOpError() << "a and b must have static shapes, but found " << a
-                         << " and " << b;
+    return emitOpError()
+           << "operands a and b must have static shapes, but found " << a
+           << " and " << b;
   if (auto memory = dyn_cast<MemRefType>(getA().getType()))
     if (failed(verifyInShared(*this, "a", memory)))
       return failure();
@@ -217,8 +223,9 @@ LogicalResult WGMMAOp::verify() {
           *this, {accumulator.getShape(), a.getShape(), b.getShape()})))
     return failure();
   if (accumulator.getDimSize(0) % kWGMMARows != 0)
-    return emitOpError() << "the accumulator must have a multiple of "
-                         << kWGMMARows << " rows, but found "
+    return emitOpError() << "the number of rows of the accumulator must be a "
+                            "multiple of "
+                         << kWGMMARows << ", but is "
                          << accumulator.getDimSize(0);
   if (failed(
           verifySum(*this, a.getElementType(), accumulator.getElementType())) ||
@@ -254,7 +261,8 @@ static LogicalResult verifyMetadata(TcGen05MMAOp op) {
     return failure();
   if (metadata.getShape() != a.getShape())
     return op.emitOpError()
-           << "a_sparse_metadata must have the shape of a, but found "
+           << "a_sparse_metadata and operand a must have the same shape, but "
+              "found "
            << metadata << " and " << a;
   return success();
 }
@@ -264,8 +272,10 @@ LogicalResult TcGen05MMAOp::verify() {
   MemRefType a = getA().getType(), b = getB().getType();
   if (!accumulator.hasStaticShape() || !a.hasStaticShape() ||
       !b.hasStaticShape())
-    return emitOpError() << "operands must have static shapes, but found "
-                         << accumulator << ", " << a << " and " << b;
+    return emitOpError()
+           << "the accumulator, a and b must have static shapes, but "
+              "found "
+           << accumulator << ", " << a << " and " << b;
   if (failed(verifyInTMEM(*this, "the accumulator", accumulator)))
     return failure();
   if (!isTensorMemory(a) && !isSharedMemory(a))
@@ -282,8 +292,9 @@ LogicalResult TcGen05MMAOp::verify() {
                            bool(getASparseMetadata()), getCollective()})))
     return failure();
   if (accumulator.getDimSize(0) % kTcGen05Rows != 0)
-    return emitOpError() << "the accumulator must have a multiple of "
-                         << kTcGen05Rows << " rows, but found "
+    return emitOpError() << "the number of rows of the accumulator must be a "
+                            "multiple of "
+                         << kTcGen05Rows << ", but is "
                          << accumulator.getDimSize(0);
   if (failed(
           verifySum(*this, a.getElementType(), accumulator.getElementType())) ||

@@ -23,20 +23,21 @@ static LogicalResult verifyCombining(Operation *op, ValueRange inputs,
   auto first = cast<VectorType>(inputs.front().getType());
   for (Type type : inputs.getTypes())
     if (cast<VectorType>(type).getShape() != first.getShape())
-      return op->emitOpError() << "inputs must have the same shape, but found "
-                               << first << " and " << type;
+      return op->emitOpError()
+             << "all inputs must have the same shape, but found " << first
+             << " and " << type;
   SmallVector<Type> elements = getElementTypes(inputs.getTypes()), arguments;
   for (Type type : elements)
     if (!type.isIntOrIndexOrFloat())
-      return op->emitOpError()
-             << "elements must be numbers, but found " << type;
+      return op->emitOpError() << "elements of inputs must be integers, floats "
+                                  "or index, but found "
+                               << type;
   arguments.append(elements);
   arguments.append(elements);
   if (body.getNumArguments() != arguments.size())
-    return op->emitOpError()
-           << "the region must have two arguments for each "
-              "input: "
-           << arguments.size() << ", but found " << body.getNumArguments();
+    return op->emitOpError() << "the region has " << body.getNumArguments()
+                             << " arguments; it must have " << arguments.size()
+                             << ", two for each input";
   for (auto [index, argument, type] :
        llvm::enumerate(body.getArgumentTypes(), arguments))
     if (argument != type)
@@ -80,8 +81,9 @@ LogicalResult ReduceOp::verify() {
   int64_t previous = -1;
   for (int64_t dim : getDims()) {
     if (dim < 0 || dim >= source.getRank())
-      return emitOpError() << "'dims' must be below the rank of "
-                           << source.getRank() << ", but found " << dim;
+      return emitOpError() << "'dims' contains " << dim
+                           << ", but the inputs have rank " << source.getRank()
+                           << " and dimensions are counted from 0";
     if (dim <= previous)
       return emitOpError() << "'dims' must be strictly increasing, but found "
                            << previous << " before " << dim;
@@ -92,9 +94,9 @@ LogicalResult ReduceOp::verify() {
     if (!llvm::is_contained(getDims(), static_cast<int64_t>(dim)))
       shape.push_back(size);
   if (getNumResults() != getInputs().size())
-    return emitOpError() << "must have a result for each input: "
-                         << getInputs().size() << ", but found "
-                         << getNumResults();
+    return emitOpError() << "has " << getNumResults() << " results for "
+                         << getInputs().size()
+                         << " inputs; one result for each input is required";
   for (auto [index, type, element] :
        llvm::enumerate(getResultTypes(), getInits().getTypes())) {
     Type expected = shape.empty() ? element : VectorType::get(shape, element);
@@ -119,8 +121,8 @@ LogicalResult ScanOp::verify() {
   int64_t rank = cast<VectorType>(getInputs().front().getType()).getRank(),
           dim = getDim();
   if (dim >= rank)
-    return emitOpError() << "the dimension must be below the rank of " << rank
-                         << ", but found " << dim;
+    return emitOpError() << "'dim' is " << dim << ", but the inputs have rank "
+                         << rank << " and dimensions are counted from 0";
   return success();
 }
 

@@ -89,13 +89,15 @@ LogicalResult SliceSMEMOp::verify() {
            << type;
   int64_t bytes = getElementBytes(type.getElementType());
   if (bytes == 0)
-    return emitOpError()
-           << "elements must be integers, floats or barriers, but found "
-           << type.getElementType();
+    return emitOpError() << "elements of the result must be integers, floats "
+                            "or barriers, but "
+                            "found "
+                         << type.getElementType();
   if (getOffset() % bytes != 0)
-    return emitOpError() << "offset " << getOffset()
-                         << " is not a multiple of the " << bytes
-                         << " bytes of " << type.getElementType();
+    return emitOpError() << "the byte offset is " << getOffset()
+                         << "; it must be a multiple of " << bytes
+                         << ", the size of " << type.getElementType()
+                         << " in bytes";
   return verifyLayouts(*this);
 }
 
@@ -121,8 +123,8 @@ LogicalResult ReinterpretCastOp::verify() {
            << " and " << result;
   if (source.getNumElements() != result.getNumElements())
     return emitOpError() << "source and result must have the same number of "
-                            "elements, but found "
-                         << source.getNumElements() << " and "
+                            "elements, but the source has "
+                         << source.getNumElements() << " and the result "
                          << result.getNumElements();
   return verifyLayouts(*this);
 }
@@ -175,8 +177,10 @@ Value WithTransformsOp::getViewSource() { return getRef(); }
 LogicalResult WithTransformsOp::verify() {
   MemRefType type = getRef().getType();
   if (isa<BarrierType>(type.getElementType()))
-    return emitOpError() << "cannot tile or swizzle barriers, but found "
-                         << type;
+    return emitOpError()
+           << "the memref contains barriers, which cannot be tiled "
+              "or swizzled: "
+           << type;
   if (failed(verifyInShared(*this, "memory", type)))
     return failure();
   if (auto reason = checkTransforms(getTransforms(), type))

@@ -60,15 +60,15 @@ static LogicalResult verifyMapping(Operation *op, Region &region) {
     return success();
   if (region.getNumArguments() != op->getNumOperands())
     return op->emitOpError()
-           << "the region must have an argument for each operand: "
-           << op->getNumOperands() << ", but found "
-           << region.getNumArguments();
+           << "the region has " << region.getNumArguments()
+           << " arguments; it must have " << op->getNumOperands()
+           << ", one for each operand";
   for (auto [index, argument, operand] :
        llvm::enumerate(region.getArgumentTypes(), op->getOperandTypes()))
     if (argument != operand)
       return op->emitOpError()
              << "argument " << index << " of the region must be " << operand
-             << ", the type of the operand, but found " << argument;
+             << ", the type of operand " << index << ", but is " << argument;
   return success();
 }
 
@@ -97,9 +97,9 @@ LogicalResult ReturnOp::verify() {
   else if (auto scan = dyn_cast<ScanOp>(parent))
     results = scan.getInits().getTypes();
   if (getNumOperands() != results.size())
-    return emitOpError() << "must return a value for each result of '"
-                         << parent->getName() << "': " << results.size()
-                         << ", but returns " << getNumOperands();
+    return emitOpError() << "returns " << getNumOperands() << " values, but '"
+                         << parent->getName() << "' requires " << results.size()
+                         << ", one for each result";
   for (auto [index, operand, result] :
        llvm::enumerate(getOperandTypes(), results))
     if (operand != result)
@@ -116,7 +116,7 @@ LogicalResult ReturnOp::verify() {
 LogicalResult WarpMapOp::verify() {
   for (Type type : getOperandTypes())
     if (isa<VectorType>(type))
-      return emitOpError() << "operands must be scalars or memory, but found "
+      return emitOpError() << "operands must be scalars or memrefs, but found "
                            << type;
   if (failed(verifyMapping(*this, getRegion())))
     return failure();
@@ -181,9 +181,10 @@ void WarpMapOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 LogicalResult PrintLayoutOp::verify() {
   auto memory = dyn_cast<MemRefType>(getValue().getType());
   if (memory && !isSharedMemory(memory) && !isTensorMemory(memory))
-    return emitOpError() << "memory must be in the address space workgroup or "
-                            "in tensor memory (#mosaic_gpu.tmem), but found "
-                         << memory;
+    return emitOpError()
+           << "a memref must be in the address space workgroup or in "
+              "tensor memory (#mosaic_gpu.tmem), but found "
+           << memory;
   return verifyLayouts(*this);
 }
 

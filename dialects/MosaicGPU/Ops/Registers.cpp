@@ -25,12 +25,13 @@ template <typename... Ts> static std::string toText(const Ts &...parts) {
 VectorType smalti::mosaic_gpu::getVectorOf(MemRefType type,
                                            std::string &reason) {
   if (!type.hasStaticShape())
-    reason = toText("memory must have a static shape, but found '", type, "'");
+    reason = toText("the memref must have a static shape, but is '", type, "'");
   else if (llvm::is_contained(type.getShape(), 0))
-    reason = toText("memory must have elements, but found '", type, "'");
-  else if (!VectorType::isValidElementType(type.getElementType()))
-    reason = toText("a vector cannot have elements of '", type.getElementType(),
+    reason = toText("the memref must have at least one element, but is '", type,
                     "'");
+  else if (!VectorType::isValidElementType(type.getElementType()))
+    reason = toText("cannot load elements of '", type.getElementType(),
+                    "', because a vector cannot contain this type");
   else
     return VectorType::get(type.getShape(), type.getElementType());
   return {};
@@ -58,19 +59,19 @@ static LogicalResult verifyTransfer(Operation *op, MemRefType memory,
                                     VectorType vector) {
   if (!isSharedMemory(memory) && !isGlobalMemory(memory) &&
       !isClusterMemory(memory))
-    return op->emitOpError() << "memory must be shared (address space "
-                                "workgroup) or global, but found "
+    return op->emitOpError() << "the memref must be in shared memory (address "
+                                "space workgroup) or global memory, but is "
                              << memory;
   if (memory.getShape() != vector.getShape())
     return op->emitOpError()
-           << "memory and vector must have the same shape, but found " << memory
+           << "memref and vector must have the same shape, but found " << memory
            << " and " << vector;
   if (memory.getElementType() != vector.getElementType())
     return op->emitOpError()
-           << "memory and vector must have the same element type, but found "
+           << "memref and vector must have the same element type, but found "
            << memory << " and " << vector;
   if (!memory.isStrided())
-    return op->emitOpError() << "memory must be strided, but found " << memory;
+    return op->emitOpError() << "the memref must be strided, but is " << memory;
   return verifyLayouts(op);
 }
 
@@ -97,7 +98,8 @@ void VectorStoreOp::getEffects(
 LogicalResult VectorStoreOp::verify() {
   MemRefType memory = getDestination().getType();
   if (getMultimem() && !isGlobalMemory(memory))
-    return emitOpError() << "multimem writes to global memory, but found "
+    return emitOpError() << "requires a destination in global memory with "
+                            "'multimem', but found "
                          << memory;
   Type element = memory.getElementType();
   auto atomic = getAtomicType();
@@ -105,7 +107,8 @@ LogicalResult VectorStoreOp::verify() {
       llvm::is_contained(
           {AtomicOpType::And, AtomicOpType::Or, AtomicOpType::Xor}, *atomic))
     return emitOpError() << "'" << stringifyAtomicOpType(*atomic)
-                         << "' requires integers, but found " << element;
+                         << "' requires integer elements, but found "
+                         << element;
   return verifyTransfer(*this, memory, getValueToStore().getType());
 }
 
@@ -124,8 +127,8 @@ checkReduction(Type element, MultimemLoadReductionType reduction) {
     if (integer.getWidth() != 32 && integer.getWidth() != 64)
       return "integer elements must have 32 or 64 bits";
     if (llvm::is_contained({Reduction::Min, Reduction::Max}, reduction))
-      return "'" + name + "' of integers must be 'u" + name + "' or 's" + name +
-             "'";
+      return "for integers, '" + name + "' must be 'u" + name +
+             "' (unsigned) or 's" + name + "' (signed)";
     return std::nullopt;
   }
   if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType,
@@ -134,9 +137,9 @@ checkReduction(Type element, MultimemLoadReductionType reduction) {
            "and i64";
   if (!llvm::is_contained({Reduction::Add, Reduction::Min, Reduction::Max},
                           reduction))
-    return "'" + name + "' requires integers";
+    return "the reduction '" + name + "' requires integers";
   if (element.isF32() && reduction != Reduction::Add)
-    return "f32 supports only 'add'";
+    return "f32 supports only the reduction 'add', but found '" + name + "'";
   return std::nullopt;
 }
 
@@ -180,8 +183,8 @@ LogicalResult LayoutCastOp::verify() {
 LogicalResult BroadcastInDimOp::verify() {
   VectorType operand = getOperand().getType(), result = getResult().getType();
   if (operand.getRank() == 0)
-    return emitOpError() << "operand must have a dimension, but found "
-                         << operand;
+    return emitOpError()
+           << "operand must have at least one dimension, but found " << operand;
   if (operand.isScalable() || result.isScalable())
     return emitOpError() << "vectors must not be scalable, but found "
                          << operand << " and " << result;
@@ -195,14 +198,15 @@ LogicalResult BroadcastInDimOp::verify() {
            << operand << " and " << result;
   ArrayRef<int64_t> dims = getBroadcastDimensions();
   if (static_cast<int64_t>(dims.size()) != operand.getRank())
-    return emitOpError() << "'broadcast_dimensions' must list one dimension "
-                            "for each of the operand dimensions: "
-                         << operand.getRank() << ", but found " << dims.size();
+    return emitOpError() << "'broadcast_dimensions' has " << dims.size()
+                         << " entries, but the operand has "
+                         << operand.getRank()
+                         << " dimensions; list one result dimension for each";
   for (auto [index, dim] : llvm::enumerate(dims)) {
     if (dim < 0 || dim >= result.getRank())
-      return emitOpError()
-             << "'broadcast_dimensions' must be below the result's rank of "
-             << result.getRank() << ", but found " << dim;
+      return emitOpError() << "'broadcast_dimensions' contains " << dim
+                           << ", but the result has rank " << result.getRank()
+                           << " and dimensions are counted from 0";
     if (index > 0 && dim <= dims[index - 1])
       return emitOpError()
              << "'broadcast_dimensions' must be strictly increasing, but found "
@@ -230,8 +234,9 @@ static VectorType getConcatenated(ValueRange operands, int64_t dimension,
     return {};
   }
   if (dimension < 0 || dimension >= first.getRank()) {
-    reason = toText("'dimension' must be below the rank of ", first.getRank(),
-                    ", but found ", dimension);
+    reason =
+        toText("'dimension' is ", dimension, ", but the operands have rank ",
+               first.getRank(), " and dimensions are counted from 0");
     return {};
   }
   SmallVector<int64_t> shape(first.getShape());
@@ -243,14 +248,16 @@ static VectorType getConcatenated(ValueRange operands, int64_t dimension,
     for (int64_t dim = 0; fits && dim < first.getRank(); ++dim)
       fits = dim == dimension || type.getDimSize(dim) == first.getDimSize(dim);
     if (!fits) {
-      reason = toText("operands must differ in dimension ", dimension,
-                      " only, but found '", first, "' and '", operand.getType(),
-                      "'");
+      reason = toText(
+          "the types of the operands may differ only in the size of "
+          "dimension ",
+          dimension, ", but found '", first, "' and '", operand.getType(), "'");
       return {};
     }
     if (llvm::AddOverflow(shape[dimension], type.getDimSize(dimension),
                           shape[dimension])) {
-      reason = "the size of the result exceeds the 64-bit range";
+      reason = toText("the size of the result in dimension ", dimension,
+                      " exceeds the 64-bit range");
       return {};
     }
   }
@@ -289,11 +296,14 @@ LogicalResult VectorConcatOp::verify() {
 LogicalResult BroadcastedIotaOp::verify() {
   VectorType type = getResult().getType();
   if (static_cast<int64_t>(getDimension()) >= type.getRank())
-    return emitOpError() << "the dimension must be below the rank of " << type
-                         << ", but found " << getDimension();
+    return emitOpError() << "'dimension' is " << getDimension()
+                         << ", but the result " << type << " has rank "
+                         << type.getRank()
+                         << " and dimensions are counted from 0";
   if (!type.getElementType().isIntOrIndexOrFloat())
     return emitOpError()
-           << "elements must be integers, floats or index, but found "
+           << "elements of the result must be integers, floats or index, but "
+              "found "
            << type.getElementType();
   return verifyLayouts(*this);
 }
@@ -316,6 +326,8 @@ LogicalResult OptimizationBarrierOp::verify() {
   if (getOperands().empty())
     return emitOpError() << "requires at least one operand";
   if (getOperandTypes() != getResultTypes())
-    return emitOpError() << "result types must equal operand types";
+    return emitOpError()
+           << "the type of each result must be the type of the operand "
+              "at the same position";
   return verifyLayouts(*this);
 }

@@ -30,13 +30,13 @@ static LogicalResult verifyPacking(TmemAllocOp op) {
   if (!element.isIntOrFloat() ||
       packing * element.getIntOrFloatBitWidth() != kColumnBits)
     return op.emitOpError()
-           << "'packing' is " << packing << "; it must be 1, or the number of "
-           << element << " elements that 32 bits hold";
+           << "'packing' (elements per 32-bit column) is " << packing
+           << "; it must be 1, or 32 divided by the number of bits of "
+           << element;
   if (type.getDimSize(1) % packing != 0)
-    return op.emitOpError() << "the " << type.getDimSize(1)
-                            << " columns of the result are not a multiple of "
-                               "'packing' "
-                            << packing;
+    return op.emitOpError()
+           << "the number of columns of the result is " << type.getDimSize(1)
+           << "; it must be a multiple of 'packing', " << packing;
   return success();
 }
 
@@ -57,7 +57,8 @@ LogicalResult TmemAllocOp::verify() {
   int64_t columns = type.getDimSize(1) / getPacking();
   if (columns > most)
     return emitOpError() << "result needs " << columns
-                         << " columns; tensor memory has " << most;
+                         << " columns of 32 bits; tensor memory has " << most
+                         << "; use a result with fewer columns";
   return verifyLayouts(*this);
 }
 
@@ -79,7 +80,7 @@ LogicalResult SliceTmemOp::verify() {
     return failure();
   if (getOffset() % 4 != 0)
     return emitOpError()
-           << "the offset must be a multiple of 4 columns, but found "
+           << "the offset in columns must be a multiple of 4, but is "
            << getOffset();
   return verifyLayouts(*this);
 }
@@ -125,7 +126,7 @@ LogicalResult AsyncLoadTmemOp::inferReturnTypes(MLIRContext *,
           : dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
   if (!source || source.getRank() != 2)
     return emitOptionalError(loc, "'", getOperationName(),
-                             "' op requires a memref of rank 2");
+                             "' op requires a memref operand of rank 2");
   std::string reason;
   if (failed(getLoaded(source, bool(adaptor.getReduceAttr()), types, reason)))
     return emitOptionalError(loc, "'", getOperationName(), "' op ", reason);
@@ -192,9 +193,10 @@ static LogicalResult verifyTiles(Operation *op, MemRefType destination,
   if (destination.getDimSize(0) % rows == 0 &&
       destination.getDimSize(1) % columns == 0)
     return success();
-  return op->emitOpError() << "destination must have a multiple of " << rows
-                           << " rows and " << columns << " columns, but found "
-                           << destination;
+  return op->emitOpError()
+         << "the rows of the destination must be a multiple of " << rows
+         << " and its columns a multiple of " << columns << ", but it is "
+         << destination;
 }
 
 LogicalResult AsyncStoreSmemToTmemOp::verify() {
@@ -218,8 +220,9 @@ LogicalResult AsyncStoreSparseMetadataSmemToTmemOp::verify() {
   SmallVector<int64_t> shape = {destination.getDimSize(0) / 128,
                                 destination.getDimSize(1) / 64, 128, 64};
   if (source.getShape() != ArrayRef(shape))
-    return emitOpError() << "source must have the shape [" << shape
-                         << "], but found " << source;
+    return emitOpError() << "for the destination " << destination
+                         << ", the source must have the shape [" << shape
+                         << "], but is " << source;
   return verifyLayouts(*this);
 }
 
@@ -235,7 +238,8 @@ LogicalResult AsyncStoreScalesSmemToTmemOp::verify() {
   SmallVector<int64_t> halfShape = {1, columns, 64, 16};
   if (source.getShape() != ArrayRef(shape) &&
       source.getShape() != ArrayRef(halfShape))
-    return emitOpError() << "source must have the shape [" << shape << "] or ["
-                         << halfShape << "], but found " << source;
+    return emitOpError() << "for the destination " << destination
+                         << ", the source must have the shape [" << shape
+                         << "] or [" << halfShape << "], but is " << source;
   return verifyLayouts(*this);
 }

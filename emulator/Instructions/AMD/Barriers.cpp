@@ -15,8 +15,7 @@ constexpr int workgroupBarrierOperand = -1;
 
 void checkIsOfWorkGroup(int operand) {
   if (operand != workgroupBarrierOperand)
-    fail("barrier id %d is not emulated; only the workgroup barrier (id -1) is "
-         "supported",
+    fail("barrier id %d is not emulated; use id -1, the workgroup barrier",
          operand);
 }
 

@@ -32,7 +32,8 @@ void makeResource(const Call &call) {
   buffer.base = call.get<char *>(0);
   buffer.stride = call.get<uint16_t>(1);
   if (buffer.stride >> 14)
-    fail("the buffer resource enables swizzling, which is not emulated");
+    fail("the buffer resource enables swizzling, which is not emulated; use a "
+         "resource without swizzling");
   buffer.records =
       call.bytes(2) == 8 ? call.get<uint64_t>(2) : call.get<uint32_t>(2);
   // The field has 45 bits in GFX12.5.
@@ -59,8 +60,9 @@ Buffer readResource(const Call &call, int operand) {
   }
   // CDNA3 ISA, "Buffer Resource Descriptor"; RDNA3 ISA, the same.
   if (generation() == Generation::GFX125)
-    fail("the buffer resource has four dwords, which is not emulated on this "
-         "chip; use make.buffer.rsrc");
+    fail(
+        "the buffer resource is a vector of four dwords, which is not emulated "
+        "for gfx1250; create it with rocdl.make.buffer.rsrc");
   uint32_t words[4];
   memcpy(words, call.data(operand), sizeof words);
   Buffer buffer = {};
@@ -69,7 +71,8 @@ Buffer readResource(const Call &call, int operand) {
   buffer.base = reinterpret_cast<char *>(base);
   buffer.stride = words[1] >> 16 & 0x3fff;
   if (words[1] >> 30)
-    fail("the buffer resource enables swizzling, which is not emulated");
+    fail("the buffer resource enables swizzling, which is not emulated; use a "
+         "resource without swizzling");
   buffer.records = words[2];
   buffer.flags = words[3];
   return buffer;
@@ -84,7 +87,7 @@ BufferAddress smalti::emulator::readBufferAddress(const Call &call, int first,
   place.buffer = readResource(call, first);
   if (place.buffer.flags >> 23 & 1)
     fail("the buffer resource adds the lane id to the index (add_tid_enable), "
-         "which is not emulated");
+         "which is not emulated; use a resource without this flag");
   place.addressing = addressing;
   int next = first + 1;
   if (addressing == Addressing::Structured)

@@ -18,7 +18,10 @@ static Generation find(const char *name) {
   for (const auto &candidate : known)
     if (strcmp(candidate.name, name) == 0)
       return candidate.generation;
-  fail("this instruction is not emulated on architecture '%s'", name);
+  fail(
+      "the AMD architecture '%s' is not emulated; emulated are CDNA2 to CDNA4, "
+      "RDNA3, RDNA4 and GFX12.5",
+      name);
 }
 
 Generation smalti::emulator::generation() {

@@ -45,8 +45,9 @@ char *addressOfLane(const Call &call, int operand, uint32_t size,
            "bytes",
            static_cast<void *>(base));
   if (!isCDNA(generation()))
-    fail(
-        "LDS DMA load: this chip does not have the instruction; CDNA chips do");
+    fail("LDS DMA load: this chip does not have the instruction; only CDNA "
+         "chips "
+         "have it");
   switch (size) {
   case 1:
   case 2:
@@ -60,9 +61,9 @@ char *addressOfLane(const Call &call, int operand, uint32_t size,
   default:
     break;
   }
-  fail("LDS DMA load: the size is %u bytes per lane; chips support 1, 2 and 4 "
-       "bytes, and "
-       "CDNA4 also 12 and 16",
+  fail("LDS DMA load: the size is %u bytes per lane; it must be 1, 2 or 4, or "
+       "on "
+       "CDNA4 also 12 or 16",
        size);
 }
 
@@ -138,9 +139,8 @@ template <uint32_t size> void loadToLDS(const Call &call) {
 /// After the operands of `loadToLDS` there is a mask of workgroups.
 template <uint32_t size> void loadForCluster(const Call &call) {
   if (auto mask = call.get<uint32_t>(4))
-    fail("cluster load: the workgroup mask is %#x; only clusters of one "
-         "workgroup "
-         "are emulated",
+    fail("cluster load: the workgroup mask is %#x, but a load into several "
+         "workgroups is not emulated; use mask 0",
          mask);
   loadToLDS<size>(call);
 }

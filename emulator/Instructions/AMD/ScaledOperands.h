@@ -37,14 +37,16 @@ inline void checkScaledOperand(const Call &call, int operand, int format,
                                int elements) {
   if (format < formatFP8 || format > formatFP4)
     failLane(call, 0,
-             "matrix operand format %d is not defined; formats are 0 (fp8) to "
-             "4 (fp4)",
+             "scaled matrix instruction: operand format %d is not defined; it "
+             "must be 0 (fp8), 1 (bf8), 2 (fp6), 3 (bf6) or 4 (fp4)",
              format);
   if (int(call.bytes(operand)) * 8 < elements * bitsOfFormat(format))
     failLane(call, 0,
-             "matrix operand of format %d has %u bytes per lane, which is too few "
-             "for its elements; pass a wider operand or a format of fewer bits",
-             format, call.bytes(operand));
+             "scaled matrix instruction: an operand has %u bytes per lane, but "
+             "its format has %d bits per element and requires %d bytes; pass a "
+             "wider operand or a narrower format",
+             call.bytes(operand), bitsOfFormat(format),
+             elements * bitsOfFormat(format) / 8);
 }
 
 } // namespace smalti::emulator

@@ -78,21 +78,25 @@ Descriptor::Descriptor(const Groups &groups) {
   uint64_t count = groups.field(g0, 0, 2);
   if (count > 1 || groups.field(g0, 2, 28))
     fail("tensor descriptor: the first dword %#llx requests the restore of a "
-         "saved context, which is not emulated",
+         "saved context, which is not emulated; bits 1 to 29 must be 0",
          static_cast<unsigned long long>(groups.field(g0, 0, 32)));
   isValid = count == 1;
   if (!isValid)
     return;
   if (groups.field(g0, 126, 2) != 2)
-    fail("tensor descriptor: type field is %d; it must be 2",
+    fail("tensor descriptor: the type field (bits 126 and 127 of group 0) is "
+         "%d; "
+         "it must be 2",
          int(groups.field(g0, 126, 2)));
   if (groups.field(g1, 0, 16))
-    fail("tensor descriptor: workgroup mask is %#x; only clusters of one "
-         "workgroup are emulated",
-         unsigned(groups.field(g1, 0, 16)));
+    fail(
+        "tensor descriptor: the workgroup mask is %#x, but a load into several "
+        "workgroups is not emulated; use mask 0",
+        unsigned(groups.field(g1, 0, 16)));
   if (groups.field(g1, 18, 1))
-    fail("tensor descriptor: an arrival at an LDS barrier on completion is not "
-         "emulated");
+    fail("tensor descriptor: bit 18 of group 1 requests an arrival at an LDS "
+         "barrier on completion, which is not emulated; wait for tensorcnt "
+         "instead");
   // NOLINTBEGIN(performance-no-int-to-ptr)
   lds = reinterpret_cast<char *>(groups.field(g0, 32, 32));
   global = reinterpret_cast<char *>(groups.field(g0, 64, 57));
@@ -124,8 +128,8 @@ Descriptor::Descriptor(const Groups &groups) {
     return;
   }
   if (has32Bits)
-    fail("tensor descriptor: bit 30 (32-bit row indices) is set without bit 31 "
-         "(gather); MLIR 22 swaps the two bits");
+    fail("tensor descriptor: bit 30 of group 0 (32-bit row indices) requires "
+         "bit 31 (gather), which is not set; MLIR 22 swaps the two bits");
   if (!groups.field(g1, 19, 1))
     return;
   iterations = tile[3] + 1;
@@ -142,8 +146,10 @@ void Descriptor::readGather(const Groups &groups) {
   uint32_t most = has32Bits ? 8 : 16, bits = has32Bits ? 32 : 16;
   tile[2] = tile[3] = tile[4] = 0;
   if (tile[1] > most)
-    fail("tensor descriptor: the gather has %u rows; the maximum is %u",
-         tile[1], most);
+    fail("tensor descriptor: the gather has %u rows; the maximum with %u-bit "
+         "row "
+         "indices is %u",
+         tile[1], bits, most);
   bool isSorted = true, isInside = true;
   for (uint32_t i = 0; i < tile[1]; ++i) {
     rows[i] = uint32_t(groups.field(Groups::third, int(i * bits), int(bits)));
@@ -151,8 +157,8 @@ void Descriptor::readGather(const Groups &groups) {
     isInside &= rows[i] < tensor[1];
   }
   if (!isSorted && !isInside)
-    fail("tensor descriptor: the gather has rows outside the tensor and "
-         "unsorted row indices, which is not emulated; sort the indices");
+    fail("tensor descriptor: the gather has row indices outside the tensor; "
+         "this is emulated only for sorted row indices, so sort them");
 }
 
 /// Elements that are contiguous in LDS and in global memory.
@@ -175,9 +181,10 @@ std::vector<Run> runsOf(const Descriptor &d, bool isLoad) {
     return runs;
   bool pads = isLoad && d.padInterval;
   if (pads && rowBytes % dwordBytes)
-    fail("tensor descriptor: padding is enabled and rows have %u bytes; the "
-         "row size must be a multiple of 4 bytes",
-         rowBytes);
+    fail(
+        "tensor descriptor: rows of the tile have %u bytes; because padding is "
+        "enabled, the row size must be a multiple of 4 bytes",
+        rowBytes);
   for (uint32_t iteration = 0; iteration < d.iterations; ++iteration) {
     char *lds = d.lds + iteration * d.ldsIncrement * width;
     char *base = d.global + iteration * d.globalIncrement * width;

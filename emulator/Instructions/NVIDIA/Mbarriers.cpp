@@ -68,7 +68,7 @@ Mbarrier::Mbarrier(void *address) : address(address) {
            address);
   if (hasBlockExited(rank))
     fail("mbarrier: block %d of the cluster, which owns the mbarrier, has "
-         "already exited; add a cluster barrier at its end",
+         "already exited; execute a cluster barrier before the blocks exit",
          rank);
 }
 
@@ -85,7 +85,8 @@ Mbarrier::State Mbarrier::read() const {
 
 void Mbarrier::write(State state) {
   if (state.bytes > maxCount || state.bytes < -maxCount)
-    fail("mbarrier: tx-count is %lld; it must be in the range -%lld to %lld",
+    fail("mbarrier: the tx-count (expected minus copied bytes of the phase) is "
+         "%lld; it must be in the range -%lld to %lld",
          static_cast<long long>(state.bytes), static_cast<long long>(maxCount),
          static_cast<long long>(maxCount));
   uint64_t bits = state.encode();
@@ -115,9 +116,11 @@ void Mbarrier::invalidate() {
 uint64_t Mbarrier::arrive(uint32_t count, bool drop) {
   State state = read();
   uint64_t before = state.encode();
-  if (count < 1 || count > state.pending)
+  if (count < 1)
+    fail("mbarrier: the count of an arrival is 0; it must be at least 1");
+  if (count > state.pending)
     fail("mbarrier: %u arrivals exceed the pending count of the phase, which "
-         "is %lld",
+         "is %lld; pass the number of all arrivals to mbarrier.init",
          count, static_cast<long long>(state.pending));
   state.pending -= count;
   if (drop)
@@ -138,7 +141,9 @@ void Mbarrier::expectArrivals(uint32_t count) {
   State state = read();
   state.pending += count;
   if (state.pending > maxCount)
-    fail("mbarrier: the pending count exceeds the maximum of %lld",
+    fail("mbarrier: the pending count of the phase would be %lld; the maximum "
+         "is %lld",
+         static_cast<long long>(state.pending),
          static_cast<long long>(maxCount));
   write(state);
 }
@@ -269,9 +274,10 @@ void completeBytes(const Call &call) {
 Mbarrier barrierOfBlock(const Call &call) {
   auto *address = call.get<void *>(0);
   if (int rank = rankOfShared(address); rank >= 0 && rank != clusterRank())
-    fail("mbarrier: wait on an mbarrier of block %d of the cluster by block "
-         "%d; a block can wait on its own mbarriers only",
-         rank, clusterRank());
+    fail(
+        "mbarrier: block %d of the cluster waits on an mbarrier of block %d; a "
+        "block can wait on its own mbarriers only",
+        clusterRank(), rank);
   return Mbarrier(address);
 }
 

@@ -61,7 +61,9 @@ TensorMap::TensorMap(const void *address, uint32_t rank) {
          "so use the form of the instruction for the map",
          fields.rank, rank);
   if (!fields.elementBytes)
-    fail("tensor map: the element type in the descriptor is not emulated");
+    fail("tensor map: the element type with code %u in the descriptor is not "
+         "emulated",
+         unsigned(fields.type));
   if (fields.base % chunkBytes)
     failAs(
         "misaligned",
@@ -242,7 +244,8 @@ void TensorMap::reduce(const char *from, const int32_t *coordinates,
   Combine combine = combineOfType[fields.type];
   if (!combine)
     fail("cp.reduce.async.bulk.tensor: the %u-byte element type of the tensor "
-         "does not support reductions",
+         "does not support reductions; use f16, bf16 or elements of 32 or 64 "
+         "bits",
          fields.elementBytes);
   readBox(from, boxBytes(), isCompletion);
   uint32_t width = fields.elementBytes, rowBytes = count(0) * width;

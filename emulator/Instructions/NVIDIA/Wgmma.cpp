@@ -266,7 +266,8 @@ Wgmma &issue(const Call &call, const OperandIndices &indices,
       failInOrder(
           "divergence", wgmma.origin, nullptr, 0,
           "the warps of a warpgroup execute different wgmma.mma_async "
-          "instructions or pass different descriptors; both must be equal");
+          "instructions or pass different descriptors; all four warps must "
+          "execute the same instruction with the same descriptors");
     checkUnchanged(wgmma, wgmma.a, /*ofWarp=*/true,
                    "before all warps of the warpgroup executed the wgmma");
     checkUnchanged(wgmma, wgmma.b, /*ofWarp=*/false,
@@ -347,10 +348,11 @@ void multiply(const Wave &wave) {
          call.get<uint64_t>(indices.a) != any.get<uint64_t>(indices.a)) ||
         call.get<uint64_t>(indices.b) != any.get<uint64_t>(indices.b) ||
         (call.get<uint8_t>(indices.scaleD) & 1) != adds)
-      failLane(call, lane,
-               "wgmma.mma_async: lane %d passes a descriptor or scale-d other "
-               "than lane 0; both must be warp-uniform",
-               lane);
+      failLane(
+          call, lane,
+          "wgmma.mma_async: lane %d and lane 0 pass different descriptors or "
+          "scale-d; all lanes of a warp must pass the same values",
+          lane);
   });
   uint64_t previous = any.get<uint64_t>(next);
   if (adds)

@@ -32,7 +32,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @misfit(%m: memref<64xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @below {{64 chunks of 1 elements cannot be distributed evenly across 128 threads}}
+    // expected-error @below {{has a vector of type 'vector<64xf32>', which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[64], 1>: the strided layout has 64 chunks of 1 elements, which cannot be distributed evenly across 128 threads; the number of chunks must be a multiple of the number of threads}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64], 1>]}
         : memref<64xf32> -> vector<64xf32>
     gpu.return

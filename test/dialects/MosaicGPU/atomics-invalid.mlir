@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @space(%v: vector<64xi32>, %m: memref<64xi32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{memory must be shared (address space workgroup) or global, but found 'memref<64xi32, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{destination must be in shared memory (address space workgroup) or global memory, but found 'memref<64xi32, #mosaic_gpu.tmem>'}}
   mosaic_gpu.atomic_rmw addi %v, %m[%v] block relaxed : vector<64xi32>, memref<64xi32, #mosaic_gpu.tmem>, vector<64xi32>
   return
 }
@@ -9,7 +9,7 @@ func.func @space(%v: vector<64xi32>, %m: memref<64xi32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @rank(%v: vector<64xi32>, %m: memref<64x64xi32>) {
-  // expected-error @+1 {{memory must be one-dimensional and strided, but found 'memref<64x64xi32>'}}
+  // expected-error @+1 {{destination must be a strided memref of rank 1, but found 'memref<64x64xi32>'}}
   mosaic_gpu.atomic_rmw addi %v, %m[%v] block relaxed : vector<64xi32>, memref<64x64xi32>, vector<64xi32>
   return
 }
@@ -17,7 +17,7 @@ func.func @rank(%v: vector<64xi32>, %m: memref<64x64xi32>) {
 // -----
 
 func.func @elements(%v: vector<64xi32>, %m: memref<64xi64>) {
-  // expected-error @+1 {{memory and values must have the same element type, but found 'memref<64xi64>' and 'vector<64xi32>'}}
+  // expected-error @+1 {{destination and values must have the same element type, but found 'memref<64xi64>' and 'vector<64xi32>'}}
   mosaic_gpu.atomic_rmw addi %v, %m[%v] block relaxed : vector<64xi32>, memref<64xi64>, vector<64xi32>
   return
 }
@@ -25,7 +25,7 @@ func.func @elements(%v: vector<64xi32>, %m: memref<64xi64>) {
 // -----
 
 func.func @width(%v: vector<64xi4>, %i: vector<64xi32>, %m: memref<64xi4>) {
-  // expected-error @+1 {{elements must be signless integers or floats of 8, 16, 32 or 64 bits, but found 'i4'}}
+  // expected-error @+1 {{elements of the values must be signless integers or floats of 8, 16, 32 or 64 bits, but found 'i4'}}
   mosaic_gpu.atomic_rmw addi %v, %m[%i] block relaxed : vector<64xi4>, memref<64xi4>, vector<64xi32>
   return
 }
@@ -33,7 +33,7 @@ func.func @width(%v: vector<64xi4>, %i: vector<64xi32>, %m: memref<64xi4>) {
 // -----
 
 func.func @shape(%v: vector<64xi32>, %i: vector<32xi32>, %m: memref<64xi32>) {
-  // expected-error @+1 {{all vectors must have the same shape, but found 'vector<64xi32>' and 'vector<32xi32>'}}
+  // expected-error @+1 {{all vector operands must have the same shape, but found 'vector<64xi32>' and 'vector<32xi32>'}}
   mosaic_gpu.atomic_cas %v, %v, %m[%i] block relaxed : vector<64xi32>, memref<64xi32>, vector<32xi32>
   return
 }
@@ -41,7 +41,7 @@ func.func @shape(%v: vector<64xi32>, %i: vector<32xi32>, %m: memref<64xi32>) {
 // -----
 
 func.func @result(%v: vector<64xi32>, %m: memref<64xi32>) {
-  // expected-error @+1 {{the result must have the type of the values, 'vector<64xi32>', but found 'vector<64xi64>'}}
+  // expected-error @+1 {{the result must have the type of the values, 'vector<64xi32>', but is 'vector<64xi64>'}}
   %0 = mosaic_gpu.atomic_rmw addi %v, %m[%v] block relaxed : vector<64xi32>, memref<64xi32>, vector<64xi32> -> vector<64xi64>
   return
 }
@@ -49,7 +49,7 @@ func.func @result(%v: vector<64xi32>, %m: memref<64xi32>) {
 // -----
 
 func.func @float_kind(%v: vector<64xi32>, %m: memref<64xi32>) {
-  // expected-error @+1 {{'addf' requires f16, bf16, f32 or f64, but found 'i32'}}
+  // expected-error @+1 {{kind 'addf' requires elements of f16, bf16, f32 or f64, but found 'i32'}}
   mosaic_gpu.atomic_rmw addf %v, %m[%v] block relaxed : vector<64xi32>, memref<64xi32>, vector<64xi32>
   return
 }
@@ -57,7 +57,7 @@ func.func @float_kind(%v: vector<64xi32>, %m: memref<64xi32>) {
 // -----
 
 func.func @small_float(%v: vector<64xf8E5M2>, %i: vector<64xi32>, %m: memref<64xf8E5M2>) {
-  // expected-error @+1 {{'maxnumf' requires f16, bf16, f32 or f64, but found 'f8E5M2'}}
+  // expected-error @+1 {{kind 'maxnumf' requires elements of f16, bf16, f32 or f64, but found 'f8E5M2'}}
   mosaic_gpu.atomic_rmw maxnumf %v, %m[%i] block relaxed : vector<64xf8E5M2>, memref<64xf8E5M2>, vector<64xi32>
   return
 }
@@ -65,7 +65,7 @@ func.func @small_float(%v: vector<64xf8E5M2>, %i: vector<64xi32>, %m: memref<64x
 // -----
 
 func.func @integer_kind(%v: vector<64xf32>, %i: vector<64xi32>, %m: memref<64xf32>) {
-  // expected-error @+1 {{'xori' requires integers, but found 'f32'}}
+  // expected-error @+1 {{kind 'xori' requires integer elements, but found 'f32'}}
   mosaic_gpu.atomic_rmw xori %v, %m[%i] block relaxed : vector<64xf32>, memref<64xf32>, vector<64xi32>
   return
 }
@@ -73,7 +73,7 @@ func.func @integer_kind(%v: vector<64xf32>, %i: vector<64xi32>, %m: memref<64xf3
 // -----
 
 func.func @multiplication(%v: vector<64xi32>, %m: memref<64xi32>) {
-  // expected-error @+1 {{does not support 'muli'; supported are assign, addf,}}
+  // expected-error @+1 {{does not support the kind 'muli'; supported are assign, addf, addi, maximumf, minimumf, maxnumf, minnumf, maxs, maxu, mins, minu, andi, ori and xori}}
   mosaic_gpu.atomic_rmw muli %v, %m[%v] block relaxed : vector<64xi32>, memref<64xi32>, vector<64xi32>
   return
 }

@@ -1,21 +1,21 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
-// expected-error @+1 {{sizes must be positive, but found [8, 0]}}
+// expected-error @+1 {{shape [8, 0] of the strided layout must have positive sizes}}
 func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[8, 0], 2>}
 
 // -----
 
-// expected-error @+1 {{the vector size must be positive, but found 0}}
+// expected-error @+1 {{the vector size of the strided layout (elements per chunk) must be positive, but is 0}}
 func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[8], 0>}
 
 // -----
 
-// expected-error @+1 {{the vector size 3 does not divide the 8 elements of shape [8]}}
+// expected-error @+1 {{the vector size of the strided layout (elements per chunk) is 3, which does not divide the 8 elements of its shape [8]}}
 func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[8], 3>}
 
 // -----
 
-// expected-error @+1 {{shape [4294967296, 4294967296] has more than 2147483647 elements}}
+// expected-error @+1 {{shape [4294967296, 4294967296] of the strided layout has more than 2147483647 elements, the limit; use a smaller shape}}
 func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[4294967296, 4294967296], 2>}
 
 // -----
@@ -55,27 +55,27 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8], []], w
 
 // -----
 
-// expected-error @+1 {{tile sizes must be positive, but found [8, -8]}}
+// expected-error @+1 {{tile [8, -8] of the layout must have positive sizes}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8, -8]], warp_dims = [], lane_dims = [], vector_dim = -1>}
 
 // -----
 
-// expected-error @+1 {{tile [65536, 65536] has more than 2147483647 elements}}
+// expected-error @+1 {{tile [65536, 65536] of the layout has more than 2147483647 elements, the limit; use a smaller tile}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[65536, 65536]], warp_dims = [], lane_dims = [], vector_dim = -1>}
 
 // -----
 
-// expected-error @+1 {{tile [2, 2] has more dimensions than the tile [8] before it}}
+// expected-error @+1 {{tile [2, 2] of the layout has more dimensions than the tile before it, [8], which it must divide}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8], [2, 2]], warp_dims = [], lane_dims = [], vector_dim = -1>}
 
 // -----
 
-// expected-error @+1 {{tile [48, 8] does not divide the tile [64, 8] before it}}
+// expected-error @+1 {{tile [48, 8] of the layout must divide the tile before it, [64, 8], but 48 does not divide 64}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [48, 8]], warp_dims = [], lane_dims = [], vector_dim = -1>}
 
 // -----
 
-// expected-error @+1 {{warp_dims has dimension -4, but the dimensions of the tiled tile are -3 to -1}}
+// expected-error @+1 {{warp_dims of the layout has dimension -4; its tiling has the dimensions -3 to -1}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [-4], lane_dims = [], vector_dim = -1>}
 
 // -----
@@ -85,7 +85,7 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2
 
 // -----
 
-// expected-error @+1 {{vector_dim has dimension 0, but the dimensions of the tiled tile are -3 to -1}}
+// expected-error @+1 {{vector_dim of the layout has dimension 0; its tiling has the dimensions -3 to -1}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [], lane_dims = [], vector_dim = 0>}
 
 // -----
@@ -105,7 +105,7 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2
 
 // -----
 
-// expected-error @+1 {{the product of lane_dims exceeds the limit of 2147483647}}
+// expected-error @+1 {{the product of the sizes of lane_dims of the layout exceeds the limit of 2147483647; use smaller tiles}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], warp_dims = [], lane_dims = [#mosaic_gpu.Replicated<times = 65536>, #mosaic_gpu.Replicated<times = 65536>], vector_dim = -1>}
 
 // -----
@@ -120,15 +120,15 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], lane_
 
 // -----
 
-// expected-error @+1 {{the axis of the partitioned copy must not be negative, but found -1}}
+// expected-error @+1 {{the axis of #mosaic_gpu.copy_partitioned, the dimension to split among the blocks, must not be negative, but is -1}}
 func.func private @f() attributes {test.a = #mosaic_gpu.copy_partitioned<axis = -1>}
 
 // -----
 
-// expected-error @+1 {{the element type must have 6 bits, but found 'f16'}}
+// expected-error @+1 {{the elements of a 6-bit type must have 6 bits, such as f6E2M3FN, but are 'f16'}}
 func.func private @f(memref<8x!mosaic_gpu.b6x16_p32<f16>>)
 
 // -----
 
-// expected-error @+1 {{the element type must have 6 bits, but found 'index'}}
+// expected-error @+1 {{the elements of a 6-bit type must have 6 bits, such as f6E2M3FN, but are 'index'}}
 func.func private @f(memref<8x!mosaic_gpu.p2b6<index>>)

@@ -49,7 +49,7 @@ func.func @arrive_element(%b: memref<i64, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @expect_both(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %n: i32) {
-  // expected-error @+1 {{requires the number of bytes exactly once, as the attribute 'expect_tx' or as an operand}}
+  // expected-error @+1 {{requires the number of expected bytes either as the attribute 'expect_tx' or as an operand, not both}}
   "mosaic_gpu.arrive_expect_tx"(%b, %n) <{expect_tx = 8 : i32}>
       : (memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, i32) -> ()
   return
@@ -58,7 +58,7 @@ func.func @expect_both(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgr
 // -----
 
 func.func @expect_none(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{requires the number of bytes exactly once, as the attribute 'expect_tx' or as an operand}}
+  // expected-error @+1 {{requires the number of expected bytes either as the attribute 'expect_tx' or as an operand, not both}}
   "mosaic_gpu.arrive_expect_tx"(%b) : (memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) -> ()
   return
 }

@@ -6,7 +6,7 @@
 // RUN: %python %S/Inputs/set_bytecode_version.py %t.mlirbc 3 %t.newer.mlirbc
 // RUN: not smalti-opt %t.newer.mlirbc 2>&1 | FileCheck %s
 
-// CHECK: the bytecode has version 3 of the dialect 'mosaic_gpu', but version 2 is the newest supported version
+// CHECK: the bytecode has version 3 of the mosaic_gpu dialect, but the newest supported version is 2
 
 func.func @load(%m: memref<64x64xf16>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32,
                 %p: memref<i32, #gpu.address_space<workgroup>>) -> vector<128x64xf32> {

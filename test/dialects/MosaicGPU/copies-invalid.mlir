@@ -18,7 +18,7 @@ func.func @copy_destination_space(%m: memref<8xf16>, %i: index) {
 // -----
 
 func.func @copy_map(%m: memref<8xf16, affine_map<(d0) -> (d0 floordiv 2)>>, %s: memref<8xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{source and destination must be strided, but found 'memref<8xf16, affine_map<(d0) -> (d0 floordiv 2)>>' and 'memref<8xf16, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{source and destination must be strided memrefs, but found 'memref<8xf16, affine_map<(d0) -> (d0 floordiv 2)>>' and 'memref<8xf16, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.async_copy %m[%i] to %s
       : memref<8xf16, affine_map<(d0) -> (d0 floordiv 2)>> to memref<8xf16, #gpu.address_space<workgroup>>
   return
@@ -35,7 +35,7 @@ func.func @copy_dynamic(%m: memref<8xf16>, %s: memref<?xf16, #gpu.address_space<
 // -----
 
 func.func @copy_rank(%m: memref<8x8xf16>, %s: memref<8xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{source and destination must have the same rank, but found 2 and 1}}
+  // expected-error @+1 {{source and destination must have the same rank, but the source has rank 2 and the destination 1}}
   mosaic_gpu.async_copy %m[%i, %i] to %s : memref<8x8xf16> to memref<8xf16, #gpu.address_space<workgroup>>
   return
 }
@@ -43,7 +43,7 @@ func.func @copy_rank(%m: memref<8x8xf16>, %s: memref<8xf16, #gpu.address_space<w
 // -----
 
 func.func @copy_indices(%m: memref<8x8xf16>, %s: memref<8x8xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{requires one index per dimension of the source: 2, but found 1}}
+  // expected-error @+1 {{has 1 indices, but the source has 2 dimensions; pass one index for each dimension}}
   mosaic_gpu.async_copy %m[%i] to %s : memref<8x8xf16> to memref<8x8xf16, #gpu.address_space<workgroup>>
   return
 }
@@ -104,7 +104,7 @@ func.func @load_indices(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.addres
 // -----
 
 func.func @load_length(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{slice lengths must be positive or -1, but found 0}}
+  // expected-error @+1 {{a slice length must be positive, or -1 to drop the dimension, but is 0}}
   mosaic_gpu.async_load %m[%i, %i] [0, 64] to %s barrier(%b)
       : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
@@ -122,7 +122,7 @@ func.func @load_shape(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_
 // -----
 
 func.func @load_gather(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32, %v: vector<16xi32>) {
-  // expected-error @+1 {{an index vector of 16 elements requires a slice of the same length, but found 32}}
+  // expected-error @+1 {{an index vector has 16 elements, but the slice length of its dimension is 32; pass a fixed-length vector with one index per slice element}}
   mosaic_gpu.async_load %m[%v, %i] [32, 64] to %s barrier(%b)
       : memref<64x64xf16>[vector<16xi32>, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
@@ -184,7 +184,7 @@ func.func @load_partition_collective(%m: memref<64x64xf16>, %s: memref<32x64xf16
 // -----
 
 func.func @load_partition_axis(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{'leader_tracked' partitions dimension 2, but the rank of the slice is 2}}
+  // expected-error @+1 {{'leader_tracked' partitions dimension 2, but the slice has only 2 dimensions, counted from 0}}
   mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b) collective [x]
       {leader_tracked = #mosaic_gpu.copy_partitioned<axis = 2>}
       : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
@@ -194,7 +194,7 @@ func.func @load_partition_axis(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu
 // -----
 
 func.func @load_partition_size(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{slice length 48 in dimension 0 is not a multiple of the destination size 32; 'leader_tracked' requires a multiple}}
+  // expected-error @+1 {{the slice length in dimension 0 is 48; 'leader_tracked' requires a multiple of the destination size, 32}}
   mosaic_gpu.async_load %m[%i, %i] [48, 64] to %s barrier(%b) collective [x]
       {leader_tracked = #mosaic_gpu.copy_partitioned<axis = 0>}
       : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
@@ -240,7 +240,7 @@ func.func @prefetch_space(%m: memref<64x64xf16, #gpu.address_space<workgroup>>, 
 // -----
 
 func.func @prefetch_length(%m: memref<64x64xf16>, %i: i32) {
-  // expected-error @+1 {{slice lengths must be positive or -1, but found -2}}
+  // expected-error @+1 {{a slice length must be positive, or -1 to drop the dimension, but is -2}}
   mosaic_gpu.async_prefetch %m[%i, %i] [-2, 64] : memref<64x64xf16>[i32, i32]
   return
 }
@@ -256,7 +256,7 @@ func.func @prefetch_count(%m: memref<64x64xf16>, %i: i32) {
 // -----
 
 func.func @prefetch_rank(%m: memref<f16>) {
-  // expected-error @+1 {{source must have a dimension, but found 'memref<f16>'}}
+  // expected-error @+1 {{source must have at least one dimension, but found 'memref<f16>'}}
   "mosaic_gpu.async_prefetch"(%m) <{operandSegmentSizes = array<i32: 1, 0, 0>, slice_lengths = array<i64>}> : (memref<f16>) -> ()
   return
 }
@@ -272,7 +272,7 @@ func.func @prefetch_twice(%m: memref<64x64xf16>, %i: i32) {
 // -----
 
 func.func @store_both(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
-  // expected-error @+1 {{has a peer and 'is_global_broadcast'; only one of them is allowed}}
+  // expected-error @+1 {{has a peer (the operand 'gmem_peer_id') and 'is_global_broadcast'; only one of them is allowed}}
   mosaic_gpu.async_store %s to %m[%i, %i] [32, 64] peer(%i) {is_global_broadcast = true} : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
   return
 }
@@ -328,7 +328,7 @@ func.func @store_count(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m:
 // -----
 
 func.func @store_scatter(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32, %v: vector<16xi32>) {
-  // expected-error @+1 {{an index vector of 16 elements requires a slice of the same length, but found 32}}
+  // expected-error @+1 {{an index vector has 16 elements, but the slice length of its dimension is 32; pass a fixed-length vector with one index per slice element}}
   mosaic_gpu.async_store %s to %m[%v, %i] [32, 64] : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[vector<16xi32>, i32]
   return
 }

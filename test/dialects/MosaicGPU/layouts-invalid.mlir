@@ -44,7 +44,7 @@ func.func @transforms_rank() {
 // -----
 
 func.func @transforms_divisible() {
-  // expected-error @+1 {{size 12 is not a multiple of the tile size 8}}
+  // expected-error @+1 {{'out_transforms' entry 0 is not valid for 'memref<12xf32, #gpu.address_space<workgroup>>': size 12 of the memref is not a multiple of its tile size in #mosaic_gpu.tile, 8}}
   %0 = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8]>]]}
       : memref<12xf32, #gpu.address_space<workgroup>>
   return
@@ -80,7 +80,7 @@ func.func @layouts_none(%m: memref<8xf32>) {
 // -----
 
 func.func @layouts_fit(%m: memref<8xf32>) {
-  // expected-error @+1 {{'out_layouts' entry 0 is not valid for 'vector<8xf32>': shape [8] is not a multiple of the tile [64]}}
+  // expected-error @+1 {{'out_layouts' entry 0 is not valid for 'vector<8xf32>': shape [8] must be a multiple of the first tile of the layout, [64], but 8 is not a multiple of 64}}
   %0 = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.TiledLayout<[[64], [2]], warp_dims = [], lane_dims = [-2], vector_dim = -1>]}
       : memref<8xf32> -> vector<8xf32>
   return
@@ -106,7 +106,7 @@ func.func @transforms_count(%m: memref<8xf32>) {
 // -----
 
 func.func @layouts_threads(%c: vector<16x16xf32>, %a: vector<16x16xf16>) {
-  // expected-error @+1 {{'in_layouts' entry 1 is defined for 1 warps of 64 lanes, but another layout of the op for 1 warps of 32 lanes}}
+  // expected-error @+1 {{'in_layouts' entry 1 is for 1 warps of 64 lanes, but another layout of the op is for 1 warps of 32 lanes; both must be equal}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<16x16xf32>) a(%a : vector<16x16xf16>) b(%a : vector<16x16xf16>)
       {in_layouts = [#mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>,
                      #mosaic_gpu.TiledLayout<[[16, 16], [4, 1]], warp_dims = [], lane_dims = [-4, -3], vector_dim = -2>,
@@ -125,7 +125,7 @@ func.func @rank_0(%m: memref<f32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @not_strided(%m: memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>': the memref does not have a strided layout, which transforms require}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>': the memref does not have a strided layout; only strided memrefs can be tiled or swizzled}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.swizzle<128 : i32>] : memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>
   return
 }
@@ -133,7 +133,7 @@ func.func @not_strided(%m: memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 
 // -----
 
 func.func @no_unit_stride(%m: memref<8x64xf16, strided<[128, 2]>, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, strided<[128, 2]>, #gpu.address_space<workgroup>>': no dimension of the memref has stride 1, which transforms require}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, strided<[128, 2]>, #gpu.address_space<workgroup>>': no dimension of the memref has stride 1; only memrefs with a contiguous dimension can be tiled or swizzled}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.tile<[8, 64]>] : memref<8x64xf16, strided<[128, 2]>, #gpu.address_space<workgroup>>
   return
 }
@@ -149,7 +149,7 @@ func.func @two_unit_strides(%m: memref<8x64xf16, strided<[1, 1]>, #gpu.address_s
 // -----
 
 func.func @swizzle_tile(%m: memref<8x64xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, #gpu.address_space<workgroup>>': a swizzle of 128 bytes spans 64 elements, which do not divide the 32 elements of the contiguous dimension of the tile}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, #gpu.address_space<workgroup>>': a swizzle of 128 bytes spans 64 elements; the contiguous dimension of the tile has 32 elements, which is not a multiple of that; use a smaller swizzle}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.tile<[8, 32]>, #mosaic_gpu.swizzle<128 : i32>] : memref<8x64xf16, #gpu.address_space<workgroup>>
   return
 }
@@ -157,7 +157,7 @@ func.func @swizzle_tile(%m: memref<8x64xf16, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @swizzle_memory(%m: memref<8x48xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x48xf16, #gpu.address_space<workgroup>>': a swizzle of 64 bytes spans 32 elements, which do not divide the 48 elements of the contiguous dimension of the memory}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x48xf16, #gpu.address_space<workgroup>>': a swizzle of 64 bytes spans 32 elements; the contiguous dimension of the memref has 48 elements, which is not a multiple of that; use a smaller swizzle}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.swizzle<64 : i32>] : memref<8x48xf16, #gpu.address_space<workgroup>>
   return
 }
@@ -165,7 +165,7 @@ func.func @swizzle_memory(%m: memref<8x48xf16, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @swizzle_transposed(%m: memref<64x8xf16, strided<[1, 64]>, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<64x8xf16, strided<[1, 64]>, #gpu.address_space<workgroup>>': a swizzle of 128 bytes spans 64 elements, which do not divide the 32 elements of the contiguous dimension of the tile}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<64x8xf16, strided<[1, 64]>, #gpu.address_space<workgroup>>': a swizzle of 128 bytes spans 64 elements; the contiguous dimension of the tile has 32 elements, which is not a multiple of that; use a smaller swizzle}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.tile<[32, 8]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x8xf16, strided<[1, 64]>, #gpu.address_space<workgroup>>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @mma_rank(%c: vector<64x8xf32>, %a: vector<1x64x16xf16>, %b: vector<16x8xf16>) {
-  // expected-error @+1 {{a must be of rank 2, but found 'vector<1x64x16xf16>'}}
+  // expected-error @+1 {{a must be a matrix (rank 2), but found 'vector<1x64x16xf16>'}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<1x64x16xf16>) b(%b : vector<16x8xf16>)
       -> vector<64x8xf32>
   return
@@ -10,7 +10,7 @@ func.func @mma_rank(%c: vector<64x8xf32>, %a: vector<1x64x16xf16>, %b: vector<16
 // -----
 
 func.func @mma_rows(%c: vector<64x8xf32>, %a: vector<32x16xf16>, %b: vector<16x8xf16>) {
-  // expected-error @+1 {{a and the accumulator must have the same number of rows, but found 32 and 64}}
+  // expected-error @+1 {{operand a has 32 rows, but the accumulator has 64; both must have the same number of rows}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<32x16xf16>) b(%b : vector<16x8xf16>)
       -> vector<64x8xf32>
   return
@@ -19,7 +19,7 @@ func.func @mma_rows(%c: vector<64x8xf32>, %a: vector<32x16xf16>, %b: vector<16x8
 // -----
 
 func.func @mma_columns(%c: vector<64x8xf32>, %a: vector<64x16xf16>, %b: vector<16x16xf16>) {
-  // expected-error @+1 {{b and the accumulator must have the same number of columns, but found 16 and 8}}
+  // expected-error @+1 {{operand b has 16 columns, but the accumulator has 8; both must have the same number of columns}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<64x16xf16>) b(%b : vector<16x16xf16>)
       -> vector<64x8xf32>
   return
@@ -28,7 +28,7 @@ func.func @mma_columns(%c: vector<64x8xf32>, %a: vector<64x16xf16>, %b: vector<1
 // -----
 
 func.func @mma_depth(%c: vector<64x8xf32>, %a: vector<64x16xf16>, %b: vector<32x8xf16>) {
-  // expected-error @+1 {{a must have as many columns as b has rows, but found 16 and 32}}
+  // expected-error @+1 {{operand a has 16 columns, but operand b has 32 rows; a must have as many columns as b has rows}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<64x16xf16>) b(%b : vector<32x8xf16>)
       -> vector<64x8xf32>
   return
@@ -167,7 +167,7 @@ func.func @wgmma_mix(%c: vector<64x128xf32>, %a: memref<64x64xf16, #gpu.address_
 // -----
 
 func.func @wgmma_rows(%c: vector<64x128xf32>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a and the accumulator must have the same number of rows, but found 128 and 64}}
+  // expected-error @+1 {{operand a has 128 rows, but the accumulator has 64; both must have the same number of rows}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>) a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32>
   return
 }
@@ -175,7 +175,7 @@ func.func @wgmma_rows(%c: vector<64x128xf32>, %a: memref<128x64xf16, #gpu.addres
 // -----
 
 func.func @wgmma_columns(%c: vector<64x64xf32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{b and the accumulator must have the same number of columns, but found 128 and 64}}
+  // expected-error @+1 {{operand b has 128 columns, but the accumulator has 64; both must have the same number of columns}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x64xf32>
   return
 }
@@ -183,7 +183,7 @@ func.func @wgmma_columns(%c: vector<64x64xf32>, %a: memref<64x64xf16, #gpu.addre
 // -----
 
 func.func @wgmma_depth(%c: vector<64x128xf32>, %a: memref<64x32xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a must have as many columns as b has rows, but found 32 and 64}}
+  // expected-error @+1 {{operand a has 32 columns, but operand b has 64 rows; a must have as many columns as b has rows}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>) a(%a : memref<64x32xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32>
   return
 }
@@ -191,7 +191,7 @@ func.func @wgmma_depth(%c: vector<64x128xf32>, %a: memref<64x32xf16, #gpu.addres
 // -----
 
 func.func @wgmma_m(%c: vector<32x128xf32>, %a: vector<32x64xf16>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{the accumulator must have a multiple of 64 rows, but found 32}}
+  // expected-error @+1 {{the number of rows of the accumulator must be a multiple of 64, but is 32}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<32x128xf32>) a(%a : vector<32x64xf16>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<32x128xf32>
   return
 }
@@ -231,7 +231,7 @@ func.func @wgmma_element(%c: vector<64x128xf32>, %a: memref<64x64xf64, #gpu.addr
 // -----
 
 func.func @tcgen05_static(%c: memref<?x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{operands must have static shapes, but found 'memref<?x128xf32, #mosaic_gpu.tmem>', 'memref<128x64xf16, #gpu.address_space<workgroup>>' and 'memref<64x128xf16, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{the accumulator, a and b must have static shapes, but found 'memref<?x128xf32, #mosaic_gpu.tmem>', 'memref<128x64xf16, #gpu.address_space<workgroup>>' and 'memref<64x128xf16, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<?x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -276,7 +276,7 @@ func.func @tcgen05_mix(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128
 // -----
 
 func.func @tcgen05_rows(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{a and the accumulator must have the same number of rows, but found 64 and 128}}
+  // expected-error @+1 {{operand a has 64 rows, but the accumulator has 128; both must have the same number of rows}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -285,7 +285,7 @@ func.func @tcgen05_rows(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<64
 // -----
 
 func.func @tcgen05_depth(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<32x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{a must have as many columns as b has rows, but found 64 and 32}}
+  // expected-error @+1 {{operand a has 64 columns, but operand b has 32 rows; a must have as many columns as b has rows}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<32x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -294,7 +294,7 @@ func.func @tcgen05_depth(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<1
 // -----
 
 func.func @tcgen05_columns(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x64xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{b and the accumulator must have the same number of columns, but found 64 and 128}}
+  // expected-error @+1 {{operand b has 64 columns, but the accumulator has 128; both must have the same number of columns}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x64xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -303,7 +303,7 @@ func.func @tcgen05_columns(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref
 // -----
 
 func.func @tcgen05_collective(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{in a collective matmul, b must have half as many columns as the accumulator, but found 128 and 128}}
+  // expected-error @+1 {{operand b has 128 columns, but the accumulator has 128; in a collective matmul, b must have half as many columns as the accumulator}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) {collective = true}
   return
@@ -312,7 +312,7 @@ func.func @tcgen05_collective(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: mem
 // -----
 
 func.func @tcgen05_m(%c: memref<48x128xf32, #mosaic_gpu.tmem>, %a: memref<48x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{the accumulator must have a multiple of 32 rows, but found 48}}
+  // expected-error @+1 {{the number of rows of the accumulator must be a multiple of 32, but is 48}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<48x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<48x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -357,7 +357,7 @@ func.func @tcgen05_scale_space(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: me
 // -----
 
 func.func @tcgen05_sparse_depth(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1, %m: memref<128x64xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{with sparse metadata, a must have half as many columns as b has rows, but found 64 and 64}}
+  // expected-error @+1 {{operand a has 64 columns, but operand b has 64 rows; with sparse metadata, a must have half as many columns as b has rows}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) a_sparse_metadata(%m : memref<128x64xi2, #mosaic_gpu.tmem>)
   return
@@ -375,7 +375,7 @@ func.func @tcgen05_sparse_space(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: m
 // -----
 
 func.func @tcgen05_sparse_shape(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<128x128xf16, #gpu.address_space<workgroup>>, %p: i1, %m: memref<128x32xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{a_sparse_metadata must have the shape of a, but found 'memref<128x32xi2, #mosaic_gpu.tmem>' and 'memref<128x64xf16, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{a_sparse_metadata and operand a must have the same shape, but found 'memref<128x32xi2, #mosaic_gpu.tmem>' and 'memref<128x64xf16, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<128x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) a_sparse_metadata(%m : memref<128x32xi2, #mosaic_gpu.tmem>)
   return

@@ -22,7 +22,7 @@ func.func @shapes(%v: vector<8xf32>, %w: vector<4xf32>, %z: f32) {
 // -----
 
 func.func @elements(%v: vector<8x!llvm.ptr>, %z: !llvm.ptr) {
-  // expected-error @+1 {{elements must be numbers, but found '!llvm.ptr'}}
+  // expected-error @+1 {{elements of inputs must be integers, floats or index, but found '!llvm.ptr'}}
   %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<8x!llvm.ptr> -> !llvm.ptr {
   ^bb0(%a: !llvm.ptr, %b: !llvm.ptr):
     mosaic_gpu.return %a : !llvm.ptr
@@ -55,7 +55,7 @@ func.func @init_count(%v: vector<8xf32>, %z: f32) {
 // -----
 
 func.func @argument_count(%v: vector<8xf32>, %z: f32) {
-  // expected-error @+1 {{the region must have two arguments for each input: 2, but found 1}}
+  // expected-error @+1 {{the region has 1 arguments; it must have 2, two for each input}}
   %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<8xf32> -> f32 {
   ^bb0(%a: f32):
     mosaic_gpu.return %a : f32
@@ -77,7 +77,7 @@ func.func @argument_type(%v: vector<8xf32>, %i: vector<8xi32>, %z: f32, %c: i32)
 // -----
 
 func.func @dims_range(%v: vector<8xf32>, %z: f32) {
-  // expected-error @+1 {{'dims' must be below the rank of 1, but found 1}}
+  // expected-error @+1 {{'dims' contains 1, but the inputs have rank 1 and dimensions are counted from 0}}
   %0 = mosaic_gpu.reduce %v dims [1] init %z : vector<8xf32> -> vector<8xf32> {
   ^bb0(%a: f32, %b: f32):
     mosaic_gpu.return %a : f32
@@ -99,7 +99,7 @@ func.func @dims_order(%v: vector<8x4xf32>, %z: f32) {
 // -----
 
 func.func @result_count(%v: vector<8xf32>, %z: f32) {
-  // expected-error @+1 {{must have a result for each input: 1, but found 2}}
+  // expected-error @+1 {{has 2 results for 1 inputs; one result for each input is required}}
   %0:2 = mosaic_gpu.reduce %v dims [0] init %z : vector<8xf32> -> f32, f32 {
   ^bb0(%a: f32, %b: f32):
     mosaic_gpu.return %a : f32
@@ -134,7 +134,7 @@ func.func @no_return(%v: vector<8xf32>, %z: f32) {
 func.func @return_count(%v: vector<8xf32>, %z: f32) {
   %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<8xf32> -> f32 {
   ^bb0(%a: f32, %b: f32):
-    // expected-error @+1 {{must return a value for each result of 'mosaic_gpu.reduce': 1, but returns 2}}
+    // expected-error @+1 {{returns 2 values, but 'mosaic_gpu.reduce' requires 1, one for each result}}
     mosaic_gpu.return %a, %b : f32, f32
   }
   return
@@ -179,7 +179,7 @@ func.func @vectors(%v: vector<8xf32>, %z: f32) {
 // -----
 
 func.func @scan_dim(%v: vector<8xf32>, %z: f32) {
-  // expected-error @+1 {{the dimension must be below the rank of 1, but found 1}}
+  // expected-error @+1 {{'dim' is 1, but the inputs have rank 1 and dimensions are counted from 0}}
   %0 = mosaic_gpu.scan %v dim 1 init %z : vector<8xf32> {
   ^bb0(%a: f32, %b: f32):
     mosaic_gpu.return %a : f32

@@ -17,7 +17,7 @@ func.func @slice_space() {
 // -----
 
 func.func @slice_element() {
-  // expected-error @+1 {{elements must be integers, floats or barriers, but found 'index'}}
+  // expected-error @+1 {{elements of the result must be integers, floats or barriers, but found 'index'}}
   %0 = mosaic_gpu.slice_smem 0 : memref<8xindex, #gpu.address_space<workgroup>>
   return
 }
@@ -25,7 +25,7 @@ func.func @slice_element() {
 // -----
 
 func.func @slice_alignment() {
-  // expected-error @+1 {{offset 6 is not a multiple of the 4 bytes of 'f32'}}
+  // expected-error @+1 {{the byte offset is 6; it must be a multiple of 4, the size of 'f32' in bytes}}
   %0 = mosaic_gpu.slice_smem 6 : memref<8xf32, #gpu.address_space<workgroup>>
   return
 }
@@ -33,7 +33,7 @@ func.func @slice_alignment() {
 // -----
 
 func.func @slice_barrier_alignment() {
-  // expected-error @+1 {{offset 4 is not a multiple of the 8 bytes of '!mosaic_gpu.barrier'}}
+  // expected-error @+1 {{the byte offset is 4; it must be a multiple of 8, the size of '!mosaic_gpu.barrier' in bytes}}
   %0 = mosaic_gpu.slice_smem 4 : memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }
@@ -81,7 +81,7 @@ func.func @cast_static(%m: memref<?xf32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @cast_count(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{source and result must have the same number of elements, but found 8 and 12}}
+  // expected-error @+1 {{source and result must have the same number of elements, but the source has 8 and the result 12}}
   %0 = mosaic_gpu.reinterpret_cast %m : memref<8xf32, #gpu.address_space<workgroup>> to memref<4x3xf32, #gpu.address_space<workgroup>>
   return
 }
@@ -97,7 +97,7 @@ func.func @with_space(%m: memref<8x64xf16>) {
 // -----
 
 func.func @with_barrier(%m: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{cannot tile or swizzle barriers, but found 'memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{the memref contains barriers, which cannot be tiled or swizzled: 'memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
   %0 = mosaic_gpu.with_transforms %m [] : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }
@@ -105,7 +105,7 @@ func.func @with_barrier(%m: memref<!mosaic_gpu.barrier, #gpu.address_space<workg
 // -----
 
 func.func @with_tile(%m: memref<12x64xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<12x64xf16, #gpu.address_space<workgroup>>': size 12 is not a multiple of the tile size 8}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<12x64xf16, #gpu.address_space<workgroup>>': size 12 of the memref is not a multiple of its tile size in #mosaic_gpu.tile, 8}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.tile<[8, 64]>] : memref<12x64xf16, #gpu.address_space<workgroup>>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @primitive_arguments(%x: f32) {
-  // expected-error @+1 {{the region must have an argument for each operand: 1, but found 0}}
+  // expected-error @+1 {{the region has 0 arguments; it must have 1, one for each operand}}
   "mosaic_gpu.custom_primitive"(%x) <{in_layouts = [], in_transforms = [], out_layouts = []}> ({
     mosaic_gpu.return
   }) : (f32) -> ()
@@ -11,7 +11,7 @@ func.func @primitive_arguments(%x: f32) {
 // -----
 
 func.func @primitive_argument_type(%x: f32) {
-  // expected-error @+1 {{argument 0 of the region must be 'f32', the type of the operand, but found 'i32'}}
+  // expected-error @+1 {{argument 0 of the region must be 'f32', the type of operand 0, but is 'i32'}}
   "mosaic_gpu.custom_primitive"(%x) <{in_layouts = [], in_transforms = [], out_layouts = []}> ({
   ^bb0(%y: i32):
     mosaic_gpu.return
@@ -74,7 +74,7 @@ func.func @primitive_end() {
 
 func.func @return_count() {
   %0 = mosaic_gpu.custom_primitive () {
-    // expected-error @+1 {{must return a value for each result of 'mosaic_gpu.custom_primitive': 1, but returns 0}}
+    // expected-error @+1 {{returns 0 values, but 'mosaic_gpu.custom_primitive' requires 1, one for each result}}
     mosaic_gpu.return
   } {in_layouts = [], in_transforms = [], out_layouts = []} -> i32
   return
@@ -100,7 +100,7 @@ func.func @return_alone() {
 // -----
 
 func.func @map_vector(%v: vector<8xf32>) {
-  // expected-error @+1 {{operands must be scalars or memory, but found 'vector<8xf32>'}}
+  // expected-error @+1 {{operands must be scalars or memrefs, but found 'vector<8xf32>'}}
   mosaic_gpu.warp_map (%x = %v : vector<8xf32>) {
   }
   return
@@ -109,7 +109,7 @@ func.func @map_vector(%v: vector<8xf32>) {
 // -----
 
 func.func @map_arguments(%x: i32) {
-  // expected-error @+1 {{the region must have an argument for each operand: 1, but found 2}}
+  // expected-error @+1 {{the region has 2 arguments; it must have 1, one for each operand}}
   "mosaic_gpu.warp_map"(%x) ({
   ^bb0(%y: i32, %z: i32):
   }) : (i32) -> ()
@@ -139,7 +139,7 @@ func.func @map_blocks() {
 // -----
 
 func.func @print_layout_space(%m: memref<8xf32>) {
-  // expected-error @+1 {{memory must be in the address space workgroup or in tensor memory (#mosaic_gpu.tmem), but found 'memref<8xf32>'}}
+  // expected-error @+1 {{a memref must be in the address space workgroup or in tensor memory (#mosaic_gpu.tmem), but found 'memref<8xf32>'}}
   mosaic_gpu.print_layout "{}", %m : memref<8xf32>
   return
 }

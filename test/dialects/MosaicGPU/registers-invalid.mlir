@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @load_space(%m: memref<8xf32, #gpu.address_space<private>>) {
-  // expected-error @+1 {{memory must be shared (address space workgroup) or global, but found 'memref<8xf32, #gpu.address_space<private>>'}}
+  // expected-error @+1 {{the memref must be in shared memory (address space workgroup) or global memory, but is 'memref<8xf32, #gpu.address_space<private>>'}}
   %0 = mosaic_gpu.vector_load %m : memref<8xf32, #gpu.address_space<private>> -> vector<8xf32>
   return
 }
@@ -9,7 +9,7 @@ func.func @load_space(%m: memref<8xf32, #gpu.address_space<private>>) {
 // -----
 
 func.func @load_shape(%m: memref<8x4xf32>) {
-  // expected-error @+1 {{memory and vector must have the same shape, but found 'memref<8x4xf32>' and 'vector<4x8xf32>'}}
+  // expected-error @+1 {{memref and vector must have the same shape, but found 'memref<8x4xf32>' and 'vector<4x8xf32>'}}
   %0 = mosaic_gpu.vector_load %m : memref<8x4xf32> -> vector<4x8xf32>
   return
 }
@@ -17,7 +17,7 @@ func.func @load_shape(%m: memref<8x4xf32>) {
 // -----
 
 func.func @load_dynamic(%m: memref<?x4xf32>) {
-  // expected-error @+1 {{memory and vector must have the same shape, but found 'memref<?x4xf32>' and 'vector<8x4xf32>'}}
+  // expected-error @+1 {{memref and vector must have the same shape, but found 'memref<?x4xf32>' and 'vector<8x4xf32>'}}
   %0 = mosaic_gpu.vector_load %m : memref<?x4xf32> -> vector<8x4xf32>
   return
 }
@@ -25,7 +25,7 @@ func.func @load_dynamic(%m: memref<?x4xf32>) {
 // -----
 
 func.func @load_element(%m: memref<8xf32>) {
-  // expected-error @+1 {{memory and vector must have the same element type, but found 'memref<8xf32>' and 'vector<8xf16>'}}
+  // expected-error @+1 {{memref and vector must have the same element type, but found 'memref<8xf32>' and 'vector<8xf16>'}}
   %0 = mosaic_gpu.vector_load %m : memref<8xf32> -> vector<8xf16>
   return
 }
@@ -33,7 +33,7 @@ func.func @load_element(%m: memref<8xf32>) {
 // -----
 
 func.func @load_map(%m: memref<8xf32, affine_map<(d0) -> (d0 floordiv 2)>>) {
-  // expected-error @+1 {{memory must be strided, but found 'memref<8xf32, affine_map<(d0) -> (d0 floordiv 2)>>'}}
+  // expected-error @+1 {{the memref must be strided, but is 'memref<8xf32, affine_map<(d0) -> (d0 floordiv 2)>>'}}
   %0 = mosaic_gpu.vector_load %m : memref<8xf32, affine_map<(d0) -> (d0 floordiv 2)>> -> vector<8xf32>
   return
 }
@@ -49,7 +49,7 @@ func.func @load_scalable(%m: memref<8xf32>) {
 // -----
 
 func.func @store_shape(%v: vector<8xf32>, %m: memref<4xf32>) {
-  // expected-error @+1 {{memory and vector must have the same shape, but found 'memref<4xf32>' and 'vector<8xf32>'}}
+  // expected-error @+1 {{memref and vector must have the same shape, but found 'memref<4xf32>' and 'vector<8xf32>'}}
   mosaic_gpu.vector_store %v, %m : vector<8xf32>, memref<4xf32>
   return
 }
@@ -57,7 +57,7 @@ func.func @store_shape(%v: vector<8xf32>, %m: memref<4xf32>) {
 // -----
 
 func.func @store_multimem(%v: vector<8xf32>, %m: memref<8xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{multimem writes to global memory, but found 'memref<8xf32, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{requires a destination in global memory with 'multimem', but found 'memref<8xf32, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.vector_store %v, %m {multimem = true} : vector<8xf32>, memref<8xf32, #gpu.address_space<workgroup>>
   return
 }
@@ -73,7 +73,7 @@ func.func @cast_kind(%v: vector<8xf32>) {
 // -----
 
 func.func @cast_rank(%v: vector<64xf32>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'vector<64xf32>': a vector of rank 1 cannot be tiled by [64, 8]}}
+  // expected-error @+1 {{'new_layout' is not valid for 'vector<64xf32>': shape [64] has fewer dimensions than [64, 8], the first tile of the layout; use a tile of at most 1 dimensions}}
   %0 = mosaic_gpu.layout_cast x(%v : vector<64xf32>) {new_layout = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>}
   return
 }
@@ -81,7 +81,7 @@ func.func @cast_rank(%v: vector<64xf32>) {
 // -----
 
 func.func @cast_divisible(%v: vector<96x8xf32>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'vector<96x8xf32>': shape [96, 8] is not a multiple of the tile [64, 8]}}
+  // expected-error @+1 {{'new_layout' is not valid for 'vector<96x8xf32>': shape [96, 8] must be a multiple of the first tile of the layout, [64, 8], but 96 is not a multiple of 64}}
   %0 = mosaic_gpu.layout_cast x(%v : vector<96x8xf32>) {new_layout = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>}
   return
 }
@@ -113,7 +113,7 @@ func.func @cast_out_layout(%v: vector<64xf32>) {
 // -----
 
 func.func @load_empty(%m: memref<0xf32>) {
-  // expected-error @+1 {{memory and vector must have the same shape, but found 'memref<0xf32>' and 'vector<1xf32>'}}
+  // expected-error @+1 {{memref and vector must have the same shape, but found 'memref<0xf32>' and 'vector<1xf32>'}}
   %0 = "mosaic_gpu.vector_load"(%m) : (memref<0xf32>) -> vector<1xf32>
   return
 }
@@ -121,7 +121,7 @@ func.func @load_empty(%m: memref<0xf32>) {
 // -----
 
 func.func @load_element(%m: memref<1x!mosaic_gpu.barrier>) {
-  // expected-error @+1 {{memory and vector must have the same element type, but found 'memref<1x!mosaic_gpu.barrier>' and 'vector<1xf32>'}}
+  // expected-error @+1 {{memref and vector must have the same element type, but found 'memref<1x!mosaic_gpu.barrier>' and 'vector<1xf32>'}}
   %0 = "mosaic_gpu.vector_load"(%m) : (memref<1x!mosaic_gpu.barrier>) -> vector<1xf32>
   return
 }
@@ -129,7 +129,7 @@ func.func @load_element(%m: memref<1x!mosaic_gpu.barrier>) {
 // -----
 
 func.func @load_tensor_memory(%m: memref<8x8xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{memory must be shared (address space workgroup) or global, but found 'memref<8x8xf32, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{the memref must be in shared memory (address space workgroup) or global memory, but is 'memref<8x8xf32, #mosaic_gpu.tmem>'}}
   %0 = mosaic_gpu.vector_load %m : memref<8x8xf32, #mosaic_gpu.tmem> -> vector<8x8xf32>
   return
 }
@@ -145,7 +145,7 @@ func.func @store_atomic_number(%v: vector<8xf32>, %m: memref<8xf32>) {
 // -----
 
 func.func @store_atomic_float(%v: vector<8xf32>, %m: memref<8xf32>) {
-  // expected-error @+1 {{'xor' requires integers, but found 'f32'}}
+  // expected-error @+1 {{'xor' requires integer elements, but found 'f32'}}
   mosaic_gpu.vector_store %v, %m {atomic_type = 5 : i32} : vector<8xf32>, memref<8xf32>
   return
 }
@@ -169,7 +169,7 @@ func.func @reduce_width(%m: memref<8xi16>) {
 // -----
 
 func.func @reduce_sign(%m: memref<8xi32>) {
-  // expected-error @+1 {{cannot reduce 'i32': 'min' of integers must be 'umin' or 'smin'}}
+  // expected-error @+1 {{cannot reduce 'i32': for integers, 'min' must be 'umin' (unsigned) or 'smin' (signed)}}
   %0 = mosaic_gpu.multimem_load_reduce min %m : memref<8xi32> -> vector<8xi32>
   return
 }
@@ -177,7 +177,7 @@ func.func @reduce_sign(%m: memref<8xi32>) {
 // -----
 
 func.func @reduce_float_bits(%m: memref<8xf16>) {
-  // expected-error @+1 {{cannot reduce 'f16': 'and' requires integers}}
+  // expected-error @+1 {{cannot reduce 'f16': the reduction 'and' requires integers}}
   %0 = mosaic_gpu.multimem_load_reduce and %m : memref<8xf16> -> vector<8xf16>
   return
 }
@@ -185,7 +185,7 @@ func.func @reduce_float_bits(%m: memref<8xf16>) {
 // -----
 
 func.func @reduce_float_unsigned(%m: memref<8xbf16>) {
-  // expected-error @+1 {{cannot reduce 'bf16': 'umax' requires integers}}
+  // expected-error @+1 {{cannot reduce 'bf16': the reduction 'umax' requires integers}}
   %0 = mosaic_gpu.multimem_load_reduce umax %m : memref<8xbf16> -> vector<8xbf16>
   return
 }
@@ -193,7 +193,7 @@ func.func @reduce_float_unsigned(%m: memref<8xbf16>) {
 // -----
 
 func.func @reduce_f32(%m: memref<8xf32>) {
-  // expected-error @+1 {{cannot reduce 'f32': f32 supports only 'add'}}
+  // expected-error @+1 {{cannot reduce 'f32': f32 supports only the reduction 'add', but found 'max'}}
   %0 = mosaic_gpu.multimem_load_reduce max %m : memref<8xf32> -> vector<8xf32>
   return
 }
@@ -209,7 +209,7 @@ func.func @reduce_f64(%m: memref<8xf64>) {
 // -----
 
 func.func @reduce_shape(%m: memref<8xf16>) {
-  // expected-error @+1 {{memory and vector must have the same shape, but found 'memref<8xf16>' and 'vector<4xf16>'}}
+  // expected-error @+1 {{memref and vector must have the same shape, but found 'memref<8xf16>' and 'vector<4xf16>'}}
   %0 = mosaic_gpu.multimem_load_reduce add %m : memref<8xf16> -> vector<4xf16>
   return
 }
@@ -217,7 +217,7 @@ func.func @reduce_shape(%m: memref<8xf16>) {
 // -----
 
 func.func @broadcast_rank_0(%v: vector<f32>) {
-  // expected-error @+1 {{operand must have a dimension, but found 'vector<f32>'}}
+  // expected-error @+1 {{operand must have at least one dimension, but found 'vector<f32>'}}
   %0 = mosaic_gpu.broadcast_in_dim(%v : vector<f32>) {broadcast_dimensions = array<i64>} -> vector<8xf32>
   return
 }
@@ -249,7 +249,7 @@ func.func @broadcast_smaller(%v: vector<8x4xf32>) {
 // -----
 
 func.func @broadcast_count(%v: vector<8xf32>) {
-  // expected-error @+1 {{'broadcast_dimensions' must list one dimension for each of the operand dimensions: 1, but found 2}}
+  // expected-error @+1 {{'broadcast_dimensions' has 2 entries, but the operand has 1 dimensions; list one result dimension for each}}
   %0 = mosaic_gpu.broadcast_in_dim(%v : vector<8xf32>) {broadcast_dimensions = array<i64: 0, 1>} -> vector<8x4xf32>
   return
 }
@@ -257,7 +257,7 @@ func.func @broadcast_count(%v: vector<8xf32>) {
 // -----
 
 func.func @broadcast_range(%v: vector<8xf32>) {
-  // expected-error @+1 {{'broadcast_dimensions' must be below the result's rank of 2, but found 2}}
+  // expected-error @+1 {{'broadcast_dimensions' contains 2, but the result has rank 2 and dimensions are counted from 0}}
   %0 = mosaic_gpu.broadcast_in_dim(%v : vector<8xf32>) {broadcast_dimensions = array<i64: 2>} -> vector<8x4xf32>
   return
 }
@@ -265,7 +265,7 @@ func.func @broadcast_range(%v: vector<8xf32>) {
 // -----
 
 func.func @broadcast_negative(%v: vector<8xf32>) {
-  // expected-error @+1 {{'broadcast_dimensions' must be below the result's rank of 2, but found -1}}
+  // expected-error @+1 {{'broadcast_dimensions' contains -1, but the result has rank 2 and dimensions are counted from 0}}
   %0 = mosaic_gpu.broadcast_in_dim(%v : vector<8xf32>) {broadcast_dimensions = array<i64: -1>} -> vector<8x4xf32>
   return
 }
@@ -297,7 +297,7 @@ func.func @concat_none() {
 // -----
 
 func.func @concat_dimension(%a: vector<8xf32>) {
-  // expected-error @+1 {{'dimension' must be below the rank of 1, but found 1}}
+  // expected-error @+1 {{'dimension' is 1, but the operands have rank 1 and dimensions are counted from 0}}
   %0 = mosaic_gpu.vector_concat(%a, %a : vector<8xf32>, vector<8xf32>) {dimension = 1 : i32} -> vector<16xf32>
   return
 }
@@ -305,7 +305,7 @@ func.func @concat_dimension(%a: vector<8xf32>) {
 // -----
 
 func.func @concat_negative(%a: vector<8xf32>) {
-  // expected-error @+1 {{'dimension' must be below the rank of 1, but found -1}}
+  // expected-error @+1 {{'dimension' is -1, but the operands have rank 1 and dimensions are counted from 0}}
   %0 = mosaic_gpu.vector_concat(%a, %a : vector<8xf32>, vector<8xf32>) {dimension = -1 : i32} -> vector<16xf32>
   return
 }
@@ -313,7 +313,7 @@ func.func @concat_negative(%a: vector<8xf32>) {
 // -----
 
 func.func @concat_element(%a: vector<8xf32>, %b: vector<8xf16>) {
-  // expected-error @+1 {{operands must differ in dimension 0 only, but found 'vector<8xf32>' and 'vector<8xf16>'}}
+  // expected-error @+1 {{the types of the operands may differ only in the size of dimension 0, but found 'vector<8xf32>' and 'vector<8xf16>'}}
   %0 = mosaic_gpu.vector_concat(%a, %b : vector<8xf32>, vector<8xf16>) {dimension = 0 : i32} -> vector<16xf32>
   return
 }
@@ -321,7 +321,7 @@ func.func @concat_element(%a: vector<8xf32>, %b: vector<8xf16>) {
 // -----
 
 func.func @concat_rank(%a: vector<8xf32>, %b: vector<8x8xf32>) {
-  // expected-error @+1 {{operands must differ in dimension 0 only, but found 'vector<8xf32>' and 'vector<8x8xf32>'}}
+  // expected-error @+1 {{the types of the operands may differ only in the size of dimension 0, but found 'vector<8xf32>' and 'vector<8x8xf32>'}}
   %0 = mosaic_gpu.vector_concat(%a, %b : vector<8xf32>, vector<8x8xf32>) {dimension = 0 : i32} -> vector<16xf32>
   return
 }
@@ -329,7 +329,7 @@ func.func @concat_rank(%a: vector<8xf32>, %b: vector<8x8xf32>) {
 // -----
 
 func.func @concat_shape(%a: vector<8x8xf32>, %b: vector<8x4xf32>) {
-  // expected-error @+1 {{operands must differ in dimension 0 only, but found 'vector<8x8xf32>' and 'vector<8x4xf32>'}}
+  // expected-error @+1 {{the types of the operands may differ only in the size of dimension 0, but found 'vector<8x8xf32>' and 'vector<8x4xf32>'}}
   %0 = mosaic_gpu.vector_concat(%a, %b : vector<8x8xf32>, vector<8x4xf32>) {dimension = 0 : i32} -> vector<16x8xf32>
   return
 }
@@ -345,7 +345,7 @@ func.func @concat_result(%a: vector<8xf32>) {
 // -----
 
 func.func @iota_dimension() {
-  // expected-error @+1 {{the dimension must be below the rank of 'vector<8x4xi32>', but found 2}}
+  // expected-error @+1 {{'dimension' is 2, but the result 'vector<8x4xi32>' has rank 2 and dimensions are counted from 0}}
   %0 = mosaic_gpu.broadcasted_iota 2 : vector<8x4xi32>
   return
 }
@@ -369,7 +369,7 @@ func.func @optimization_none() {
 // -----
 
 func.func @optimization_types(%a: f32) {
-  // expected-error @+1 {{result types must equal operand types}}
+  // expected-error @+1 {{the type of each result must be the type of the operand at the same position}}
   %0 = "mosaic_gpu.optimization_barrier"(%a) : (f32) -> i32
   return
 }
@@ -409,7 +409,7 @@ func.func @concat_of_scalable(%a: vector<[4]xf32>) {
 // -----
 
 func.func @iota_of_pointers() {
-  // expected-error @below {{'mosaic_gpu.broadcasted_iota' op elements must be integers, floats or index, but found '!llvm.ptr'}}
+  // expected-error @below {{'mosaic_gpu.broadcasted_iota' op elements of the result must be integers, floats or index, but found '!llvm.ptr'}}
   %0 = mosaic_gpu.broadcasted_iota 0 : vector<4x!llvm.ptr>
   return
 }

@@ -41,7 +41,7 @@ func.func @alloc_rank(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_packing(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'packing' is 4; it must be 1, or the number of 'f16' elements that 32 bits hold}}
+  // expected-error @+1 {{'packing' (elements per 32-bit column) is 4; it must be 1, or 32 divided by the number of bits of 'f16'}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) {packing = 4 : i32} -> memref<128x64xf16, #mosaic_gpu.tmem>
   return
 }
@@ -57,7 +57,7 @@ func.func @alloc_packing_zero(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_columns(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{the 63 columns of the result are not a multiple of 'packing' 2}}
+  // expected-error @+1 {{the number of columns of the result is 63; it must be a multiple of 'packing', 2}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) {packing = 2 : i32} -> memref<128x63xf16, #mosaic_gpu.tmem>
   return
 }
@@ -65,7 +65,7 @@ func.func @alloc_columns(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_many(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{result needs 1024 columns; tensor memory has 512}}
+  // expected-error @+1 {{result needs 1024 columns of 32 bits; tensor memory has 512; use a result with fewer columns}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) -> memref<128x1024xf16, #mosaic_gpu.tmem>
   return
 }
@@ -107,7 +107,7 @@ func.func @slice_result(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @slice_offset(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{the offset must be a multiple of 4 columns, but found 6}}
+  // expected-error @+1 {{the offset in columns must be a multiple of 4, but is 6}}
   %0 = mosaic_gpu.slice_tmem %m 6 : memref<128x64xf32, #mosaic_gpu.tmem> to memref<128x32xf32, #mosaic_gpu.tmem>
   return
 }
@@ -140,7 +140,7 @@ func.func @cast_kind(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_rows(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf32, #mosaic_gpu.tmem>': the layout must cover the 128 rows of tensor memory, but its warps times its lanes are 64}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf32, #mosaic_gpu.tmem>': the layout has 64 lanes in all warps together; it must have 128, one for each row of tensor memory}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<128x64xf32, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[64, 1], [16, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return
@@ -149,7 +149,7 @@ func.func @cast_rows(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_vector(%m: memref<128x64xf16, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf16, #mosaic_gpu.tmem>': the layout has vectors of 4 elements of 16 bits; tensor memory requires vectors of 1 element or of 32 bits}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf16, #mosaic_gpu.tmem>': the layout has vectors of 4 elements of 16 bits; for tensor memory, a vector must have 1 element or 32 bits}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<128x64xf16, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[128, 4], [32, 4]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return
@@ -158,7 +158,7 @@ func.func @cast_vector(%m: memref<128x64xf16, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_shape(%m: memref<64x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'memref<64x64xf32, #mosaic_gpu.tmem>': shape [64, 64] is not a multiple of the tile [128, 1]}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<64x64xf32, #mosaic_gpu.tmem>': shape [64, 64] must be a multiple of the first tile of the layout, [128, 1], but 64 is not a multiple of 128}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<64x64xf32, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return
@@ -184,7 +184,7 @@ func.func @load_space(%m: memref<128x64xf32>) {
 // -----
 
 func.func @load_static(%m: memref<128x?xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{memory must have a static shape, but found 'memref<128x?xf32, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{the memref must have a static shape, but is 'memref<128x?xf32, #mosaic_gpu.tmem>'}}
   %0 = mosaic_gpu.async_load_tmem %m : memref<128x?xf32, #mosaic_gpu.tmem> -> vector<128x64xf32>
   return
 }
@@ -288,7 +288,7 @@ func.func @copy_shape(%s: memref<128x32xf16, #gpu.address_space<workgroup>>, %d:
 // -----
 
 func.func @metadata_tiles(%s: memref<1x1x128x64xi2, #gpu.address_space<workgroup>>, %d: memref<64x64xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{destination must have a multiple of 128 rows and 64 columns, but found 'memref<64x64xi2, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{the rows of the destination must be a multiple of 128 and its columns a multiple of 64, but it is 'memref<64x64xi2, #mosaic_gpu.tmem>'}}
   mosaic_gpu.async_store_sparse_metadata_smem_to_tmem %s to %d : memref<1x1x128x64xi2, #gpu.address_space<workgroup>> to memref<64x64xi2, #mosaic_gpu.tmem>
   return
 }
@@ -296,7 +296,7 @@ func.func @metadata_tiles(%s: memref<1x1x128x64xi2, #gpu.address_space<workgroup
 // -----
 
 func.func @metadata_shape(%s: memref<1x1x128x64xi2, #gpu.address_space<workgroup>>, %d: memref<128x128xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source must have the shape [1, 2, 128, 64], but found 'memref<1x1x128x64xi2, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{for the destination 'memref<128x128xi2, #mosaic_gpu.tmem>', the source must have the shape [1, 2, 128, 64], but is 'memref<1x1x128x64xi2, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.async_store_sparse_metadata_smem_to_tmem %s to %d : memref<1x1x128x64xi2, #gpu.address_space<workgroup>> to memref<128x128xi2, #mosaic_gpu.tmem>
   return
 }
@@ -320,7 +320,7 @@ func.func @metadata_space(%s: memref<1x1x128x64xi2>, %d: memref<128x64xi2, #mosa
 // -----
 
 func.func @scales_tiles(%s: memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>, %d: memref<128x6xf8E8M0FNU, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{destination must have a multiple of 128 rows and 4 columns, but found 'memref<128x6xf8E8M0FNU, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{the rows of the destination must be a multiple of 128 and its columns a multiple of 4, but it is 'memref<128x6xf8E8M0FNU, #mosaic_gpu.tmem>'}}
   mosaic_gpu.async_store_scales_smem_to_tmem %s to %d : memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>> to memref<128x6xf8E8M0FNU, #mosaic_gpu.tmem>
   return
 }
@@ -328,7 +328,7 @@ func.func @scales_tiles(%s: memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workg
 // -----
 
 func.func @scales_shape(%s: memref<2x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>, %d: memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source must have the shape [1, 1, 32, 16] or [1, 1, 64, 16], but found 'memref<2x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{for the destination 'memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>', the source must have the shape [1, 1, 32, 16] or [1, 1, 64, 16], but is 'memref<2x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.async_store_scales_smem_to_tmem %s to %d : memref<2x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>> to memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>
   return
 }

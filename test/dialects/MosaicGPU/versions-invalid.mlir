@@ -1,19 +1,19 @@
 // Ops, attributes and properties of newer dialect versions: errors with their names.
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
-// expected-error @+1 {{'mosaic_gpu.version' is 3, but version 2 of the dialect is the newest supported version}}
+// expected-error @+1 {{'mosaic_gpu.version' is 3, but the newest supported version of the mosaic_gpu dialect is 2}}
 module attributes {mosaic_gpu.version = 3 : i32} {
 }
 
 // -----
 
-// expected-error @+1 {{'mosaic_gpu.version' must be a positive i32, but found 0 : i32}}
+// expected-error @+1 {{'mosaic_gpu.version', the version of the mosaic_gpu dialect, must be a positive i32, but found 0 : i32}}
 module attributes {mosaic_gpu.version = 0 : i32} {
 }
 
 // -----
 
-// expected-error @+1 {{'mosaic_gpu.version' must be a positive i32, but found 2 : i64}}
+// expected-error @+1 {{'mosaic_gpu.version', the version of the mosaic_gpu dialect, must be a positive i32, but found 2 : i64}}
 module attributes {mosaic_gpu.version = 2} {
 }
 
@@ -25,7 +25,7 @@ func.func private @f() attributes {mosaic_gpu.version = 1 : i32}
 // -----
 
 func.func @op() {
-  // expected-error @+1 {{version 2 of the dialect does not define the op 'mosaic_gpu.novelty'}}
+  // expected-error @+1 {{custom op 'mosaic_gpu.novelty' version 2 of the mosaic_gpu dialect does not define the op 'mosaic_gpu.novelty'}}
   mosaic_gpu.novelty
   return
 }
@@ -41,7 +41,7 @@ func.func @generic_op() {
 // -----
 
 func.func @property() {
-  // expected-error @+1 {{version 2 of the dialect does not define 'novelty' on 'mosaic_gpu.slice_smem'}}
+  // expected-error @+1 {{invalid properties {novelty = 1 : i32, offset = 0 : i32} for op mosaic_gpu.slice_smem: version 2 of the mosaic_gpu dialect does not define the attribute 'novelty' of 'mosaic_gpu.slice_smem'}}
   %0 = "mosaic_gpu.slice_smem"() <{novelty = 1 : i32, offset = 0 : i32}> : () -> memref<8xi32, #gpu.address_space<workgroup>>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%c: tensor<8xi8>) {
-  // expected-error@+1 {{expected a condition of i1, but found 'i8'}}
+  // expected-error@+1 {{the condition must be an i1 or a tile of i1, but its elements are 'i8'}}
   triton_xla.assert %c, "must hold" : tensor<8xi8>
   return
 }
@@ -25,7 +25,7 @@ func.func @f(%n: vector<4xindex>) {
 // -----
 
 func.func @f(%n: i8) {
-  // expected-error@+1 {{divisor 128 is not representable in 'i8'}}
+  // expected-error@+1 {{the divisor is 128, which exceeds the range of 'i8'}}
   triton_xla.assume_multiple %n, 128 : i8
   return
 }
@@ -33,7 +33,7 @@ func.func @f(%n: i8) {
 // -----
 
 func.func @f(%k: i32) {
-  // expected-error@+1 {{expected one to four counters, but found 0}}
+  // expected-error@+1 {{one to four counters are required, but the op has 0}}
   %0:4 = "triton_xla.random_bits"(%k, %k) : (i32, i32) -> (tensor<8xi32>, tensor<8xi32>, tensor<8xi32>, tensor<8xi32>)
   return
 }
@@ -41,7 +41,7 @@ func.func @f(%k: i32) {
 // -----
 
 func.func @f(%k: i32, %c: tensor<8xi64>) {
-  // expected-error@+1 {{expected counters of i32, but found 'i64'}}
+  // expected-error@+1 {{the counters must be i32 or tiles of i32, but their elements are 'i64'}}
   %0:4 = triton_xla.random_bits %k, %k, %c
       : (i32, i32, tensor<8xi64>) -> (tensor<8xi64>, tensor<8xi64>, tensor<8xi64>, tensor<8xi64>)
   return
@@ -50,7 +50,7 @@ func.func @f(%k: i32, %c: tensor<8xi64>) {
 // -----
 
 func.func @f(%k: i32, %c: tensor<8xi32>) {
-  // expected-error@+1 {{expected counters and results of one type, but found 'tensor<8xi32>' and}}
+  // expected-error@+1 {{all counters and results must have the same type, but the counters are 'tensor<8xi32>' and the results 'tensor<8xi32>', 'tensor<8xi32>', 'tensor<8xi32>', 'tensor<7xi32>'}}
   %0:4 = triton_xla.random_bits %k, %k, %c
       : (i32, i32, tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>, tensor<8xi32>, tensor<7xi32>)
   return

@@ -9,7 +9,7 @@ func.func @f(%t: tensor<8x16xf32>, %i: tensor<8x32xi32>) {
 // -----
 
 func.func @f(%t: tensor<8x16xf32>, %i: tensor<8x32xf32>) {
-  // expected-error@+1 {{expected indices of i8, i16, i32, i64 or index, but found 'f32'}}
+  // expected-error@+1 {{the elements of the indices must be i8, i16, i32, i64 or index, but are 'f32'}}
   triton_xla.gather_tile %t[%i] dim 1 : tensor<8x16xf32>, tensor<8x32xf32> -> tensor<8x32xf32>
   return
 }
@@ -33,7 +33,7 @@ func.func @f(%t: tensor<8x16xf32>, %i: tensor<8xi32>) {
 // -----
 
 func.func @f(%t: tensor<8x16xf32>, %i: tensor<8x32xi32>) {
-  // expected-error@+1 {{expected a result of type 'tensor<8x32xf32>', but found 'tensor<8x32xf16>'}}
+  // expected-error@+1 {{the result must be 'tensor<8x32xf32>', but is 'tensor<8x32xf16>'}}
   triton_xla.gather_tile %t[%i] dim 1 : tensor<8x16xf32>, tensor<8x32xi32> -> tensor<8x32xf16>
   return
 }
@@ -49,7 +49,7 @@ func.func @f(%t: tensor<8x16xf32>, %i: tensor<8x32xi32>) {
 // -----
 
 func.func @f(%a: memref<?x8xf32>, %i: tensor<4xi32>) {
-  // expected-error@+1 {{accessed values and memref must have the same element type, but found 'f16' and 'f32'}}
+  // expected-error@+1 {{accessed values and memref must have the same element type, but the values are 'f16' and the memref elements 'f32'}}
   triton_xla.gather %a[%i, %i] : memref<?x8xf32>, tensor<4xi32>, tensor<4xi32> -> tensor<4xf16>
   return
 }
@@ -57,7 +57,7 @@ func.func @f(%a: memref<?x8xf32>, %i: tensor<4xi32>) {
 // -----
 
 func.func @f(%a: memref<?x8xf32>, %i: tensor<4xi32>) {
-  // expected-error@+1 {{expected one index for each of the memref's 2 dimensions, but found 1}}
+  // expected-error@+1 {{has 1 indices, but the memref has 2 dimensions; one index for each dimension is required}}
   triton_xla.gather %a[%i] : memref<?x8xf32>, tensor<4xi32> -> tensor<4xf32>
   return
 }
@@ -73,7 +73,7 @@ func.func @f(%a: memref<?xf32>, %i: tensor<4xi16>) {
 // -----
 
 func.func @f(%a: memref<?xf32>, %i: tensor<4xi32>) {
-  // expected-error@+1 {{index #0 is 'tensor<4xi32>'; a scalar or the shape of the accessed elements, 'tensor<5xf32>', is required}}
+  // expected-error@+1 {{index #0 is 'tensor<4xi32>'; it must be a scalar or have the shape of the accessed elements, 'tensor<5xf32>'}}
   triton_xla.gather %a[%i] : memref<?xf32>, tensor<4xi32> -> tensor<5xf32>
   return
 }
@@ -98,7 +98,7 @@ func.func @f(%a: memref<?xf32>, %i: tensor<4xi32>) {
 // -----
 
 func.func @f(%t: tensor<4xf16>, %a: memref<?xf32>, %i: tensor<4xi32>) {
-  // expected-error@+1 {{accessed values and memref must have the same element type, but found 'f16' and 'f32'}}
+  // expected-error@+1 {{accessed values and memref must have the same element type, but the values are 'f16' and the memref elements 'f32'}}
   triton_xla.scatter %t into %a[%i] : tensor<4xf16> into memref<?xf32>, tensor<4xi32>
   return
 }
@@ -106,7 +106,7 @@ func.func @f(%t: tensor<4xf16>, %a: memref<?xf32>, %i: tensor<4xi32>) {
 // -----
 
 func.func @f(%v: f32, %a: memref<?xf32>, %i: tensor<4xi32>) {
-  // expected-error@+1 {{index #0 is 'tensor<4xi32>'; a scalar or the shape of the accessed elements, 'f32', is required}}
+  // expected-error@+1 {{index #0 is 'tensor<4xi32>'; it must be a scalar or have the shape of the accessed elements, 'f32'}}
   triton_xla.atomic_rmw addf %v into %a[%i] : f32 into memref<?xf32>, tensor<4xi32>
   return
 }
@@ -114,7 +114,7 @@ func.func @f(%v: f32, %a: memref<?xf32>, %i: tensor<4xi32>) {
 // -----
 
 func.func @f(%v: i32, %a: memref<?xi32>, %i: index) {
-  // expected-error@+1 {{addf requires floats, but found 'i32'}}
+  // expected-error@+1 {{addf requires elements that are floats, but found 'i32'}}
   triton_xla.atomic_rmw addf %v into %a[%i] : i32 into memref<?xi32>, index
   return
 }
@@ -122,7 +122,7 @@ func.func @f(%v: i32, %a: memref<?xi32>, %i: index) {
 // -----
 
 func.func @f(%v: f32, %a: memref<?xf32>, %i: index) {
-  // expected-error@+1 {{xori requires integers, but found 'f32'}}
+  // expected-error@+1 {{xori requires elements that are integers, but found 'f32'}}
   triton_xla.atomic_rmw xori %v into %a[%i] : f32 into memref<?xf32>, index
   return
 }
@@ -138,7 +138,7 @@ func.func @f(%v: f32, %a: memref<?xf32>, %i: index) {
 // -----
 
 func.func @f(%v: f32, %a: memref<?xf32>, %i: index) {
-  // expected-error@+1 {{requires integers, but found 'f32'}}
+  // expected-error@+1 {{requires elements that are integers, but found 'f32'}}
   triton_xla.atomic_cas %v, %v into %a[%i] : f32 into memref<?xf32>, index
   return
 }

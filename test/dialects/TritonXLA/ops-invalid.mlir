@@ -18,14 +18,14 @@
 
 // -----
 
-// expected-error@+1 {{expected the last argument to be the tile id, of type index}}
+// expected-error@+1 {{the last argument must be the tile id, of type index}}
 triton_xla.entry_func @f() tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{expected the last argument to be the tile id, of type index}}
+// expected-error@+1 {{the last argument must be the tile id, of type index}}
 triton_xla.entry_func @f(%tile: index, %a: memref<4xf32>) tiles 1 {
   triton_xla.return
 }
@@ -60,7 +60,7 @@ triton_xla.entry_func @f(%tile: index) tiles 0 {
 
 // -----
 
-// expected-error@+1 {{expected the body to end with triton_xla.return}}
+// expected-error@+1 {{the body must end with triton_xla.return}}
 triton_xla.entry_func @f(%tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
 }
@@ -125,7 +125,7 @@ func.func @f(%a: memref<8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>, %n: index) {
-  // expected-error@+1 {{expected static sizes, because a tile has a static shape, but a size is an SSA value}}
+  // expected-error@+1 {{a size of the window is an SSA value; sizes must be constants, because a tile has a static shape}}
   triton_xla.extract %a[0] [%n] [1] : memref<8xf32> to tensor<4xf32>
   return
 }
@@ -133,7 +133,7 @@ func.func @f(%a: memref<8xf32>, %n: index) {
 // -----
 
 func.func @f(%a: memref<8xf32>, %n: index) {
-  // expected-error@+1 {{expected static strides, but a stride is an SSA value}}
+  // expected-error@+1 {{a stride of the window is an SSA value; strides must be constants}}
   triton_xla.extract %a[0] [4] [%n] : memref<8xf32> to tensor<4xf32>
   return
 }
@@ -141,7 +141,7 @@ func.func @f(%a: memref<8xf32>, %n: index) {
 // -----
 
 func.func @f(%a: memref<8x8xf32>) {
-  // expected-error@+1 {{expected sizes of at least 1, but size #1 is 0}}
+  // expected-error@+1 {{size #1 of the window is 0; it must be at least 1}}
   triton_xla.extract %a[0, 0] [1, 0] [1, 1] : memref<8x8xf32> to tensor<1xf32>
   return
 }
@@ -149,7 +149,7 @@ func.func @f(%a: memref<8x8xf32>) {
 // -----
 
 func.func @f(%a: memref<8x8xf32>) {
-  // expected-error@+1 {{expected strides of at least 1, but stride #0 is 0}}
+  // expected-error@+1 {{stride #0 of the window is 0; it must be at least 1}}
   triton_xla.extract %a[0, 0] [4, 4] [0, 1] : memref<8x8xf32> to tensor<4x4xf32>
   return
 }
@@ -157,7 +157,7 @@ func.func @f(%a: memref<8x8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>) {
-  // expected-error@+1 {{expected strides of at least 1, but stride #0 is -2}}
+  // expected-error@+1 {{stride #0 of the window is -2; it must be at least 1}}
   triton_xla.extract %a[0] [4] [-2] : memref<8xf32> to tensor<4xf32>
   return
 }
@@ -173,7 +173,7 @@ func.func @f(%a: memref<8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>) {
-  // expected-error@+1 {{tile and memref must have the same element type, but found 'f16' and 'f32'}}
+  // expected-error@+1 {{tile and memref must have the same element type, but the tile has 'f16' and the memref 'f32'}}
   triton_xla.extract %a[0] [4] [1] : memref<8xf32> to tensor<4xf16>
   return
 }
@@ -181,7 +181,7 @@ func.func @f(%a: memref<8xf32>) {
 // -----
 
 func.func @f(%a: memref<8x8xf32>) {
-  // expected-error@+1 {{tile type 'tensor<2x4xf32>' is not the window [4, 4] with some of its unit dimensions dropped}}
+  // expected-error@+1 {{the tile is 'tensor<2x4xf32>', but the sizes of the window are [4, 4]; they must be equal, except that the tile may drop sizes of 1}}
   triton_xla.extract %a[0, 0] [4, 4] [1, 1] : memref<8x8xf32> to tensor<2x4xf32>
   return
 }
@@ -189,7 +189,7 @@ func.func @f(%a: memref<8x8xf32>) {
 // -----
 
 func.func @f(%a: memref<8x8xf32>) {
-  // expected-error@+1 {{tile type 'tensor<4xf32>' is not the window [4, 2] with some of its unit dimensions dropped}}
+  // expected-error@+1 {{the tile is 'tensor<4xf32>', but the sizes of the window are [4, 2]; they must be equal, except that the tile may drop sizes of 1}}
   triton_xla.extract %a[0, 0] [4, 2] [1, 1] : memref<8x8xf32> to tensor<4xf32>
   return
 }
@@ -197,7 +197,7 @@ func.func @f(%a: memref<8x8xf32>) {
 // -----
 
 func.func @f(%a: memref<8x8xf32>) {
-  // expected-error@+1 {{tile type 'tensor<4x1x1xf32>' is not the window [4, 1] with some of its unit dimensions dropped}}
+  // expected-error@+1 {{the tile is 'tensor<4x1x1xf32>', but the sizes of the window are [4, 1]; they must be equal, except that the tile may drop sizes of 1}}
   triton_xla.extract %a[0, 0] [4, 1] [1, 1] : memref<8x8xf32> to tensor<4x1x1xf32>
   return
 }
@@ -255,7 +255,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8x8xf32>) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>, %n: index) {
-  // expected-error@+1 {{expected static sizes, because a tile has a static shape, but a size is an SSA value}}
+  // expected-error@+1 {{a size of the window is an SSA value; sizes must be constants, because a tile has a static shape}}
   triton_xla.insert %t into %a[0] [%n] [1] : tensor<4xf32> into memref<8xf32>
   return
 }
@@ -263,7 +263,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>, %n: index) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
-  // expected-error@+1 {{expected strides of at least 1, but stride #0 is 0}}
+  // expected-error@+1 {{stride #0 of the window is 0; it must be at least 1}}
   triton_xla.insert %t into %a[0] [4] [0] : tensor<4xf32> into memref<8xf32>
   return
 }
@@ -271,7 +271,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %a: memref<8xf16>) {
-  // expected-error@+1 {{tile and memref must have the same element type, but found 'f32' and 'f16'}}
+  // expected-error@+1 {{tile and memref must have the same element type, but the tile has 'f32' and the memref 'f16'}}
   triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf32> into memref<8xf16>
   return
 }
@@ -279,7 +279,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8xf16>) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
-  // expected-error@+1 {{tile type 'tensor<4xf32>' is not the window [5] with some of its unit dimensions dropped}}
+  // expected-error@+1 {{the tile is 'tensor<4xf32>', but the sizes of the window are [5]; they must be equal, except that the tile may drop sizes of 1}}
   triton_xla.insert %t into %a[0] [5] [1] : tensor<4xf32> into memref<8xf32>
   return
 }
@@ -289,7 +289,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
 // mask
 
 func.func @f(%t: tensor<4x8xf32>, %v: f32) {
-  // expected-error@+1 {{expected one bound for each of the tile's 2 dimensions, but found 1}}
+  // expected-error@+1 {{has 1 bounds, but the tile has 2 dimensions; one bound for each is required}}
   triton_xla.mask %t [2], %v : tensor<4x8xf32>
   return
 }
@@ -297,7 +297,7 @@ func.func @f(%t: tensor<4x8xf32>, %v: f32) {
 // -----
 
 func.func @f(%t: tensor<4x8xf32>, %v: f32) {
-  // expected-error@+1 {{bound #1 is 9, outside [0, 8]}}
+  // expected-error@+1 {{bound #1 is 9; it must be from 0 to 8, the size of the tile in this dimension}}
   triton_xla.mask %t [2, 9], %v : tensor<4x8xf32>
   return
 }
@@ -305,7 +305,7 @@ func.func @f(%t: tensor<4x8xf32>, %v: f32) {
 // -----
 
 func.func @f(%t: tensor<4x8xf32>, %v: f32) {
-  // expected-error@+1 {{bound #0 is -1, outside [0, 4]}}
+  // expected-error@+1 {{bound #0 is -1; it must be from 0 to 4, the size of the tile in this dimension}}
   triton_xla.mask %t [-1, 8], %v : tensor<4x8xf32>
   return
 }
@@ -313,7 +313,7 @@ func.func @f(%t: tensor<4x8xf32>, %v: f32) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %v: f32, %n: index) {
-  // expected-error@+1 {{static_bounds has 0 dynamic entries, but the number of dynamic bounds is 1}}
+  // expected-error@+1 {{static_bounds has 0 dynamic entries, but the op has 1 bound operands; one operand for each entry is required}}
   "triton_xla.mask"(%t, %n, %v) <{static_bounds = array<i64: 4>}> : (tensor<4xf32>, index, f32) -> tensor<4xf32>
   return
 }
@@ -352,7 +352,7 @@ triton_xla.entry_func @alignment(%src: memref<4xf32> {llvm.align = 3 : i64}, %ti
 
 // -----
 
-// expected-error@+1 {{expected the last 2 arguments to be the tile ids, of type index}}
+// expected-error@+1 {{the last 2 arguments must be the tile ids, of type index}}
 triton_xla.entry_func @f(%n: i32, %tile: index) tiles [2, 3] {
   triton_xla.return
 }
@@ -366,7 +366,7 @@ triton_xla.entry_func @f(%row: index, %tile: index) tiles [-2, -3] {
 
 // -----
 
-// expected-error@+1 {{the number of tiles exceeds the 64-bit range}}
+// expected-error@+1 {{custom op 'triton_xla.entry_func' the number of tiles must be less than 2^63}}
 triton_xla.entry_func @f(%row: index, %tile: index) tiles [4294967296, 4294967296] {
   triton_xla.return
 }
@@ -381,7 +381,7 @@ triton_xla.entry_func @f(%row: index, %tile: index) tiles [4294967296, 429496729
 
 // -----
 
-// expected-error@+1 {{grid has 1 dimensions; at least 2 are required}}
+// expected-error@+1 {{grid has 1 dimensions; it must have at least 2, or be omitted for one dimension}}
 "triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> (), num_tiles = 5 : i64, grid = array<i64: 5>}> ({
 ^bb0(%tile: index):
   "triton_xla.return"() : () -> ()
@@ -398,28 +398,28 @@ triton_xla.entry_func @f(%row: index, %tile: index) tiles [2, 3] {
 // -----
 
 func.func @f() {
-  // expected-error@+1 {{expected to be in a 'triton_xla.entry_func'}}
+  // expected-error@+1 {{must be inside a 'triton_xla.entry_func'}}
   triton_xla.num_tiles dim 0
   return
 }
 
 // -----
 
-// expected-error@+1 {{argument #0 has triton_xla.size_divisors = array<i64: 8>; an array<i64> with a positive divisor for each dimension of a memref is required}}
+// expected-error@+1 {{argument #0 has triton_xla.size_divisors = array<i64: 8>; the argument must be a memref, and the value an array<i64> with a positive divisor for each dimension}}
 triton_xla.entry_func @divisors(%a: memref<?x?xf32> {triton_xla.size_divisors = array<i64: 8>}, %i: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{argument #1 has triton_xla.max_bytes = 0 : i64; a positive i64 for a memref is required}}
+// expected-error@+1 {{argument #1 has triton_xla.max_bytes = 0 : i64; the argument must be a memref, and the value a positive i64}}
 triton_xla.entry_func @bytes(%n: index, %a: memref<?xf32> {triton_xla.max_bytes = 0 : i64}, %i: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{argument #0 has triton_xla.max_bytes = 16 : i64; a positive i64 for a memref is required}}
+// expected-error@+1 {{argument #0 has triton_xla.max_bytes = 16 : i64; the argument must be a memref, and the value a positive i64}}
 triton_xla.entry_func @scalar(%n: index {triton_xla.max_bytes = 16 : i64}, %i: index) tiles 1 {
   triton_xla.return
 }

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics
 
 func.func @f() {
-  // expected-error@+1 {{expected at least one input}}
+  // expected-error@+1 {{requires at least one input}}
   "triton_xla.reduce"() <{dims = array<i64>, operandSegmentSizes = array<i32: 0, 0>}> ({
     "triton_xla.yield"() : () -> ()
   }) : () -> ()
@@ -34,7 +34,7 @@ func.func @f(%a: tensor<4x5xf32>, %z: f32) {
 // -----
 
 func.func @f(%a: tensor<4x5xf32>, %z: f32) {
-  // expected-error@+1 {{expected one initial value and one result for each of the 1 inputs, but found 2 and 1}}
+  // expected-error@+1 {{requires one initial value and one result for each of its 1 inputs, but has 2 initial values and 1 results}}
   %0 = triton_xla.reduce %a dims [0] init %z, %z : (tensor<4x5xf32>, f32, f32) -> tensor<5xf32> {
   ^bb0(%l: f32, %r: f32):
     triton_xla.yield %l : f32
@@ -67,7 +67,7 @@ func.func @f(%a: tensor<4x5xf32>, %z: f32) {
 // -----
 
 func.func @f(%a: tensor<4xf32>, %z: f32) {
-  // expected-error@+1 {{expected a region with arguments ('f32', 'f32'), but found ('f32')}}
+  // expected-error@+1 {{the arguments of the region must be ('f32', 'f32'), but are ('f32')}}
   %0 = triton_xla.reduce %a dims [0] init %z : (tensor<4xf32>, f32) -> tensor<f32> {
   ^bb0(%l: f32):
     triton_xla.yield %l : f32
@@ -78,7 +78,7 @@ func.func @f(%a: tensor<4xf32>, %z: f32) {
 // -----
 
 func.func @f(%a: tensor<4xf32>, %z: f32) {
-  // expected-error@+1 {{expected the region to yield ('f32'), but it yields ()}}
+  // expected-error@+1 {{the region must yield ('f32'), but yields ()}}
   %0 = triton_xla.reduce %a dims [0] init %z : (tensor<4xf32>, f32) -> tensor<f32> {
   ^bb0(%l: f32, %r: f32):
     triton_xla.yield
@@ -89,7 +89,7 @@ func.func @f(%a: tensor<4xf32>, %z: f32) {
 // -----
 
 func.func @f(%a: tensor<4xf32>, %z: f32) {
-  // expected-error@+1 {{expected the region to end with triton_xla.yield}}
+  // expected-error@+1 {{the region must end with triton_xla.yield}}
   %0 = triton_xla.reduce %a dims [0] init %z : (tensor<4xf32>, f32) -> tensor<f32> {
   ^bb0(%l: f32, %r: f32):
     llvm.unreachable
@@ -161,7 +161,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{expected the region to yield ('i1'), but it yields ('f32')}}
+  // expected-error@+1 {{the region must yield ('i1'), but yields ('f32')}}
   %0 = triton_xla.sort %a dim 0 : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%l: f32, %r: f32):
     triton_xla.yield %l : f32
@@ -179,7 +179,7 @@ func.func @f() {
 // -----
 
 func.func @f(%t: tensor<8xf32>) {
-  // expected-error@+1 {{expected elements that are integers or index, but found 'f32'}}
+  // expected-error@+1 {{elements of the tile must be integers or index, but are 'f32'}}
   triton_xla.histogram %t bins 4 : tensor<8xf32> -> tensor<4xi32>
   return
 }
@@ -187,7 +187,7 @@ func.func @f(%t: tensor<8xf32>) {
 // -----
 
 func.func @f(%t: tensor<8xi32>) {
-  // expected-error@+1 {{expected counts of i32 or i64, but found 'i16'}}
+  // expected-error@+1 {{elements of the result (counts) must be i32 or i64, but are 'i16'}}
   triton_xla.histogram %t bins 4 : tensor<8xi32> -> tensor<4xi16>
   return
 }
@@ -195,7 +195,7 @@ func.func @f(%t: tensor<8xi32>) {
 // -----
 
 func.func @f(%t: tensor<8xi32>) {
-  // expected-error@+1 {{expected a result of rank 1 and size 4, one element for each bin, but found 'tensor<5xi32>'}}
+  // expected-error@+1 {{the result must have rank 1 and 4 elements, one for each bin, but is 'tensor<5xi32>'}}
   triton_xla.histogram %t bins 4 : tensor<8xi32> -> tensor<5xi32>
   return
 }

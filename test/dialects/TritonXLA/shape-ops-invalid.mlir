@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%t: tensor<4xf32>) {
-  // expected-error@+1 {{tile and result must have the same element type, but found 'f32' and 'f16'}}
+  // expected-error@+1 {{tile and result must have the same element type, but the tile has 'f32' and the result 'f16'}}
   triton_xla.broadcast %t dims [0] : tensor<4xf32> -> tensor<4x2xf16>
   return
 }
@@ -9,7 +9,7 @@ func.func @f(%t: tensor<4xf32>) {
 // -----
 
 func.func @f(%t: tensor<4xf32>) {
-  // expected-error@+1 {{expected one entry in dims for each of the tile's 1 dimensions, but found 2}}
+  // expected-error@+1 {{dims has 2 entries, but the tile has 1 dimensions; one entry for each is required}}
   triton_xla.broadcast %t dims [0, 1] : tensor<4xf32> -> tensor<4x2xf32>
   return
 }
@@ -33,7 +33,7 @@ func.func @f(%t: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4xf32>) {
-  // expected-error@+1 {{dimension #0 of the tile has size 4; 1 or 2, the size of the result's dimension #1, is required}}
+  // expected-error@+1 {{dimension #0 of the tile has size 4; it must be 1, or 2 as dimension #1 of the result}}
   triton_xla.broadcast %t dims [1] : tensor<4xf32> -> tensor<4x2xf32>
   return
 }
@@ -41,7 +41,7 @@ func.func @f(%t: tensor<4xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x2xf32>) {
-  // expected-error@+1 {{[0, 0] is not a permutation of the tile's 2 dimensions}}
+  // expected-error@+1 {{permutation [0, 0] must list each of the tile's 2 dimensions once, counted from 0}}
   triton_xla.transpose %t [0, 0] : tensor<4x2xf32> -> tensor<4x4xf32>
   return
 }
@@ -49,7 +49,7 @@ func.func @f(%t: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x2xf32>) {
-  // expected-error@+1 {{[0] is not a permutation of the tile's 2 dimensions}}
+  // expected-error@+1 {{permutation [0] must list each of the tile's 2 dimensions once, counted from 0}}
   triton_xla.transpose %t [0] : tensor<4x2xf32> -> tensor<4x2xf32>
   return
 }
@@ -81,7 +81,7 @@ func.func @f(%t: tensor<4x1xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x1xf32>) {
-  // expected-error@+1 {{dimension #0 has size 4; only dimensions of size 1 can be squeezed}}
+  // expected-error@+1 {{dimension #0 of the tile has size 4; only dimensions of size 1 can be squeezed}}
   triton_xla.squeeze_dims %t [0] : tensor<4x1xf32> -> tensor<1xf32>
   return
 }
@@ -129,7 +129,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@+1 {{elements are 'f8E8M0FNU', which cannot represent zero}}
+  // expected-error@+1 {{elements of the result are 'f8E8M0FNU', which cannot represent the index 0}}
   triton_xla.iota dim 0 : tensor<1xf8E8M0FNU>
   return
 }
@@ -137,7 +137,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@+1 {{expected at least one tile}}
+  // expected-error@+1 {{requires at least one tile}}
   "triton_xla.concat"() <{dim = 0 : i64}> : () -> tensor<4xf32>
   return
 }
@@ -161,7 +161,7 @@ func.func @f(%a: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x2xf32>) {
-  // expected-error@+1 {{expected 2 offsets, sizes and strides, one for each dimension of the tile, but found 1, 2 and 2}}
+  // expected-error@+1 {{has 1 offsets, 2 sizes and 2 strides; there must be 2 of each, one for each dimension of the tile}}
   triton_xla.slice %t [0] [4, 2] [1, 1] : tensor<4x2xf32> -> tensor<4x2xf32>
   return
 }
@@ -169,7 +169,7 @@ func.func @f(%t: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x2xf32>) {
-  // expected-error@+1 {{expected sizes and strides of at least 1, but dimension #1 has size 2 and stride 0}}
+  // expected-error@+1 {{sizes and strides must be at least 1, but dimension #1 has size 2 and stride 0}}
   triton_xla.slice %t [0, 0] [4, 2] [1, 0] : tensor<4x2xf32> -> tensor<4x2xf32>
   return
 }
@@ -209,7 +209,7 @@ func.func @f(%t: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x2xf32>) {
-  // expected-error@+1 {{expected at least one part}}
+  // expected-error@+1 {{requires at least one result}}
   "triton_xla.split"(%t) <{dim = 0 : i64}> : (tensor<4x2xf32>) -> ()
   return
 }

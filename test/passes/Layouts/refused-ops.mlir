@@ -29,7 +29,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @tile() {
     %a = mosaic_gpu.slice_smem 0 : memref<64x96xf16, #smem>
-    // expected-error@+1 {{'mosaic_gpu.with_transforms' op 'transforms' is not valid for 'memref<64x96xf16, #gpu.address_space<workgroup>>': size 96 is not a multiple of the tile size 64}}
+    // expected-error@+1 {{'mosaic_gpu.with_transforms' op 'transforms' is not valid for 'memref<64x96xf16, #gpu.address_space<workgroup>>': size 96 of the memref is not a multiple of its tile size in #mosaic_gpu.tile, 64}}
     %w = mosaic_gpu.with_transforms %a [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x96xf16, #smem>
     return
   }

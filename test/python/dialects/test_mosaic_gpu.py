@@ -76,7 +76,9 @@ def test_six_bit_type(kind: Any, element: Callable[[], ir.Type], text: str) -> N
         assert made == parsed
         assert type(parsed) is kind
         assert made.element_type == element()
-        with pytest.raises(ValueError, match="the element type must have 6 bits, but found 'f32'"):
+        with pytest.raises(
+            ValueError, match="the elements of a 6-bit type must have 6 bits, such as f6E2M3FN, but are 'f32'"
+        ):
             kind.get(ir.F32Type.get())
 
 
@@ -135,7 +137,7 @@ def test_barrier_type(orders_tensor_core: bool) -> None:
         ),
         (
             lambda: mosaic_gpu.CopyPartitionedAttr.get(-1),
-            "the axis of the partitioned copy must not be negative, but found -1",
+            "the axis of #mosaic_gpu.copy_partitioned, the dimension to split among the blocks, must not be negative, but is -1",
         ),
         (lambda: mosaic_gpu.SwizzleTransformAttr.get(48), "must be 16, 32, 64 or 128 bytes, but found 48"),
     ],

@@ -201,25 +201,25 @@ def assembly(text: str) -> str:
         (
             NVIDIA + "declare i32 @__nvvm_reflect(ptr)\ndefine ptx_kernel void @k(ptr %p) {\n"
             "%v = call i32 @__nvvm_reflect(ptr %p)\n store i32 %v, ptr %p\n ret void }",
-            "the argument of __nvvm_reflect is not a constant string",
+            "the argument of __nvvm_reflect must be a constant string",
         ),
         (assembly("mov.b32 $0, $1; /* x"), "'/* x': the comment is not closed"),
         (assembly("mov.b32 $0, $1 /* x */ /* ;"), "'mov.b32 $0, $1 /* x */ /*': the comment is not closed"),
         (
             assembly("mov.b64 $0, $1;"),
-            "'mov.b64 $0, $1' is not emulated: 32-bit register is used as an operand of a 64-bit type",
+            "'mov.b64 $0, $1' is not emulated: an operand of the instruction has 64 bits, but the register passed for it has 32 bits",
         ),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; mov.b32 $0, a; }"),
-            "'mov.b32 $0, a' is not emulated: 64-bit register is used as an operand of a 32-bit type",
+            "'mov.b32 $0, a' is not emulated: an operand of the instruction has 32 bits, but the register passed for it has 64 bits",
         ),
         (
             assembly("{ .reg .b32 a<2>; mov.b32 {a0, a1}, $1; mov.b32 $0, a0; }"),
-            "'mov.b32 {a0, a1}, $1' is not emulated: 32-bit register is used as an operand of a 16-bit type",
+            "'mov.b32 {a0, a1}, $1' is not emulated: an operand of the instruction has 16 bits, but the register passed for it has 32 bits",
         ),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; add.u64 $0, a, a; }"),
-            "'add.u64 $0, a, a' is not emulated: 32-bit register is used as an operand of a 64-bit type",
+            "'add.u64 $0, a, a' is not emulated: an operand of the instruction has 64 bits, but the register passed for it has 32 bits",
         ),
     ],
 )
@@ -244,11 +244,11 @@ def test_text_that_does_not_parse_has_its_location() -> None:
         ("%r = load ptr addrspace(8), ptr %p\n store ptr addrspace(8) %r, ptr %p", "buffer resources"),
         (
             "%v = atomicrmw xchg ptr %p, ptr addrspace(3) null monotonic\n store ptr addrspace(3) %v, ptr %p",
-            "atomics on ptr addrspace(3)",
+            "an atomic access of type ptr addrspace(3) is not emulated",
         ),
         (
             "%v = atomicrmw add ptr %p, i32 1 seq_cst, align 1\n store i32 %v, ptr %p",
-            "4 bytes with a smaller alignment",
+            "an atomic access of 4 bytes has an alignment of 1 bytes",
         ),
         (
             "callbr void @llvm.amdgcn.kill(i1 false) to label %a [label %b]\nb:\n unreachable\na:",
@@ -295,7 +295,7 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
         (
             "@s = internal addrspace(3) global [4294967312 x i8] poison\n"
             "define ptx_kernel void @k() { store i8 1, ptr addrspace(3) @s\n ret void }",
-            "the shared variables up to and including @s exceed the shared memory of every GPU",
+            "the shared variables up to and including @s have 4294967312 bytes, which exceeds the shared memory of every GPU",
         ),
     ],
 )

@@ -125,26 +125,26 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["order random:x"], "'order random:x': 'random:x' requires a number after 'random:'"),
         (["order slow"], "'order slow': 'slow' must be one of: lowest-first, highest-first, round-robin, random:SEED"),
         (["timeout never"], "'timeout never': 'never' is not a number of seconds"),
-        (["blocks 0 2"], "'blocks' is 0:2; it must be inside 0:1, the blocks of the grid"),
+        (["blocks 0 2"], "'blocks' selects the blocks 0:2; the grid has the blocks 0:1"),
         (
             ["hole 0 1"],
-            "a range of 'hole' or 'guard', which the kernel must not access, ends after the argument memory ('memory' bytes)",
+            "a 'hole' or 'guard' range ends at byte 1 of the memory for arguments, which has 0 bytes",
         ),
         (
             ["address memory 0 0"],
-            "the offset or the target of 'address' is outside of its argument or of the argument memory ('memory' bytes)",
+            "'address' has offset 0 and target 0; the pointer must be inside the 0 bytes that contain it",
         ),
         (
             ["value 0 00", "address value 0 0 0"],
-            "the offset or the target of 'address' is outside of its argument or of the argument memory ('memory' bytes)",
+            "'address' has offset 0 and target 0; the pointer must be inside the 1 bytes that contain it",
         ),
-        (["value 0 00", "address value 1 0 0"], "the argument number in 'address' exceeds the number of arguments"),
+        (["value 0 00", "address value 1 0 0"], "'address' names argument 1, but the launch has only 1 arguments"),
         (["address stack 0 0"], "'address stack 0 0': 'stack' must be one of: memory, value"),
         (["value 1 00"], "argument 0 is missing"),
         (["value 0 0g"], "'value 0 0g': '0g' is not a list of bytes in hexadecimal"),
         (["value 0 00", "value 0 01"], "'value 0 01': argument 0 is described twice; describe each argument once"),
         (["speed 3"], "'speed 3': 'speed' is not a keyword of the launch description"),
-        (["kernel other"], "the kernel library does not have a kernel 'other'"),
+        (["kernel other"], "the compiled module does not have a kernel 'other'"),
         (["library /nowhere.so"], "the kernel library cannot be loaded: "),
         (["shared 1048576"], "the kernel has 1048832 bytes of shared memory, which exceeds that of every GPU"),
     ],
@@ -162,7 +162,10 @@ def test_a_launch_that_cannot_be(tmp_path: Path, lines: list[str], message: str)
 def test_a_launch_that_ends_early(tmp_path: Path) -> None:
     done = subprocess.run([str(PLAIN)], input="kernel k\n", capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert json.loads(done.stdout)["message"] == "the launch description ends before 'run'"
+    assert (
+        json.loads(done.stdout)["message"]
+        == "the description of the launch on standard input ends before the line 'run'"
+    )
 
 
 def test_instructions_that_are_not_emulated_are_all_named_before_anything_runs(tmp_path: Path) -> None:

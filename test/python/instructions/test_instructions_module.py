@@ -504,7 +504,7 @@ def test_lanes_that_do_not_participate() -> None:
         ),
         (
             lambda: instructions.execute("llvm.amdgcn.cvt.f32.fp8", [np.zeros((1, 64), np.int32)] * 2, np.float32),
-            "this instruction is not emulated on architecture ''",
+            "the AMD architecture '' is not emulated",
         ),
         (
             lambda: instructions.execute(

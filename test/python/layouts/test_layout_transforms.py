@@ -110,10 +110,10 @@ def test_reduction_of_untiled_dimensions_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("rank", "axes", "message"),
     [
-        (1, [0], "a vector of rank 1 cannot be tiled by [64, 8]"),
-        (2, [2], "dimension 2 does not exist; the vector has rank 2"),
-        (2, [-1], "dimension -1 does not exist; the vector has rank 2"),
-        (2, [1, 1], "dimension 1 is listed twice"),
+        (1, [0], "a vector of rank 1 has fewer dimensions than [64, 8], the first tile of the layout"),
+        (2, [2], "cannot reduce dimension 2: the dimensions of the vector are 0 to 1"),
+        (2, [-1], "cannot reduce dimension -1: the dimensions of the vector are 0 to 1"),
+        (2, [1, 1], "the dimensions to reduce contain 1 twice; list it once"),
     ],
 )
 def test_reduction_refuses(rank: int, axes: list[int], message: str) -> None:
@@ -138,8 +138,8 @@ def test_strided_layouts_are_reduced_where_threads_keep_their_elements() -> None
     with pytest.raises(ValueError) as error:
         layouts.reduce(layout, [4, 2, 256], [2])
     assert str(error.value) == (
-        "the 1 elements inside dimension 2 are not a multiple of the 256 elements of one round over all threads, so the "
-        "reduction would combine elements of different threads"
+        "the strided layout gives all threads together 256 consecutive elements at a time; the dimensions after the "
+        "reduced dimension 2 must have a multiple of that, but have 1 elements; use a tiled layout"
     )
 
 
@@ -206,16 +206,28 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
     [
         ([64, 8], [64, 4, 2, 1, 1], None),
         ([64, 8], [512, 1], None),
-        ([64, 8], [64, 8, 2], "shapes [64, 8] and [64, 8, 2] have different numbers of elements: 512 and 1024"),
+        (
+            [64, 8],
+            [64, 8, 2],
+            "a reshape must keep the number of elements, but [64, 8] has 512 and [64, 8, 2] has 1024",
+        ),
         ([64, 8], [256, 2, 1], None),
         (
             [64, 24],
             [48, 32],
-            "dimension 0 of size 48 cuts across the 8 parts into which the layout splits dimension 0 of shape [64, 24]; "
-            "use a size that divides these parts evenly",
+            "dimension 0 of the new shape has size 48, which cuts across the 8 parts into which the layout splits "
+            "dimension 0 of shape [64, 24]; use a size that divides these parts evenly",
         ),
-        ([64, 8], [512, 0], "the sizes of the new shape must be positive, but found [512, 0]"),
-        ([60, 8], [480], "shape [60, 8] is not a multiple of the tile [64, 8]"),
+        (
+            [64, 8],
+            [512, 0],
+            "the new shape [512, 0] of the reshape must have at least one dimension and positive sizes",
+        ),
+        (
+            [60, 8],
+            [480],
+            "shape [60, 8] must be a multiple of the first tile of the layout, [64, 8], but 60 is not a multiple of 64",
+        ),
     ],
 )
 def test_reshape_says_why_there_is_no_layout(source: list[int], target: list[int], message: str | None) -> None:
@@ -231,7 +243,10 @@ def test_reshape_says_why_there_is_no_layout(source: list[int], target: list[int
 def test_reshape_does_not_cut_a_vector() -> None:
     with pytest.raises(ValueError) as error:
         layouts.tmem_native(8).reshape([128, 8], [128, 2, 4])
-    assert str(error.value) == "dimension 1 of size 2 ends inside a vector of 8 elements"
+    assert str(error.value) == (
+        "dimension 1 of the new shape, of size 2, ends inside a vector of 8 elements that the layout keeps together; use "
+        "sizes that keep these vectors whole"
+    )
 
 
 @pytest.mark.grid(37)
@@ -267,7 +282,7 @@ def test_transpose_refuses() -> None:
     for permutation in ([0, 0], [1, 2], [0]):
         with pytest.raises(ValueError):
             named_layout("WGMMA").transpose(permutation)
-    with pytest.raises(ValueError, match="a strided layout is row-major"):
+    with pytest.raises(ValueError, match="a strided layout requires row-major order"):
         layouts.transpose(StridedLayout([64, 4], 2), [64, 4], [1, 0])
     moved = layouts.transpose(StridedLayout([64, 1, 4], 2), [64, 1, 4], [1, 0, 2])
     assert isinstance(moved, StridedLayout) and moved.shape == [1, 64, 4]

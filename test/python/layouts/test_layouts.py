@@ -244,8 +244,8 @@ def test_block_layout_of_four_warps_is_the_accumulator_of_wgmma() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([16, 12], [1, 1]), "not a multiple of the tile"),
-        (([16], [1]), "cannot be tiled"),
+        (([16, 12], [1, 1]), "must be a multiple of the first tile"),
+        (([16], [1]), "has fewer dimensions than"),
         (([2, 16, 8], [1, 1, 1]), "the base tile has rank 2 and the fragment shape rank 3; the ranks must be equal"),
         (
             ([16, 8], [1]),
@@ -289,8 +289,8 @@ def test_strided_layout_distributes_chunks_round_robin(shape: list[int], vector_
 @pytest.mark.parametrize(
     ("shape", "vector_size", "message"),
     [
-        ([8, 0], 1, "must be positive"),
-        ([8], 0, "vector size must be positive"),
+        ([8, 0], 1, "must have positive sizes"),
+        ([8], 0, "vector size of the strided layout .* must be positive"),
         ([8], 3, "does not divide the 8 elements"),
         ([1 << 40, 1 << 40], 1, "more than 2147483647 elements"),
     ],
@@ -314,18 +314,21 @@ def test_strided_layout_refuses_threads(threads: int) -> None:
     [
         (([], [], [], -1), "at least one tile"),
         (([[]], [], [], -1), "at least one dimension"),
-        (([[8, 0]], [], [], -1), "must be positive"),
+        (([[8, 0]], [], [], -1), "must have positive sizes"),
         (([[8], [2, 2]], [], [], -1), "more dimensions than"),
         (([[64, 8], [48, 8]], [], [], -1), "does not divide"),
         (([[1 << 40, 1 << 40]], [], [], -1), "more than 2147483647 elements"),
-        (([[8], [2]], [-3], [], -1), "are -2 to -1"),
+        (([[8], [2]], [-3], [], -1), "has the dimensions -2 to -1"),
         (([[8], [2]], [], [0], -1), "counted from the end"),
         (([[8], [2]], [], [2], -1), "counted from the end"),
-        (([[8], [2]], [], [], 0), "are -2 to -1"),
+        (([[8], [2]], [], [], 0), "has the dimensions -2 to -1"),
         (([[8], [2]], [-2], [-2], -1), "used twice"),
         (([[8], [2]], [-1], [], -1), "used twice"),
         (([[8]], [Replicated(0)], [], -1), "must be positive"),
-        (([[8]], [Replicated(1 << 40), Replicated(1 << 40)], [], -1), "the product of warp_dims exceeds the limit of"),
+        (
+            ([[8]], [Replicated(1 << 40), Replicated(1 << 40)], [], -1),
+            "the product of the sizes of warp_dims of the layout exceeds the limit of",
+        ),
     ],
 )
 def test_layout_refuses(spec: Spec, message: str) -> None:
@@ -337,9 +340,9 @@ def test_layout_refuses(spec: Spec, message: str) -> None:
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        ([64], "cannot be tiled"),
-        ([96, 8], "not a multiple of the tile"),
-        ([64, 0], "must be positive"),
+        ([64], "has fewer dimensions than"),
+        ([96, 8], "must be a multiple of the first tile"),
+        ([64, 0], "must have positive sizes"),
         ([1 << 40, 64, 8], "more than 2147483647 elements"),
     ],
 )

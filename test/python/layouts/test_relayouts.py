@@ -130,7 +130,15 @@ def test_splats() -> None:
 @pytest.mark.parametrize(
     ("source", "result", "shape", "bits", "chip", "warps", "reason"),
     [
-        ("WGMMA", "TCGEN05", [64, 64], 16, "sm_90a", 4, "shape [64, 64] is not a multiple of the tile [128, 8]"),
+        (
+            "WGMMA",
+            "TCGEN05",
+            [64, 64],
+            16,
+            "sm_90a",
+            4,
+            "shape [64, 64] must be a multiple of the first tile of the layout, [128, 8], but 64 is not a multiple of 128",
+        ),
         (
             "WGMMA",
             "TCGEN05",
@@ -147,7 +155,8 @@ def test_splats() -> None:
             16,
             "sm_90a",
             8,
-            "the layout is defined for 4 warps of 32 lanes, but the vector is held by 256 threads in warps of 32 lanes",
+            "the layout is for 4 warps of 32 lanes, but the vector is held by 256 threads in warps of 32 lanes; "
+            "use a layout for these threads",
         ),
         (
             "WGMMA",
@@ -156,7 +165,7 @@ def test_splats() -> None:
             16,
             "sm_90a",
             4,
-            "the layout is defined for shape [128, 64], but the vector has shape [64, 64]",
+            "the layout is for shape [128, 64], but the vector has shape [64, 64]",
         ),
         (
             "WGMMA_TRANSPOSED",

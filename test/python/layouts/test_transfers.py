@@ -290,7 +290,12 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
             "every access pattern has bank conflicts; the best is 8 accesses of 16 bytes from 1 base: 256 cycles, 224 of "
             "them conflicts: lanes 0 and 1 access different words of bank 0 (8-way conflict) at byte 0",
         ),
-        (named_layout("WGMMA"), MemoryLayout([60, 64]), 16, "shape [60, 64] is not a multiple of the tile [64, 8]"),
+        (
+            named_layout("WGMMA"),
+            MemoryLayout([60, 64]),
+            16,
+            "shape [60, 64] must be a multiple of the first tile of the layout, [64, 8], but 60 is not a multiple of 64",
+        ),
         (
             named_layout("WGMMA"),
             MemoryLayout([192, 48], tile=[24, 48]),
@@ -321,7 +326,8 @@ def test_a_layout_of_other_waves_has_no_plan() -> None:
     with pytest.raises(ValueError) as error:
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "gfx942")
     assert str(error.value) == (
-        "the layout is defined for 4 warps of 32 lanes, but the vector is held by 256 threads in warps of 64 lanes"
+        "the layout is for 4 warps of 32 lanes, but the vector is held by 256 threads in warps of 64 lanes; use a layout "
+        "for these threads"
     )
     with pytest.raises(ValueError, match="cpu does not have a description of the banks of shared memory"):
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "cpu")

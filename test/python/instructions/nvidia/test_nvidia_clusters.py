@@ -580,7 +580,7 @@ WRONG = {
         + "  %theirs = call ptr addrspace(7) @llvm.nvvm.mapa.shared.cluster(ptr addrspace(3) @bar, i32 %peer)\n"
         + "  %not = addrspacecast ptr addrspace(7) %theirs to ptr\n  %b3 = addrspacecast ptr %not to ptr addrspace(3)\n"
         + WAIT.replace("@bar", "%b3"),
-        "wait on an mbarrier of block",
+        "waits on an mbarrier of block",
     ),
 }
 
