@@ -409,6 +409,6 @@ def test_layouts_that_jax_accepts() -> None:
     assert is_transfer_in_jax(StridedLayout([128, 128], 2), row_major, 32)
     assert not is_transfer_in_jax(StridedLayout([128, 128], 2), memory, 32, "unoptimized")
     with pytest.raises(
-        ValueError, match="unknown mode 'fast'; it must be 'optimized', 'unoptimized' or 'downgradable'"
+        ValueError, match="unknown transfer mode 'fast'; it must be 'optimized', 'unoptimized' or 'downgradable'"
     ):
         is_transfer_in_jax(named_layout("WGMMA"), memory, 16, "fast")

@@ -115,7 +115,10 @@ def test_a_request_after_a_response_without_a_cluster() -> None:
         "sim:sm_100a",
     )
     found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(blocks=range(1), max_findings=1))
-    assert found[0].kind == "assertion" and "an earlier response stated that no cluster is left" in found[0].message
+    assert (
+        found[0].kind == "assertion"
+        and "the response to an earlier request stated that none is left" in found[0].message
+    )
 
 
 def test_mutants_are_noticed() -> None:

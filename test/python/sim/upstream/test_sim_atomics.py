@@ -591,4 +591,4 @@ def test_scopes_of_the_other_vendor_are_named() -> None:
     update = '%x = llvm.atomicrmw add %o_pointer, %one syncscope("agent") monotonic : !llvm.ptr<1>, i32'
     with pytest.raises(CompileError) as error:
         find(program(update, {"o": "memref<1xi32>"}))
-    assert "the scope is 'agent'; the scopes for sm_90a are: " in str(error.value)
+    assert "the attribute 'syncscope' is 'agent'; the scopes of sm_90a are: " in str(error.value)
