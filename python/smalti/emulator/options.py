@@ -45,7 +45,7 @@ class Emulation:
             raise LaunchError(f"sanitize is '{self.sanitize}'; it must be {' or '.join(SANITIZERS)}")
         if self.order not in ORDERS and not _is_random(self.order):
             raise LaunchError(
-                f"order of the waves is '{self.order}'; it must be one of: {', '.join(ORDERS)}, or random:SEED with a SEED below 2^64"
+                f"the order of waves is '{self.order}'; it must be one of: {', '.join(ORDERS)}, or random:SEED with a SEED below 2^64"
             )
         if self.copies not in COPIES:
             raise LaunchError(

@@ -195,7 +195,7 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
     """The clusters that contain a block to run, with the number of the first block and the positions of all blocks."""
     if any(size % part for size, part in zip(grid, cluster, strict=True)):
         raise LaunchError(
-            f"the grid size {grid} is not a multiple of the cluster size {cluster}; in each dimension, it must be one"
+            f"the grid size {grid} is not a multiple of the cluster size {cluster} in each dimension; change one of them"
         )
     count = math.prod(grid)
     if blocks is not None and blocks.stop > count:

@@ -97,7 +97,7 @@ def test_unexpected_numbers_on_the_shell(module_file: Path, tmp_path: Path) -> N
         (["--time-limit", "inf"], "time_limit is inf"),
         (["--schedules", "all", "--order", "round-robin"], "--order cannot be combined"),
         (["--grid", "1,b"], "'1,b' must be one to three numbers"),
-        (["--order", "up"], "order of the waves is 'up'"),
+        (["--order", "up"], "order of waves is 'up'"),
         (["--expect", "9=w.npy"], "argument 9 does not exist"),
         (["--expect", "w.npy"], "must have the form INDEX=VALUE"),
         (["--save", "out.txt"], "must end with .npz"),

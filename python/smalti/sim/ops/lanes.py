@@ -135,7 +135,7 @@ def convert(op: Any, translator: Translator) -> Step:
     if places.shape[1] != (len(results) if apart else len(readers)):
         raise Unsupported(
             f"the op casts {len(op.operands)} operands to {len(results)} results; a thread holds {places.shape[1]} "
-            "per-thread vectors of {whole} in its layout, so the cast must have as many"
+            f"per-thread vectors of {whole} in its layout, so the cast must have as many"
         )
     shape, dtype = tuple(whole.shape), type_of(whole)
     threads = places.shape[0]

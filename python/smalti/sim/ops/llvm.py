@@ -292,7 +292,9 @@ def _inline_assembly(op: ir.Operation, translator: Translator) -> Step | Transla
     if text == _RELEASE and not constraints:
         site = translator.site(op)
         return lambda st: st.fence(site, (SHARED,))
-    raise Unsupported(f"the assembly '{text}' is not modeled in a block-level kernel; use an op instead")
+    raise Unsupported(
+        f"the inline assembly '{text}' is not simulated in a block-level kernel; use an op of the nvvm dialect instead"
+    )
 
 
 _ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"

@@ -365,7 +365,7 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
     _, first = strides_and_offset(op.results[0].type)
     if first not in (0, ir.ShapedType.get_dynamic_stride_or_offset()):
         raise Unsupported(
-            "the result type {op.results[0].type} has a static offset other than 0; its offset must be 0 or dynamic"
+            f"the result type {op.results[0].type} has a static offset other than 0; its offset must be 0 or dynamic"
         )
 
     def step(st: State) -> None:

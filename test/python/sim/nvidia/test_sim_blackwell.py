@@ -134,7 +134,7 @@ def test_ops_that_single_warps_cannot_execute_are_refused() -> None:
     for more, said in (
         (
             "%v = arith.constant dense<0.0> : vector<64xf32>",
-            "the simulator does not support this form of 'mosaic_gpu.warp_map': 'arith.constant' in the region has vectors",
+            "the simulator does not support this form of 'mosaic_gpu.warp_map': 'arith.constant' in the region has a vector as operand or result",
         ),
         (
             "nvvm.cluster.wait",

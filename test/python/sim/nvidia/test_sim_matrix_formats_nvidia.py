@@ -203,10 +203,10 @@ PREFIX = "llvm.nvvm.mma.sp."
 
 BROKEN = [
     # Row, its second chunk's bits, and what is required instead.
-    ("m16n8k32.row.col.f32.f32", 3, 0b1010, "they must select two different positions"),
-    ("ordered.metadata.m16n8k32.row.col.f32.f32", 3, 0b0001, "they must select two increasing positions"),
+    ("m16n8k32.row.col.f32.f32", 3, 0b1010, "they must be two different positions"),
+    ("ordered.metadata.m16n8k32.row.col.f32.f32", 3, 0b0001, "they must be two increasing positions"),
     ("m16n8k16.row.col.tf32", 3, 0b0110, "they must be 0b0100 or 0b1110"),
-    ("ordered.metadata.m16n8k64.row.col.s8", 11, 0b0000, "they must select two increasing positions"),
+    ("ordered.metadata.m16n8k64.row.col.s8", 11, 0b0000, "they must be two increasing positions"),
 ]
 
 

@@ -176,7 +176,7 @@ def test_a_reduction_of_integers_is_refused() -> None:
     source = source.replace("-> vector<128x32xi32>", "-> vector<128x32xi32>, vector<128xi32>")
     with pytest.raises(CompileError) as caught:
         sim.simulate(source, "sim:sm_100a")
-    assert "does not state whether they are signed" in caught.value.diagnostics[0].message
+    assert "'reduce' is supported only for f32" in caught.value.diagnostics[0].message
 
 
 BEFORE, AFTER = "nvvm.tcgen05.fence <before>", "nvvm.tcgen05.fence <after>"

@@ -58,7 +58,7 @@ def _arrive(
         if state >> _INIT_BIT + 16 or not 0 <= count <= missing:
             message = (
                 f"too many arrivals: {count} arrivals on the barrier at byte {at} of LDS, whose current phase needs only "
-                f"{missing} more; wait for the phase before, or initialize the barrier with a larger count"
+                f"{missing} more; wait for the previous phase before the arrival, or initialize the barrier with a larger count"
                 if not state >> _INIT_BIT + 16
                 else f"the arrival uses byte {at} of LDS, where no barrier is initialized; initialize the barrier before the arrival"
             )

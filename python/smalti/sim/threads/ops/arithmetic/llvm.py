@@ -32,7 +32,7 @@ def constant_of(value: Any) -> int:
     op = value.owner if isinstance(value, ir.OpResult) else None
     if op is None or op.name not in ("arith.constant", "llvm.mlir.constant"):
         raise Unsupported(
-            "an operand of type {value.type} is dynamic, but the instruction requires a constant; use llvm.mlir.constant"
+            f"an operand of type {value.type} is dynamic, but the instruction requires a constant; use llvm.mlir.constant"
         )
     return ir.IntegerAttr(op.attributes["value"]).value
 

@@ -42,8 +42,8 @@ def _shuffle(op: Any, tr: ThreadTranslator) -> Step:
         size = st.uniform(st.v[width])
         if size is None or size <= 0 or size & (size - 1) or size > st.block.warp_size:
             found = "differs between threads" if size is None else f"is {size}"
-            required = f"it must be the same power of two from 1 to {st.block.warp_size} in all threads"
-            st.stop("assertion", f"the shuffle width {found}; {required}", site)
+            required = f"the same power of two from 1 to {st.block.warp_size} in all threads"
+            st.stop("assertion", f"the shuffle width {found}; it must be {required}", site)
         whole_warps(st, "the shuffle", site)
         lane = np.arange(st.lanes) % st.block.warp_size
         by = np.asarray(st.v[offset])

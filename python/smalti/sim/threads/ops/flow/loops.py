@@ -73,7 +73,7 @@ def counting(
             if b > most - c and a < b and a - (a - b) // c * c > most:
                 st.stop(
                     "deadlock",
-                    f"the induction variable of the loop from {a} to {b} with step {c} overflows before the loop exits; use a wider type",
+                    f"the induction variable of the loop from {a} to {b} with step {c} overflows before the loop exits; use a lower upper bound",
                     site,
                 )
         frame = Frame(st.mask)

@@ -355,7 +355,7 @@ def _mask(op: Any, tr: ThreadTranslator) -> None:
     shape, dtype = shape_of(ty), stored_dtype(ty)
     if shape != shape_of(op.operands[0].type):
         raise Unsupported(
-            "the mask has type {op.operands[0].type}, but the pass-through value has type {ty}; their shapes must be equal"
+            f"the mask has type {op.operands[0].type}, but the pass-through value has type {ty}; their shapes must be equal"
         )
 
     def choose(st: Any) -> None:

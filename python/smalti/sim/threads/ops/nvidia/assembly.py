@@ -42,7 +42,7 @@ def _assembly(op: Any, tr: ThreadTranslator) -> Step | None:
         if match := pattern.fullmatch(normalized(text)):
             return translate(op, tr, match)
     refused = Unsupported(
-        f"the simulator does not know the inline assembly '{normalized(text)}'; use an op of a dialect instead"
+        f"the inline assembly '{normalized(text)}' is not simulated; use an op of the nvvm or rocdl dialect instead"
     )
     if tr.target.vendor != "nvidia":
         raise refused

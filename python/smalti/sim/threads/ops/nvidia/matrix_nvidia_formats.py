@@ -64,15 +64,11 @@ class _Sparse:
         if st.machine.how.numbers and wrong.any():
             warp, row, chunk = (int(i) for i in np.argwhere(wrong)[0])
             columns = f"columns {chunk * self.chunk} to {(chunk + 1) * self.chunk - 1}"
-            required = (
-                "they must select two increasing positions"
-                if self.ordered
-                else "they must select two different positions"
-            )
+            required = "two increasing positions" if self.ordered else "two different positions"
             if self.halves:
-                required = "they must be 0b0100 or 0b1110"
+                required = "0b0100 or 0b1110"
             pattern = f"{int(bits[warp, row, chunk]):#06b}"
-            message = f"the sparsity metadata of row {row}, {columns}, are {pattern}; {required}"
+            message = f"the sparsity metadata of row {row}, {columns}, are {pattern}; they must be {required}"
             st.report("assertion", message, site, warp * LANES + int(self.lane[row, chunk]))
         chunks = bits.shape[-1]
         if self.halves:
