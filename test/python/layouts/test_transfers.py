@@ -178,7 +178,11 @@ def random_problem(rng: random.Random, chip: str) -> tuple[TiledLayout, MemoryLa
 def test_random_problems(chip: str) -> None:
     rng = random.Random(chip)
     planned = 0
-    reasons = ("every access pattern has bank conflicts", "would access the same byte", "one split must refine the other")
+    reasons = (
+        "every access pattern has bank conflicts",
+        "would access the same byte",
+        "one split must refine the other",
+    )
     for _ in range(150):
         try:
             layout, memory, bits = random_problem(rng, chip)
