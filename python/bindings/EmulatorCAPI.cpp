@@ -29,7 +29,8 @@ llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
   if (!object)
     return llvm::createStringError(
         llvm::inconvertibleErrorCode(),
-        "the rewriter's options are not a JSON object; an object is required");
+        "the emulator's options are not a JSON object; pass an object, such as "
+        "{\"chip\": \"sm_90a\"}");
   HostOptions options;
   options.name = object->getString("name").value_or("-").str();
   options.chip = object->getString("chip").value_or("").str();
@@ -46,14 +47,14 @@ llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
   if (const llvm::json::Array *libraries = object->getArray("libraries"))
     for (const llvm::json::Value &path : *libraries) {
       if (!path.getAsString())
-        return invalid("'libraries' has an entry that is not a string; paths "
-                       "are required");
+        return invalid("option 'libraries' has an entry that is not a string; "
+                       "each entry must be the path of a library");
       options.libraries.push_back(path.getAsString()->str());
     }
   int64_t level = object->getInteger("optimization").value_or(1);
   if (level < 0 || level > 3)
-    return invalid("'optimization' is " + llvm::Twine(level) +
-                   "; an integer from 0 to 3 is required");
+    return invalid("option 'optimization' is " + llvm::Twine(level) +
+                   "; it must be an integer from 0 to 3");
   options.optimization = level;
   llvm::StringRef format = object->getString("format").value_or("object");
   if (format != "object" && format != "text")

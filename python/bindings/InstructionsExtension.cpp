@@ -113,9 +113,9 @@ const ElementType &typeNamed(const std::string &name) {
 
 const ElementType &writableType(const std::string &name) {
   const ElementType &type = typeNamed(name);
-  require(
-      !type.isFloat() || type.write,
-      "ue4m3 is supported only for scales; a conversion to it does not exist");
+  require(!type.isFloat() || type.write,
+          "values cannot be rounded to the element type ue4m3, which is "
+          "supported only for the scales of a matmul; use another type");
   return type;
 }
 
@@ -166,8 +166,9 @@ void fuseBytes(const std::string &type, Bytes x, Bytes y, Bytes z,
   const ElementType &element = typeNamed(type);
   size_t bytes = results.size() * element.bytes;
   require(x.size() == bytes && y.size() == bytes && z.size() == bytes,
-          "x, y and z have ", x.size(), ", ", y.size(), " and ", z.size(),
-          " bytes; ", bytes, " bytes each are required");
+          "the operands x, y and z have ", x.size(), ", ", y.size(), " and ",
+          z.size(), " bytes; for ", results.size(), " results, each must have ",
+          bytes, " bytes");
   nb::gil_scoped_release release;
   fuse(element, x.data(), y.data(), z.data(), results.size(), results.data());
 }
@@ -181,7 +182,7 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
   Matmul matmul;
   constexpr int64_t limit = int64_t(1) << 24;
   require(m >= 0 && n >= 0 && k >= 0 && m < limit && n < limit && k < limit,
-          "m, n and k are ", m, ", ", n, " and ", k,
+          "the matmul sizes m, n and k are ", m, ", ", n, " and ", k,
           "; each must be from 0 to 2^24 - 1");
   matmul.m = m;
   matmul.n = n;
@@ -200,9 +201,10 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
           bytesC = m * n * matmul.typeC->bytes;
   require(int64_t(a.size()) == bytesA && int64_t(b.size()) == bytesB &&
               int64_t(accumulator.size()) == bytesC,
-          "a, b and the accumulator have ", a.size(), ", ", b.size(), " and ",
-          accumulator.size(), " bytes; ", bytesA, ", ", bytesB, " and ", bytesC,
-          " bytes are required");
+          "the matmul operands a, b and accumulator have ", a.size(), ", ",
+          b.size(), " and ", accumulator.size(), " bytes; for m=", m, ", n=", n,
+          " and k=", k, ", they must have ", bytesA, ", ", bytesB, " and ",
+          bytesC, " bytes");
   matmul.a = a.data();
   matmul.b = b.data();
   matmul.c = accumulator.data();
@@ -220,19 +222,20 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
   }
   if (scales) {
     matmul.typeScale = &typeNamed(typeScale);
-    require(
-        isFloat,
-        "scales are given for integer operands; scales require float operands");
+    require(isFloat,
+            "the operands of the matmul are integers, but it has scales, which "
+            "only floats can have; remove the scales");
     require(scaleBlock > 0 && k % scaleBlock == 0, "k is ", k,
-            " and the scale block ", scaleBlock,
-            "; k must be a multiple of a positive scale block");
+            ", and each scale applies to ", scaleBlock,
+            " elements along k; k must be a multiple of this number, which "
+            "must be positive");
     int64_t scalesA = m * (k / scaleBlock), scalesB = n * (k / scaleBlock),
             each = matmul.typeScale->bytes;
     require(int64_t(scales->first.size()) == scalesA * each &&
                 int64_t(scales->second.size()) == scalesB * each,
             "the scales of a and b have ", scales->first.size(), " and ",
-            scales->second.size(), " bytes; ", scalesA * each, " and ",
-            scalesB * each, " bytes are required (", scalesA, " and ", scalesB,
+            scales->second.size(), " bytes; they must have ", scalesA * each,
+            " and ", scalesB * each, " bytes (", scalesA, " and ", scalesB,
             " scales)");
     matmul.scalesA = scales->first.data();
     matmul.scalesB = scales->second.data();
@@ -259,8 +262,8 @@ void execute(const std::string &name,
                            "other threads is required")
                               .c_str());
   size_t waves = results.shape(0), lanes = results.shape(1);
-  require(lanes == 32 || lanes == 64, "the result has ", lanes,
-          " lanes; 32 or 64 are required");
+  require(lanes == 32 || lanes == 64, "the result of the instruction has ",
+          lanes, " lanes; it must have 32 or 64");
   require(active.size() == waves, "the operands have ", waves, " waves, but ",
           active.size(), " masks are given; one mask per wave is required");
   // An instruction reads and writes the bytes that its document states, which
@@ -312,7 +315,9 @@ void execute(const std::string &name,
       fail("the mask 0x%llx of wave %zu exceeds 32 bits; the wave has 32 lanes",
            (unsigned long long)wave->active, w);
     if (found->needsFullWave && !wave->isFull())
-      fail("wave %zu has inactive lanes; all lanes must be active", w);
+      fail("the mask of wave %zu has inactive lanes; this instruction requires "
+           "that all lanes of a wave are active",
+           w);
     for (size_t lane = 0; lane < lanes; ++lane)
       for (size_t i = 0; i < operands.size(); ++i)
         memcpy(operandOf(lane, i),
@@ -349,7 +354,8 @@ void unpackScales(Array<const uint8_t, 4> packed, Result scales) {
       packed.shape(2), ", ", packed.shape(3),
       "]; dimension 2 must be a multiple of 32, and dimension 3 must be 16");
   require(scales.size() == packed.size(), "'packed' has ", packed.size(),
-          " bytes and 'scales' ", scales.size(), "; equal sizes are required");
+          " bytes, but 'scales' has ", scales.size(),
+          "; both must have the same number of bytes");
   nvidia::unpackScales(packed.data(), int64_t(packed.shape(0)),
                        int64_t(packed.shape(1)), int64_t(packed.shape(2)),
                        scales.data());
@@ -357,8 +363,8 @@ void unpackScales(Array<const uint8_t, 4> packed, Result scales) {
 
 void unpackMetadata(Array<const uint8_t, 4> packed, Result metadata) {
   require(metadata.size() == packed.size(), "'packed' has ", packed.size(),
-          " bytes and 'metadata' ", metadata.size(),
-          "; equal sizes are required");
+          " bytes, but 'metadata' has ", metadata.size(),
+          "; both must have the same number of bytes");
   nvidia::unpackMetadata(packed.data(), int64_t(packed.shape(0)),
                          int64_t(packed.shape(1)), int64_t(packed.shape(2)),
                          int64_t(packed.shape(3)), metadata.data());
@@ -370,8 +376,8 @@ void sparsePositions(Array<const uint8_t, 2> metadata, int elementBits,
           "'metadata' has ", metadata.shape(0), " rows and ", metadata.shape(1),
           " columns; both numbers must be multiples of 16");
   require(positions.size() == metadata.size(), "'metadata' has ",
-          metadata.size(), " bytes and 'positions' ", positions.size(),
-          "; equal sizes are required");
+          metadata.size(), " bytes, but 'positions' has ", positions.size(),
+          "; both must have the same number of bytes");
   nvidia::sparsePositions(metadata.data(), int64_t(metadata.shape(0)),
                           int64_t(metadata.shape(1)), elementBits,
                           positions.data());

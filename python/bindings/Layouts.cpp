@@ -67,10 +67,11 @@ llvm::SmallVector<PartitionDim> toParts(const std::vector<Part> &parts,
     int64_t dim = std::get<int64_t>(part);
     // In the algebra 0 is a replicated factor, so it must not get there.
     if (dim >= 0)
-      throw nb::value_error(
-          (std::string(name) + " has dimension " + std::to_string(dim) +
-           ", but dimensions are counted from the end: -1 is the last")
-              .c_str());
+      throw nb::value_error((std::string(name) + " has dimension " +
+                             std::to_string(dim) +
+                             "; count dimensions from the end with negative "
+                             "numbers: -1 is the last")
+                                .c_str());
     result.push_back(PartitionDim::of(dim));
   }
   return result;
@@ -135,11 +136,12 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
   raiseIf(fragment.validateFor(fragmentShape));
   if (!fragment.warpDims.empty())
     throw nb::value_error(
-        "the fragment has warp_dims; a layout of one warp is required");
+        "the fragment layout has warp_dims, which distribute it across several "
+        "warps; pass a layout of one warp, without warp_dims");
   if (fragment.tiling.front().size() != fragmentShape.size())
-    throw nb::value_error(("the base tile has rank " +
+    throw nb::value_error(("the first tile of the fragment layout has rank " +
                            std::to_string(fragment.tiling.front().size()) +
-                           " and the fragment shape rank " +
+                           ", but the fragment shape has rank " +
                            std::to_string(fragmentShape.size()) +
                            "; the ranks must be equal")
                               .c_str());
@@ -152,9 +154,10 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
   constexpr int64_t bound = int64_t(1) << 16;
   for (int64_t count : warps)
     if (count < 1 || count > bound)
-      throw nb::value_error(("warps has the entry " + std::to_string(count) +
-                             "; each entry must be between 1 and 65536")
-                                .c_str());
+      throw nb::value_error(
+          ("warps has the entry " + std::to_string(count) +
+           "; each number of warps must be between 1 and 65536")
+              .c_str());
   if (replicatedWarps < 1 || replicatedWarps > bound)
     throw nb::value_error(("replicated_warps is " +
                            std::to_string(replicatedWarps) +
@@ -170,15 +173,17 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
       checkBelow("warp_order entry", part, parts);
       if (seen[part])
         throw nb::value_error(("warp_order contains " + std::to_string(part) +
-                               " twice; each entry must be unique")
+                               " twice; list each dimension only once")
                                   .c_str());
       seen[part] = true;
     }
     for (int part = 0; part < parts; ++part)
       if (!seen[part] && (part < parts - 1 ? warps[part] : replicatedWarps) > 1)
         throw nb::value_error(
-            ("warp_order does not contain part " + std::to_string(part) +
-             "; it must list every part that has more than one warp")
+            ("warp_order does not contain " + std::to_string(part) +
+             "; it must list every dimension along which warps are distributed"
+             " (entry " +
+             std::to_string(parts - 1) + ": replicated_warps)")
                 .c_str());
     order = *warpOrder;
   }

@@ -114,7 +114,9 @@ SmaltiRemarks smaltiRemarksAttach(MlirContext context, MlirStringRef filter,
                                   MlirStringCallback onError, void *userData) {
   std::string expression = unwrap(filter).str(), problem;
   if (!llvm::Regex(expression).isValid(problem)) {
-    problem = "'" + expression + "' is not a regular expression: " + problem;
+    problem = "'" + expression +
+              "' is not a valid regular expression for the names of passes: " +
+              problem;
     onError(wrap(llvm::StringRef(problem)), userData);
     return {nullptr};
   }
@@ -127,9 +129,9 @@ SmaltiRemarks smaltiRemarksAttach(MlirContext context, MlirStringRef filter,
           *unwrap(context), std::make_unique<CollectingStreamer>(collection),
           std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
           categories))) {
-    onError(
-        wrap(llvm::StringRef("remarks could not be enabled for this context")),
-        userData);
+    onError(wrap(llvm::StringRef("MLIR cannot enable remarks in this MLIR "
+                                 "context; use a new context")),
+            userData);
     return {nullptr};
   }
   return {new Handle{std::move(collection)}};

@@ -147,7 +147,8 @@ NB_MODULE(_smalti, m) {
                 entry, mlirStringRefCreate(target.data(), target.size()),
                 append, &found))
           throw nb::value_error("the op is not a triton_xla.entry_func, or "
-                                "the target is unknown; both are required");
+                                "the target is unknown; pass an entry function "
+                                "and the name of a target");
         return found;
       },
       nb::arg("entry"), nb::arg("target"),

@@ -37,16 +37,17 @@ using Bits = Array<uint32_t, 1>;
 
 // Functions of their own, which keep the loops small.
 [[noreturn]] void raiseOutside(int64_t number, size_t size) {
-  throw nb::index_error(("an access has the index " + std::to_string(number) +
-                         "; its array has " + std::to_string(size) +
-                         " elements")
+  throw nb::index_error(("index " + std::to_string(number) +
+                         " is out of bounds: the array has " +
+                         std::to_string(size) + " elements")
                             .c_str());
 }
 [[noreturn]] void raiseOutside(int64_t byte, int64_t size, size_t bytes) {
-  throw nb::index_error(
-      ("bytes [" + std::to_string(byte) + ", " + std::to_string(byte + size) +
-       ") are outside memory of " + std::to_string(bytes) + " bytes")
-          .c_str());
+  throw nb::index_error(("bytes [" + std::to_string(byte) + ", " +
+                         std::to_string(byte + size) +
+                         ") are out of bounds: the memory has " +
+                         std::to_string(bytes) + " bytes")
+                            .c_str());
 }
 
 /// The elements of an array, which are looked up by a number that has to be one
@@ -76,7 +77,8 @@ struct Rows {
 void require(bool holds) {
   if (!holds)
     throw nb::value_error(
-        "the shapes of the arrays differ, or do not match the given sizes");
+        "the arrays that describe this access have shapes that do not match; "
+        "this is an error of the simulator, please report it");
 }
 
 template <typename T>

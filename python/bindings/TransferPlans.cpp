@@ -104,7 +104,7 @@ TransferNeed getNeed(const std::string &name) {
   if (name == "downgradable")
     return TransferNeed::Downgradable;
   throw nb::value_error(
-      ("unknown mode '" + name +
+      ("unknown transfer mode '" + name +
        "'; it must be 'optimized', 'unoptimized' or 'downgradable'")
           .c_str());
 }
@@ -141,17 +141,17 @@ void bindMemory(nb::module_ &m) {
           [](const MemoryLayout &self, const Ints &index, int64_t elementBits) {
             raiseIf(self.validate(elementBits));
             if (index.size() != self.shape.size())
-              throw nb::value_error(("the index has " +
-                                     std::to_string(index.size()) +
-                                     " entries, but the memory has " +
-                                     std::to_string(self.shape.size()) +
-                                     " dimensions; the numbers must be equal")
-                                        .c_str());
+              throw nb::value_error(
+                  ("the index has " + std::to_string(index.size()) +
+                   " entries, but the memory has " +
+                   std::to_string(self.shape.size()) +
+                   " dimensions; pass one entry per dimension")
+                      .c_str());
             for (size_t dim = 0; dim < index.size(); ++dim)
               if (index[dim] < 0 || index[dim] >= self.shape[dim])
                 throw nb::value_error(
-                    ("the index is " + std::to_string(index[dim]) +
-                     " in dimension " + std::to_string(dim) +
+                    ("index " + std::to_string(index[dim]) +
+                     " is out of bounds in dimension " + std::to_string(dim) +
                      ", whose size is " + std::to_string(self.shape[dim]))
                         .c_str());
             return self.bitAddress(index, elementBits);

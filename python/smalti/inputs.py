@@ -26,11 +26,11 @@ def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
     except ValueError:
         shape = (-1,)
     if any(extent < 0 for extent in shape):
-        raise LaunchError(f"{argument}: '{text}' is not a shape, such as 500x300")
+        raise LaunchError(f"{argument}: '{text}' is not a shape; pass sizes that are separated by x, such as 500x300")
     assert argument.shape is not None
     if len(shape) != len(argument.shape) or any(w not in (None, s) for w, s in zip(argument.shape, shape, strict=True)):
         raise LaunchError(
-            f"{argument}: the shape {text} does not match the type; {shape_hint(argument.index, argument.shape)}"
+            f"{argument}: the shape {text} does not match the type of the argument; {shape_hint(argument.index, argument.shape)}"
         )
     return shape
 
@@ -42,7 +42,7 @@ def load(title: str, path: str) -> np.ndarray:
     except OSError as error:
         raise LaunchError(f"{title}: {path}: {error.strerror or error}") from None
     except (EOFError, ValueError) as error:
-        raise LaunchError(f"{title}: {path} is not a numpy array file: {error}") from None
+        raise LaunchError(f"{title}: {path} is not a .npy file of numpy: {error}") from None
 
 
 def words_of(shape: Sequence[int | None]) -> str:
@@ -53,7 +53,9 @@ def load_typed(title: str, path: str, shape: Sequence[int | None], ty: ElementTy
     """Loads an array of this type from a .npy file. None is any size."""
     data = load(title, path)
     if len(data.shape) != len(shape) or any(w not in (None, s) for w, s in zip(shape, data.shape, strict=True)):
-        raise LaunchError(f"{title}: {path} has shape {words_of(data.shape)}; the argument has shape {words_of(shape)}")
+        raise LaunchError(
+            f"{title}: {path} has shape {words_of(data.shape)}, but the argument has shape {words_of(shape)}; save an array of that shape"
+        )
     if data.dtype == ty.numpy:
         return np.ascontiguousarray(data).reshape(data.shape)
     # numpy saves unknown types as bytes. Integers of MLIR do not have a sign.
@@ -61,7 +63,9 @@ def load_typed(title: str, path: str, shape: Sequence[int | None], ty: ElementTy
     are_integers = data.dtype.kind in "iu" and ty.numpy.kind in "iu"
     if (is_unknown or are_integers) and data.dtype.itemsize == ty.numpy.itemsize:
         return np.ascontiguousarray(data).view(ty.numpy).reshape(data.shape)
-    raise LaunchError(f"{title}: {path} has element type {data.dtype}; the argument has {ty}")
+    raise LaunchError(
+        f"{title}: {path} has elements of {data.dtype}, but the argument has elements of {ty}; convert the array"
+    )
 
 
 def save(path: str, arguments: Sequence[Any]) -> None:
@@ -107,7 +111,7 @@ def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None
             values.append(_array(argument, shape, rng))
         except (MemoryError, OverflowError, ValueError):
             raise LaunchError(
-                f"{argument}: an array of {'x'.join(map(str, shape))} elements exceeds the memory of this machine"
+                f"{argument}: an array of {'x'.join(map(str, shape))} elements exceeds the memory of this machine; use a smaller shape"
             ) from None
     return values
 

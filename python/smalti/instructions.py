@@ -162,7 +162,7 @@ def matmul(
     if accumulator.shape != (m, n) or stored * (1 if sparsity is None else 2) != k:
         required = "[m, n], [m, k] and [k, n]" if sparsity is None else "[m, n], [m, k / 2] and [k, n]"
         raise ValueError(
-            f"the accumulator, a and b have the shapes {accumulator.shape}, {a.shape} and {b.shape}; {required} are required"
+            f"the accumulator, a and b have the shapes {accumulator.shape}, {a.shape} and {b.shape}; their shapes must be {required}"
         )
     result = np.array(accumulator, order="C")
     positions = None
@@ -241,7 +241,8 @@ def execute(
     found = [np.ascontiguousarray(operand) for operand in operands]
     if not found or any(operand.ndim not in (2, 3) or operand.shape[:2] != found[0].shape[:2] for operand in found):
         raise ValueError(
-            "all operands must have the same shape [waves, lanes], optionally with a third dimension of elements"
+            "the operands of the instruction have different shapes, or none is given; each must have the shape "
+            "[waves, lanes], optionally with a third dimension of elements"
         )
     waves, lanes = found[0].shape[:2]
     each = [operand.reshape(waves, lanes, -1).view(np.uint8) for operand in found]
@@ -251,8 +252,8 @@ def execute(
         raise ValueError(f"{name}: the wave size is {lanes}; it must be {' or '.join(map(str, signature.lanes))}")
     if sizes != signature.operands or size != signature.result:
         raise ValueError(
-            f"{name}: operands have {sizes} and the result {size} bytes per lane; "
-            f"{signature.operands} and {signature.result} are required"
+            f"{name}: the operands have {sizes} bytes per lane and the result has {size}; "
+            f"the instruction requires {signature.operands} and {signature.result}"
         )
     if active is None:
         active = np.full(waves, (1 << lanes) - 1, np.uint64)

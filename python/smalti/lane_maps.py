@@ -135,9 +135,11 @@ def _color(cell: Cell) -> str:
 
 def _check_size(shape: Sequence[int]) -> None:
     if any(size < 1 for size in shape):
-        raise ValueError(f"sizes must be positive; the shape is {list(shape)}")
+        raise ValueError(f"the shape {list(shape)} has a size below 1; all sizes must be positive")
     if math.prod(shape) > MAX_ELEMENTS:
-        raise ValueError(f"the map has {math.prod(shape)} elements; at most {MAX_ELEMENTS} are supported")
+        raise ValueError(
+            f"the lane map of the shape {list(shape)} has {math.prod(shape)} elements; at most {MAX_ELEMENTS} are supported: use a smaller shape"
+        )
 
 
 def _count(number: int, noun: str) -> str:
@@ -201,7 +203,7 @@ def of_registers(
     ]
     legend.append("warp/lane/value" + f"; {vector} values in a row are one vector" * (vector > 1))
     if copies > 1:
-        legend.append(f"each element has {copies} copies; the cell shows the first")
+        legend.append(f"each element has {copies} copies in different lanes or warps; the cell shows the first")
     cells: dict[tuple[int, ...], Cell] = {}
     for index, held in holders.items():
         warp, lane, value = held[0]
@@ -260,7 +262,9 @@ def of_memory(
         raise ValueError(f"the tile {list(tile)} does not divide the shape {list(shape)}")
     row_bytes = (tile or shape or [1])[-1] * element_bits // 8
     if swizzle > 16 and row_bytes % swizzle:
-        raise ValueError(f"a row has {row_bytes} bytes; it must be a multiple of the swizzle of {swizzle} bytes")
+        raise ValueError(
+            f"a row of the tile has {row_bytes} bytes; this must be a multiple of the swizzle of {swizzle} bytes"
+        )
     cells: dict[tuple[int, ...], Cell] = {}
     for index in itertools.product(*map(range, shape)):
         bits = _address(index, shape, tile) * element_bits

@@ -265,7 +265,7 @@ NVDISASM_HINT = (
 LLD_HINT = f"apt install lld-{LLVM_MAJOR} (or set SMALTI_LD_LLD to its path)"
 LLVM_MC_HINT = f"apt install llvm-{LLVM_MAJOR} (or set SMALTI_LLVM_MC to its path)"
 EMULATOR_HINTS = {
-    False: "build the C++ tools, or install the smalti package",
+    False: "build the emulator with `ninja -C build`, or install the smalti package",
     True: "build Smalti with a compiler that has the sanitizer runtime libraries (g++, or clang with compiler-rt)",
 }
 LLVM_TOOLS_HINT = f"apt install llvm-{LLVM_MAJOR}"

@@ -275,7 +275,7 @@ _WHOLE = (
     (
         "python/smalti/sim/mutants",
         "assign|if",
-        "kernel.mlir:12:5: ...: OP: SURVIVED: the simulator does not detect this error",
+        "kernel.mlir:12:5: OP: mutation '...': SURVIVED: the simulator does not detect this inserted error",
     ),
     (
         "python/smalti/sim/machine/scheduler",

@@ -237,7 +237,7 @@ class Worker:
                 self._process.wait()
                 output, code = self._output(), self._process.returncode
                 self._drop()
-                raise WorkerDied(output or f"the process ended with exit code {code}") from None
+                raise WorkerDied(output or f"the process ended with exit code {code} and without a message") from None
             except BaseException:
                 # After a timeout or an interrupt, the pending reply must not be read as the reply to the next request.
                 self._process.kill()

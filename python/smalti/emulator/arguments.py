@@ -44,7 +44,7 @@ def _argument(index: int, text: str, rng: np.random.Generator) -> Any:
             return _array(index, ty, shape, found["fill"] or "random", rng)
         except (MemoryError, ValueError):
             raise LaunchError(
-                f"argument {index}: an array {ty.mlir}[{found['shape']}] cannot be allocated; use a smaller shape"
+                f"argument {index}: an array {ty.mlir}[{found['shape']}] exceeds the memory of this machine; use a smaller shape"
             ) from None
     kind, colon, value = text.partition(":")
     if not colon:
@@ -97,7 +97,7 @@ def _filling(index: int, ty: dtypes.ElementType, fill: str) -> Any:
     except ValueError:
         kind = "a number" if ty.kind == "f" else "an integer"
         raise LaunchError(
-            f"argument {index}: '{fill}' is not {kind}, a .npy file or one of: {', '.join(_FILLS)}"
+            f"argument {index}: the array cannot be filled with '{fill}'; use {kind}, a .npy file or one of: {', '.join(_FILLS)}"
         ) from None
     argument = Argument(index, ty.mlir, ty, None, None, True, False)
     return np.asarray(calls.scalar(argument, number)).astype(ty.numpy)
@@ -107,14 +107,14 @@ def expect(index: int, actual: Any, path: str, rtol: float | None, atol: float) 
     """Compares an array with a file; returns the largest difference. The default of `rtol` is 4 roundings of the type."""
     title = f"argument {index}"
     if not isinstance(actual, np.ndarray) or actual.ndim == 0:
-        raise LaunchError(f"{title} is not an array and cannot be compared with {path}")
+        raise LaunchError(f"{title} is not an array; only an array can be compared with {path}")
     actual = cast(np.ndarray[Any, Any], actual)
     expected = load(title, path)
     if expected.dtype.kind == "V" and expected.dtype.itemsize == actual.itemsize:
         expected = expected.view(actual.dtype)
     if expected.shape != actual.shape:
         raise LaunchError(
-            f"{title}: {path} has shape {words_of(expected.shape)}; the argument has shape {words_of(actual.shape)}"
+            f"{title}: {path} has shape {words_of(expected.shape)}, but the argument has shape {words_of(actual.shape)}; save an array of that shape"
         )
     ty = dtypes.from_name(actual.dtype.name)
     if rtol is None:

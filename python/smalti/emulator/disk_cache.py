@@ -63,7 +63,7 @@ def _read(path: Path, limit: int) -> bytes:
     with os.fdopen(descriptor, "rb") as stream:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_size > limit:
-            raise OSError(f"{path} is not a file of the cache; remove it")
+            raise OSError(f"{path} is in the folder of the cache, but is not a file that the cache wrote; remove it")
         return stream.read(limit + 1)
 
 
@@ -123,10 +123,10 @@ def _user_key(path: Path) -> bytes:
         key = _read(path, _TAG)
         if len(key) != _TAG:
             raise Refused(
-                f"{path}, the key of the cache, does not have {_TAG} bytes; remove it, and the next run creates a new key"
+                f"{path}, the key of the cache, has {len(key)} bytes instead of {_TAG}; remove it, and the next run creates a new key"
             )
         return key
-    raise Refused(f"{path} cannot be created")
+    raise Refused(f"{path}, the key of the cache, cannot be created: another process removes it; run again")
 
 
 def key_path() -> Path:

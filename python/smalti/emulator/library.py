@@ -182,7 +182,7 @@ def _rewrite(
     except codegen_worker.WorkerDied as died:
         reason, diagnostics = died.reason, []
     except codegen_worker.WorkerTimeout:
-        reason, diagnostics = "the translation exceeded its time limit", []
+        reason, diagnostics = "the translation exceeded its time limit; set SMALTI_CODEGEN_TIMEOUT to more seconds", []
     except codegen_worker.WorkerRefused as refused:
         reason, diagnostics = str(refused), [findings.refusal(item) for item in refused.diagnostics]
     message = f"translating {what} for {target} failed"

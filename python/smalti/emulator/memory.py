@@ -135,7 +135,9 @@ class Memory:
             self._map = mmap.mmap(self.descriptor, self.size)
         except OSError as error:
             os.close(self.descriptor)
-            raise LaunchError(f"cannot allocate {self.size} B for the arguments: {error.strerror}") from None
+            raise LaunchError(
+                f"cannot allocate {self.size} B of memory for the arguments of the kernel: {error.strerror}"
+            ) from None
         self._bytes = np.frombuffer(self._map, np.uint8)
         for placed in self._placed:
             placed.inside(self._bytes)[...] = placed.original

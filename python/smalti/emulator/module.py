@@ -59,8 +59,8 @@ class Module:
             built = library.build(self._ir, self.target, emulation.sanitize, self.name, self._source, self._file)
             if built.vendor != self.target.vendor:
                 raise TargetError(
-                    f"{self.name} is code for {_VENDORS[built.vendor]}; target {self.target} is an "
-                    f"{_VENDORS[self.target.vendor]} chip"
+                    f"{self.name} is code for {_VENDORS[built.vendor]}, but target {self.target} is an "
+                    f"{_VENDORS[self.target.vendor]} chip; choose a target of the same vendor"
                 )
             self._libraries[emulation.sanitize] = built
         return self._libraries[emulation.sanitize]
@@ -74,7 +74,9 @@ class Module:
         known = ", ".join(f"@{n}" for n in of.kernels) or "none"
         if name is None:
             if len(of.kernels) != 1:
-                raise LaunchError(f"{self.name} does not have exactly one kernel; name one of: {known}")
+                raise LaunchError(
+                    f"{self.name} has {len(of.kernels)} kernels, so the launch must name one; its kernels: {known}"
+                )
             return next(iter(of.kernels.values()))
         if name not in of.kernels:
             raise LaunchError(f"{self.name} does not have a kernel @{name}; its kernels: {known}")
@@ -120,7 +122,7 @@ class Module:
             title = f"argument {index} ({parameter})"
             if not parameter.is_pointer and parameter.bytes != tensor_maps.BYTES:
                 raise LaunchError(
-                    f"{title}: the value is a tensor map of {tensor_maps.BYTES} bytes; the parameter has {parameter.bytes} bytes"
+                    f"{title}: the value is a tensor map of {tensor_maps.BYTES} bytes, but the parameter has {parameter.bytes} bytes; pass a value of that size"
                 )
             placing.place(index, title, value, parameter.is_pointer)
         _check_overlap(placed)
@@ -148,7 +150,9 @@ class Module:
     def _check_most(self, what: str, sizes: tuple[int, int, int], limits: Mapping[str, tuple[int, int, int]]) -> None:
         limit = limits[self.target.vendor]
         if any(size > most for size, most in zip(sizes, limit, strict=True)):
-            raise LaunchError(f"{what} size {sizes} exceeds the maximum {limit} of {self.target.chip}")
+            raise LaunchError(
+                f"the {what} size {sizes} exceeds the maximum {limit} of {self.target.chip}; use a smaller {what}"
+            )
 
     def _block(self, facts: library.KernelFacts, size: Size | None) -> tuple[int, int, int]:
         if size is None:
@@ -162,7 +166,9 @@ class Module:
         threads = block[0] * block[1] * block[2]
         most = min(facts.most_threads or threads, self.target.max_threads_per_block)
         if threads > most:
-            raise LaunchError(f"the block has {threads} threads; kernel @{facts.name} allows at most {most}")
+            raise LaunchError(
+                f"the block has {threads} threads; kernel @{facts.name} on {self.target.chip} allows at most {most} threads per block"
+            )
         return block
 
 
@@ -172,7 +178,7 @@ def _size(what: str, size: Size) -> tuple[int, int, int]:
     except TypeError:
         sizes = []
     if not 1 <= len(sizes) <= 3 or any(size < 1 for size in sizes):
-        raise LaunchError(f"{what} is {size!r}; it must be one to three positive integers")
+        raise LaunchError(f"the {what} size is {size!r}; it must be one to three positive integers")
     x, y, z = [*sizes, 1, 1][:3]
     return x, y, z
 
@@ -180,11 +186,13 @@ def _size(what: str, size: Size) -> tuple[int, int, int]:
 def _shared(target: targets.Target, built: library.Library, shared: Any) -> int:
     """The dynamic shared memory, which together with the static one must not exceed the limit of the chip."""
     if not isinstance(shared, int) or shared < 0:
-        raise LaunchError(f"shared is {shared!r}; it must be a number of bytes of at least 0")
+        raise LaunchError(
+            f"the size of dynamic shared memory (shared) is {shared!r}; it must be a number of bytes of at least 0"
+        )
     if built.shared_bytes + shared > target.shared_memory_per_block:
         raise LaunchError(
             f"the launch needs {built.shared_bytes} B of static and {shared} B of dynamic shared memory; "
-            f"a block of {target.chip} has at most {target.shared_memory_per_block} B"
+            f"a block of {target.chip} has at most {target.shared_memory_per_block} B in total"
         )
     return shared
 
@@ -207,14 +215,18 @@ def _array(index: int, title: str, value: Any, alignment: int) -> memory.Array:
     except arrays.NotAnArray as error:
         raise LaunchError(f"{title}: {error}") from None
     if view.device != arrays.CPU:
-        raise LaunchError(f"{title} is on {view.device}; the emulator requires CPU memory")
+        raise LaunchError(
+            f"{title} is on {view.device}, but the emulator requires CPU memory; copy the array to the CPU"
+        )
     ty = dtypes.from_name(view.dtype)
     if isinstance(value, np.generic):
         raise LaunchError(f"{title}: the parameter is a pointer, but the value is a scalar; pass an array")
     if isinstance(value, np.ndarray) and cast(np.ndarray[Any, Any], value).dtype.hasobject:
         raise LaunchError(f"{title}: the array contains Python objects; pass an array of numbers")
     if isinstance(alignment, bool) or alignment not in _ALIGNMENTS:
-        raise LaunchError(f"alignment is {alignment!r}; it must be a power of two up to {_ALIGNMENTS[-1]}")
+        raise LaunchError(
+            f"{title}: the alignment of arrays is {alignment!r}; it must be a power of two up to {_ALIGNMENTS[-1]}"
+        )
     if ty is not None:
         itemsize = max(ty.bits // 8, 1)
     elif isinstance(value, np.ndarray):
@@ -230,7 +242,7 @@ def _value(parameter: library.Parameter, title: str, value: Any) -> bytes:
         data = value if isinstance(value, (bytes, bytearray)) else value.tobytes()
         if len(data) != parameter.bytes:
             raise LaunchError(
-                f"{title}: the value has {len(data)} bytes; the parameter requires {parameter.bytes} bytes"
+                f"{title}: the value has {len(data)} bytes, but the parameter has {parameter.bytes} bytes; pass a value of that size"
             )
         return bytes(data)
     ty = dtypes.from_mlir(_NUMPY.get(parameter.type, parameter.type))
@@ -240,7 +252,9 @@ def _value(parameter: library.Parameter, title: str, value: Any) -> bytes:
         number = int(value.__index__())
         return (number % (1 << 8 * parameter.bytes)).to_bytes(parameter.bytes, "little")
     except (AttributeError, TypeError, ValueError):
-        raise LaunchError(f"{title}: cannot convert {type(value).__name__}; pass a number or bytes") from None
+        raise LaunchError(
+            f"{title}: a value of type {type(value).__name__} cannot be converted to the parameter; pass a number or bytes"
+        ) from None
 
 
 def load(source: str | bytes | os.PathLike[str], target: str | targets.Target) -> Module:
@@ -248,7 +262,7 @@ def load(source: str | bytes | os.PathLike[str], target: str | targets.Target) -
     chosen = targets.get(target)
     if not chosen.is_emulated:
         raise TargetError(
-            f"'{chosen}' is not an emulated target; modules in LLVM IR require one",
+            f"'{chosen}' is not an emulated target, but modules in LLVM IR run only on one, such as '{targets.EMULATED}sm_90a'",
             hint=f"use '{targets.EMULATED}{chosen}'" if chosen.is_gpu else None,
         )
     if isinstance(source, bytes):

@@ -44,15 +44,21 @@ class Emulation:
         if self.sanitize is not None and self.sanitize not in SANITIZERS:
             raise LaunchError(f"sanitize is '{self.sanitize}'; it must be {' or '.join(SANITIZERS)}")
         if self.order not in ORDERS and not _is_random(self.order):
-            raise LaunchError(f"order is '{self.order}'; it must be one of: {', '.join(ORDERS)}, random:SEED (64 bits)")
+            raise LaunchError(
+                f"the order of waves is '{self.order}'; it must be one of: {', '.join(ORDERS)}, or random:SEED with a SEED below 2^64"
+            )
         if self.copies not in COPIES:
-            raise LaunchError(f"copies is '{self.copies}'; it must be {' or '.join(COPIES)}")
+            raise LaunchError(
+                f"copies (when asynchronous copies complete) is '{self.copies}'; it must be {' or '.join(COPIES)}"
+            )
         workers: Any = self.workers
         if workers is not None and not (isinstance(workers, int) and 1 <= workers <= MAX_WORKERS):
-            raise LaunchError(f"workers is {self.workers!r}; it must be an integer from 1 to {MAX_WORKERS}")
+            raise LaunchError(f"workers is {self.workers!r}; it must be a number of processes from 1 to {MAX_WORKERS}")
         pace.check_time_limit(self.time_limit)
         if self.blocks is not None and not _is_range_of_blocks(self.blocks):
-            raise LaunchError(f"blocks is {self.blocks!r}; it must be a non-empty range with step 1")
+            raise LaunchError(
+                f"blocks is {self.blocks!r}; it must be a non-empty range of block numbers with step 1, such as range(0, 4)"
+            )
 
 
 def _is_random(order: Any) -> bool:

@@ -98,7 +98,7 @@ def _take(line: bytes, outcome: Outcome, progress: Callable[[int, int], None] | 
         item = json.loads(line)
     except ValueError:
         raise LaunchError(
-            f"the output of the emulator is not valid JSON: {line[:200].decode(errors='replace')}"
+            f"internal error: the emulator printed a line that is not valid JSON: {line[:200].decode(errors='replace')}"
         ) from None
     if "output" in item:
         sys.stdout.write(item["output"])

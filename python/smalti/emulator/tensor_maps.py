@@ -63,7 +63,9 @@ def tensor_map(
         raise LaunchError(f"tensor map: {error}") from None
     ty = dtypes.from_name(view.dtype)
     if view.device != arrays.CPU:
-        raise LaunchError(f"tensor map: the array is on {view.device}; the emulator requires CPU memory")
+        raise LaunchError(
+            f"tensor map: the array is on {view.device}, but the emulator requires CPU memory; copy the array to the CPU"
+        )
     if ty is None:
         raise LaunchError(
             f"tensor map: the array has elements of {view.dtype}; an integer or float "

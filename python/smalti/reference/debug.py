@@ -42,5 +42,8 @@ def _assume(run: Interpreter, op: Any, operands: list[Value]) -> None:
 def _assume_multiple(run: Interpreter, op: Any, operands: list[Value]) -> Value:
     value, divisor = int(certain(operands[0], "the value")), integer(op, "divisor")
     if value % divisor:
-        raise located(op, f"tile {run.tile_number}: the value {value} is not a multiple of {divisor}")
+        raise located(
+            op,
+            f"tile {run.tile_number}: the value {value} is not a multiple of {divisor}, although 'triton_xla.assume_multiple' states this",
+        )
     return operands[0]

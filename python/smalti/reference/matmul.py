@@ -215,7 +215,9 @@ def _block_dot(op: Any, groups: list[list[Value]], types: dict[str, dtypes.Eleme
     if types["result"].kind != "f":
         for name in ("lhs", "rhs"):
             if f"unsigned_{name}" in op.attributes:
-                raise ValueError(f"operand {name} of the sparse dot is unsigned; only signed integers are supported")
+                raise ValueError(
+                    f"operand {name} of the sparse dot is unsigned; only signed integers are supported: remove 'unsigned_{name}'"
+                )
         return integer_matmul(Value(a.data.astype(np.int64)), b, c, types["result"])
     block = integer(op, "block_size") if "block_size" in op.attributes else a.data.shape[1]
     left = _scaled(op, "lhs", a, left_scales, left_whole, block)

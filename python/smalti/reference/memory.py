@@ -168,7 +168,9 @@ def _position(op: Any, indices: Sequence[Value], shape: Sequence[int]) -> tuple[
     position = tuple(int(certain(index, "an index")) for index in indices)
     for dimension, (index, size) in enumerate(zip(position, shape, strict=True)):
         if not 0 <= index < size:
-            raise located(op, f"the index {index} of dimension {dimension} is out of bounds; the size is {size}")
+            raise located(
+                op, f"index {index} is out of bounds in dimension {dimension} of the memref, whose size is {size}"
+            )
     return position
 
 
@@ -215,8 +217,11 @@ def _scatter(_: Interpreter, op: Any, operands: list[Value]) -> None:
     if "unique" in op.attributes and len(np.unique(where)) != len(where):
         raise located(
             op,
-            "two elements are written to one location, but the operation states `unique`; remove it, or use different indices",
+            "two elements are scattered to the same index, but the attribute 'unique' of the op states that all indices differ; remove the attribute, or use different indices",
         )
     if "sorted" in op.attributes and np.any(np.diff(where) < 0):
-        raise located(op, "the locations decrease, but the operation states `sorted`; remove it, or sort the indices")
+        raise located(
+            op,
+            "the indices decrease, but the attribute 'sorted' of the op states that they do not; remove the attribute, or sort the indices",
+        )
     write_lanes(memory_of(destination), inside, where, tile)

@@ -50,7 +50,7 @@ def certain(value: Value, what: str) -> np.ndarray:
     """The data of a value that decides what runs. Raises a ValueError if rounding decides it."""
     if is_uncertain(value) is not None:
         raise ValueError(
-            f"{what} depends on how floats are rounded, or on the order of atomic operations, so the reference is not unique"
+            f"{what} depends on rounded floats or on the order of atomic operations, so the kernel does not have a unique reference result"
         )
     return value.data
 

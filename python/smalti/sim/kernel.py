@@ -165,7 +165,9 @@ class SimulatedKernel(Settings):
         values. Raises a `SimulationError` for findings other than races, which are not checked."""
         timing = targets.table()[self.target.chip].timing
         if timing is None:
-            raise TargetError(f"no timeline: the target table does not contain latencies for {self.target.chip}")
+            raise TargetError(
+                f"no timeline: the target table does not contain latencies for {self.target.chip}; choose another target"
+            )
         recorder = Recorder(targets.table()[self.target.chip], timing)
         how = Simulation("round-robin", "early", races=False, blocks=blocks, time_limit=time_limit, progress=progress)
         with self._internal_errors():

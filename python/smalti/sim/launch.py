@@ -119,11 +119,11 @@ def _run(program: Program, bound: Sequence[BoundArgument], machine: Machine, kee
     if not 0 <= launch.shared_bytes <= program.most_shared_bytes:
         most = program.most_shared_bytes
         raise LaunchError(
-            f"the launch requests {launch.shared_bytes} B of shared memory; a block on this GPU has at most {most} B"
+            f"the launch requests {launch.shared_bytes} B of shared memory per block; the target has at most {most} B per block"
         )
     limit = 1024
     if math.prod(block) > limit:
-        raise LaunchError(f"the block has {math.prod(block)} threads; the limit is {limit}")
+        raise LaunchError(f"the block has {math.prod(block)} threads; a block has at most {limit} threads")
     machine.waiting.extend(_clusters(grid, launch.cluster, how.blocks))
     size = math.prod(launch.cluster)
     machine.total = len(machine.waiting) * size
@@ -194,10 +194,14 @@ class _Launch:
 def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[int, list[Three]]]:
     """The clusters that contain a block to run, with the number of the first block and the positions of all blocks."""
     if any(size % part for size, part in zip(grid, cluster, strict=True)):
-        raise LaunchError(f"the grid size {grid} is not a multiple of the cluster size {cluster}")
+        raise LaunchError(
+            f"the grid size {grid} is not a multiple of the cluster size {cluster} in each dimension; change one of them"
+        )
     count = math.prod(grid)
     if blocks is not None and blocks.stop > count:
-        raise LaunchError(f"block {blocks.stop - 1} is outside the grid of {count} blocks")
+        raise LaunchError(
+            f"block {blocks.stop - 1} is selected, but the grid has {count} blocks; select blocks from 0 to {count - 1}"
+        )
     if len(numbers := blocks if blocks is not None else range(count)) > MOST_BLOCKS:
         hint = "select blocks with Simulation.blocks or --blocks"
         raise LaunchError(f"{len(numbers)} blocks exceed the limit of {MOST_BLOCKS} blocks per run; {hint}")

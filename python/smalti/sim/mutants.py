@@ -79,7 +79,7 @@ class Mutant:
     change: Change = dataclasses.field(compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"{self.location}: {self.kind}: {self.operation}"
+        return f"{self.location}: {self.operation}: mutation '{self.kind}'"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,9 @@ class Outcome:
             what = f"killed: {self.findings[0].kind}"
         else:
             what = (
-                "killed: wrong results" if self.wrong_numbers else "SURVIVED: the simulator does not detect this error"
+                "killed: wrong results"
+                if self.wrong_numbers
+                else "SURVIVED: the simulator does not detect this inserted error"
             )
         return f"{self.mutant}: {what}"
 

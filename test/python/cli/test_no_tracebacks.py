@@ -135,8 +135,8 @@ SIZES = [
     ((2**40, 2**10), None, "1099511627776x1024 elements exceeds"),
     ((None,), str(2**62), "exceeds the memory of this machine"),
     ((None,), "9" * 30, "exceeds the memory of this machine"),
-    ((None,), "-5", "'-5' is not a shape, such as 500x300"),
-    ((None,), "5x", "'5x' is not a shape, such as 500x300"),
+    ((None,), "-5", "'-5' is not a shape; pass sizes that are separated by x, such as 500x300"),
+    ((None,), "5x", "'5x' is not a shape; pass sizes that are separated by x, such as 500x300"),
 ]
 
 

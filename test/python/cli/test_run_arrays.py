@@ -46,13 +46,13 @@ def test_files_that_do_not_match(tmp_path: Path) -> None:
         np.save(tmp_path / "x.npy", array)
         return run(tmp_path, "--target=cpu", f"--arg=0={tmp_path}/x.npy")
 
-    assert "x.npy has shape 3x4; the argument has shape ?x8" in error(np.zeros((3, 4), np.float32))
-    assert "x.npy has element type float64; the argument has float32" in error(np.zeros((3, 8)))
-    assert "x.npy is not a numpy array file" in error(np.full((3, 8), None))
+    assert "x.npy has shape 3x4, but the argument has shape ?x8" in error(np.zeros((3, 4), np.float32))
+    assert "x.npy has elements of float64, but the argument has elements of float32" in error(np.zeros((3, 8)))
+    assert "x.npy is not a .npy file of numpy" in error(np.full((3, 8), None))
     assert "must be a number of blocks" in run(tmp_path, "--target=emu:sm_80", "--arg=0=3x8", f"--blocks={10**30}")
     assert "is not in the range x>=0" in run(tmp_path, "--target=cpu", "--arg=0=3x8", "--seed=-1")
     (tmp_path / "x.npy").write_bytes(b"")
-    assert "x.npy is not a numpy array file" in run(tmp_path, "--target=cpu", f"--arg=0={tmp_path}/x.npy")
+    assert "x.npy is not a .npy file of numpy" in run(tmp_path, "--target=cpu", f"--arg=0={tmp_path}/x.npy")
     assert "none.npy: No such file" in run(tmp_path, "--target=cpu", f"--arg=0={tmp_path}/none.npy")
     assert "out.txt: the file name must end with .npz" in run(
         tmp_path, "--target=cpu", "--arg=0=3x8", f"--save={tmp_path}/out.txt"

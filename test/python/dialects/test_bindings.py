@@ -213,7 +213,7 @@ def test_remarks_go_to_the_newest_collector() -> None:
 
 
 def test_remark_filter_that_is_no_expression() -> None:
-    with ir.Context() as context, pytest.raises(ValueError, match="is not a regular expression"):
+    with ir.Context() as context, pytest.raises(ValueError, match="is not a valid regular expression"):
         _smalti.RemarkCollector(context, "(")
 
 

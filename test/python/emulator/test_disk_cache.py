@@ -140,7 +140,7 @@ def test_the_key_is_private_and_stays(cache: DiskCache, key: Path, tmp_path: Pat
         (lambda cache, key: key.chmod(0o640), "other users have access"),
         (lambda cache, key: os.chown(key, 12345, -1), "belongs to another user"),
         (lambda cache, key: key.parent.chmod(0o777), "other users have access"),
-        (lambda cache, key: key.write_bytes(b"short"), "does not have 32 bytes"),
+        (lambda cache, key: key.write_bytes(b"short"), "bytes instead of 32"),
     ],
 )
 def test_files_that_others_can_write_are_refused(
@@ -293,7 +293,7 @@ def test_an_empty_key_is_an_error_in_the_end(
 ) -> None:
     monkeypatch.setattr(disk_cache, "_KEY_SECONDS", 0.1)
     key.write_bytes(b"")
-    with pytest.raises(Refused, match="does not have 32 bytes; remove it"):
+    with pytest.raises(Refused, match="bytes instead of 32; remove it"):
         DiskCache(tmp_path / "cache", LIMIT, key)
 
 

@@ -84,9 +84,9 @@ def test_no_assembler_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     ("options", "message"),
     [
         ({"sanitize": "memory"}, "it must be thread or address"),
-        ({"order": "sideways"}, "lowest-first, highest-first, round-robin, random:SEED"),
+        ({"order": "sideways"}, "lowest-first, highest-first, round-robin, or random:SEED"),
         ({"order": "random:"}, "random:SEED"),
-        ({"order": f"random:{1 << 64}"}, "64 bits"),
+        ({"order": f"random:{1 << 64}"}, "below 2^64"),
         ({"order": None}, "random:SEED"),
         ({"copies": "never"}, "late or early"),
         ({"workers": 0}, "workers is 0;"),
@@ -280,7 +280,7 @@ print('{"kind": "race", "message": "m"}\n{"done": 0.25}')"""
     [
         ("print('Segmentation', file=sys.stderr); sys.exit(3)", "exited with code 3:\nSegmentation"),
         ("os.kill(os.getpid(), signal.SIGSEGV)", "was killed by SIGSEGV"),
-        ("print('what?')", "the output of the emulator is not valid JSON: what?"),
+        ("print('what?')", "internal error: the emulator printed a line that is not valid JSON: what?"),
         ("time.sleep(60)", "did not respond within 0.2 s and was killed"),
     ],
 )

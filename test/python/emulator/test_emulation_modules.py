@@ -83,16 +83,16 @@ def test_refused_ops_are_reported_before_the_run() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (((0,), 32, 4), "grid is"),
-        ((1, (1, 1, 1, 1), 4), "block is"),
+        (((0,), 32, 4), "the grid size is"),
+        ((1, (1, 1, 1, 1), 4), "the block size is"),
         ((1, None, 4), "@scale does not declare a block size"),
         ((1, 1024 * 1024, 4), "block size (1048576, 1, 1) exceeds the maximum (1024, 1024, 64) of sm_80"),
         ((1, (1, 1, 65), 4), "block size (1, 1, 65) exceeds"),
         ((1, (64, 32), 4), "block has 2048 threads"),
         ((1 << 31, 32, 4), "grid size (2147483648, 1, 1) exceeds"),
         (((1, 65536), 32, 4), "the maximum (2147483647, 65535, 65535) of sm_80"),
-        ((2.0, 32, 4), "grid is 2.0"),
-        (("2", 32, 4), "grid is '2'"),
+        ((2.0, 32, 4), "the grid size is 2.0"),
+        (("2", 32, 4), "the grid size is '2'"),
         ((1, 32, 3), "float %factor, i32 %count); the call passes 3"),
     ],
 )
@@ -115,9 +115,9 @@ def test_sizes_of_a_launch_are_any_integers() -> None:
         (0, "no array", "argument 0 .*is not an array"),
         (0, np.float32(1), "argument 0 .*the parameter is a pointer, but the value is a scalar"),
         (0, np.array([None]), "argument 0 .*Python objects"),
-        (2, "half", "argument 2 .float %factor.: cannot convert str"),
-        (3, 1.5, "argument 3 .i32 %count.: cannot convert float"),
-        (3, b"123", "has 3 bytes; the parameter requires 4"),
+        (2, "half", "argument 2 .float %factor.: a value of type str cannot be converted"),
+        (3, 1.5, "argument 3 .i32 %count.: a value of type float cannot be converted"),
+        (3, b"123", "has 3 bytes, but the parameter has 4"),
     ],
 )
 def test_values_are_checked(index: int, value: Any, message: str) -> None:
@@ -132,12 +132,14 @@ def test_other_limits_of_a_launch() -> None:
     with pytest.raises(smalti.LaunchError, match="shared memory"):
         nvidia().launch(1, 32, *values, shared=1 << 30)
     wrong: Any = 1.5
-    with pytest.raises(smalti.LaunchError, match=r"shared is 1\.5"):
+    with pytest.raises(smalti.LaunchError, match=r"shared memory \(shared\) is 1\.5"):
         nvidia().launch(1, 32, *values, shared=wrong)
     with pytest.raises(smalti.LaunchError, match="does not have a kernel @other; its kernels: @scale"):
         nvidia().launch(1, 32, *values, kernel="other")
     for alignment in (0, -4, 3, 1 << 40):
-        with pytest.raises(smalti.LaunchError, match=f"alignment is {alignment}; it must be a power of two up to"):
+        with pytest.raises(
+            smalti.LaunchError, match=f"the alignment of arrays is {alignment}; it must be a power of two up to"
+        ):
             nvidia().launch(1, 32, *values, alignment=alignment)
     wrong = "thread"
     with pytest.raises(smalti.LaunchError, match=r"emulation is 'thread'; it must be a smalti\.Emulation"):
@@ -170,7 +172,7 @@ def test_arrays_that_share_memory() -> None:
 
 
 def test_code_of_the_other_vendor() -> None:
-    with pytest.raises(smalti.TargetError, match="is code for AMD; target emu:sm_80 is an NVIDIA chip"):
+    with pytest.raises(smalti.TargetError, match="is code for AMD, but target emu:sm_80 is an NVIDIA chip"):
         emulator.load(AMD_KERNEL, "emu:sm_80").launch(1, 64, np.zeros(64, np.int32))
 
 

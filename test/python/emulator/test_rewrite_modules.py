@@ -346,7 +346,10 @@ def test_bad_options_are_refused() -> None:
     for options, message in (
         ({"processor": "teapot"}, "LLVM does not support processor 'teapot'"),
         ({"sanitize": "memory"}, "unknown sanitizer 'memory'"),
-        ({"libraries": [3]}, "'libraries' has an entry that is not a string; paths are required"),
+        (
+            {"libraries": [3]},
+            "option 'libraries' has an entry that is not a string; each entry must be the path of a library",
+        ),
     ):
         with pytest.raises(codegen_worker.WorkerRefused, match=message):
             rewrite(NVIDIA + EMPTY, **options)

@@ -462,10 +462,13 @@ def test_lanes_that_do_not_participate() -> None:
         ),
         (lambda: instructions.convert(np.float32(1), "f16", "f32"), "cannot hold elements of type 'f16'"),
         (lambda: instructions.convert(np.float32(1), "f32", "f16", rounding="odd"), "unknown rounding 'odd'"),
-        (lambda: instructions.convert(np.float32(1), "f32", "ue4m3"), "a conversion to it does not exist"),
+        (
+            lambda: instructions.convert(np.float32(1), "f32", "ue4m3"),
+            "values cannot be rounded to the element type ue4m3",
+        ),
         (
             lambda: instructions.matmul(np.zeros((2, 2)), np.zeros((2, 3)), np.zeros((2, 2)), "f64", "f64", "f64"),
-            "are required",
+            "their shapes must be",
         ),
         (
             lambda: instructions.matmul(
@@ -490,11 +493,11 @@ def test_lanes_that_do_not_participate() -> None:
         ),
         (
             lambda: instructions.execute("llvm.nvvm.shfl.sync.up.i32", [np.zeros((1, 32), np.int32)] * 3, np.int32),
-            r"\(4, 4, 4, 4\) and 4 are required",
+            r"\(4, 4, 4, 4\) and 4$",
         ),
         (
             lambda: instructions.execute("llvm.nvvm.shfl.sync.up.i32", [np.zeros((1, 32), np.int32)] * 4, np.int64),
-            "the result 8",
+            "the result has 8",
         ),
         (
             lambda: instructions.execute(
@@ -514,7 +517,7 @@ def test_lanes_that_do_not_participate() -> None:
                 count=4,
                 active=np.array([1]),
             ),
-            "wave 0 has inactive lanes; all lanes must be active",
+            "the mask of wave 0 has inactive lanes; this instruction requires that all lanes of a wave are active",
         ),
         (
             lambda: instructions.unpack_scales(np.zeros((1, 1, 31, 16), np.uint8)),
@@ -553,34 +556,37 @@ SHUFFLE = "llvm.nvvm.shfl.sync.up.i32"
         ),
         (
             lambda: native.fuse("f32", _zeros(8), _zeros(8), _zeros(4), np.zeros(2)),
-            "x, y and z have 8, 8 and 4 bytes; 8 bytes each are required",
+            "the operands x, y and z have 8, 8 and 4 bytes; for 2 results, each must have 8 bytes",
         ),
         (
             lambda: _matmul(_zeros(16), _zeros(16), -1),
-            "m, n and k are -1, 2 and 2; each must be from 0 to 2^24 - 1",
+            "the matmul sizes m, n and k are -1, 2 and 2; each must be from 0 to 2^24 - 1",
         ),
         (
             lambda: _matmul(_zeros(16), _zeros(12), 2),
-            "a, b and the accumulator have 16, 12 and 16 bytes; 16, 16 and 16 bytes are required",
+            "the matmul operands a, b and accumulator have 16, 12 and 16 bytes; for m=2, n=2 and k=2, they must have 16, 16 and 16 bytes",
         ),
         (
             lambda: _matmul(_zeros(16), _zeros(16), 2, "i32", (_zeros(2), _zeros(2))),
-            "scales are given for integer operands; scales require float operands",
+            "the operands of the matmul are integers, but it has scales, which only floats can have; remove the scales",
         ),
         (
             lambda: _matmul(_zeros(16), _zeros(16), 2, "f32", (_zeros(2), _zeros(2)), 3),
-            "k is 2 and the scale block 3; k must be a multiple of a positive scale block",
+            "k is 2, and each scale applies to 3 elements along k; k must be a multiple of this number, which must be positive",
         ),
         (
             lambda: _matmul(_zeros(16), _zeros(16), 2, "f32", (_zeros(2), _zeros(3)), 2),
-            "the scales of a and b have 2 and 3 bytes; 2 and 2 bytes are required (2 and 2 scales)",
+            "the scales of a and b have 2 and 3 bytes; they must have 2 and 2 bytes (2 and 2 scales)",
         ),
         (
             lambda: _execute("llvm.nvvm.mbarrier.init", (1, 32, 4), [1], []),
             "unknown instruction 'llvm.nvvm.mbarrier.init'; an instruction that accesses neither memory nor other "
             "threads is required",
         ),
-        (lambda: _execute(SHUFFLE, (1, 5, 4), [1], []), "the result has 5 lanes; 32 or 64 are required"),
+        (
+            lambda: _execute(SHUFFLE, (1, 5, 4), [1], []),
+            "the result of the instruction has 5 lanes; it must have 32 or 64",
+        ),
         (
             lambda: _execute(SHUFFLE, (2, 32, 4), [1], []),
             "the operands have 2 waves, but 1 masks are given; one mask per wave is required",
@@ -600,7 +606,7 @@ SHUFFLE = "llvm.nvvm.shfl.sync.up.i32"
         ),
         (
             lambda: native.sparse_positions(np.zeros((16, 16), np.uint8), 16, _zeros(8)),
-            "'metadata' has 256 bytes and 'positions' 8; equal sizes are required",
+            "'metadata' has 256 bytes, but 'positions' has 8; both must have the same number of bytes",
         ),
     ],
 )

@@ -54,7 +54,7 @@ def test_cells_are_those_of_the_layout(layout: TiledLayout, shape: tuple[int, ..
 def test_replicas_are_said() -> None:
     result = lane_maps.of_registers(ROWS)
     assert result.legend[0] == "shape [64]: 4 warps of 32 lanes, 2 values each"
-    assert "each element has 4 copies; the cell shows the first" in result.legend
+    assert "each element has 4 copies in different lanes or warps; the cell shows the first" in result.legend
     assert result.cells[(9,)].detail.count("warp 0") == 4
 
 
@@ -118,8 +118,8 @@ def test_elements_of_parts_of_bytes() -> None:
         ({"shape": [64], "tile": [8, 64]}, r"the tile \[8, 64\] does not divide the shape \[64\]"),
         ({"shape": [8, 64], "swizzle": 48}, "the swizzle is 48 bytes; it must be 16, 32, 64 or 128"),
         ({"shape": [8, 8], "tile": [8, 8], "swizzle": 128}, "must be a multiple of the swizzle of 128 bytes"),
-        ({"shape": [512, 256]}, "the map has 131072 elements; at most 65536 are supported"),
-        ({"shape": [0]}, r"sizes must be positive; the shape is \[0\]"),
+        ({"shape": [512, 256]}, "has 131072 elements; at most 65536 are supported"),
+        ({"shape": [0]}, r"the shape \[0\] has a size below 1; all sizes must be positive"),
     ],
 )
 def test_memory_that_has_no_map(arguments: dict[str, Any], message: str) -> None:

@@ -178,7 +178,11 @@ def random_problem(rng: random.Random, chip: str) -> tuple[TiledLayout, MemoryLa
 def test_random_problems(chip: str) -> None:
     rng = random.Random(chip)
     planned = 0
-    reasons = ("every access pattern has bank conflicts", "would access the same byte", "do not align with the runs")
+    reasons = (
+        "every access pattern has bank conflicts",
+        "would access the same byte",
+        "one split must refine the other",
+    )
     for _ in range(150):
         try:
             layout, memory, bits = random_problem(rng, chip)
@@ -422,6 +426,6 @@ def test_layouts_that_jax_accepts() -> None:
     assert is_transfer_in_jax(StridedLayout([128, 128], 2), row_major, 32)
     assert not is_transfer_in_jax(StridedLayout([128, 128], 2), memory, 32, "unoptimized")
     with pytest.raises(
-        ValueError, match="unknown mode 'fast'; it must be 'optimized', 'unoptimized' or 'downgradable'"
+        ValueError, match="unknown transfer mode 'fast'; it must be 'optimized', 'unoptimized' or 'downgradable'"
     ):
         is_transfer_in_jax(named_layout("WGMMA"), memory, 16, "fast")

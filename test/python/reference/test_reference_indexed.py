@@ -57,9 +57,9 @@ def test_the_last_scattered_element_wins() -> None:
 
 
 def test_promises_of_a_scatter_are_checked() -> None:
-    with pytest.raises(reference.InterpreterError, match="two elements are written to one location"):
+    with pytest.raises(reference.InterpreterError, match="two elements are scattered to the same index"):
         scatter(np.array([3, 9, 3, -1, 0, 10, 2, 8]), "unique")
-    with pytest.raises(reference.InterpreterError, match="the locations decrease"):
+    with pytest.raises(reference.InterpreterError, match="the indices decrease"):
         scatter(np.array([0, 1, 3, 2, 4, 10, 5, 8]), "sorted")
     assert scatter(np.array([0, 1, 1, 2, 4, 10, 5, 8]), "sorted")[1] == 2
 
@@ -190,7 +190,7 @@ def test_an_index_that_rounding_decides_is_an_error() -> None:
   %i = arith.fptosi %q : f32 to i64
   %j = arith.index_cast %i : i64 to index
   %v = memref.load %y[%j] : memref<4xf32>"""
-    with pytest.raises(reference.InterpreterError, match="an index depends on how floats are rounded"):
+    with pytest.raises(reference.InterpreterError, match="an index depends on rounded floats"):
         run(body, "%y: memref<4xf32>", np.zeros(4))
 
 
@@ -202,7 +202,9 @@ def test_loads_and_stores_of_elements() -> None:
     x = RNG.standard_normal((3, 3)).astype(np.float32)
     memory = run(body, "%x: memref<?x3xf32>, %y: memref<3xf32>", x, np.zeros(3), tiles=3)
     np.testing.assert_array_equal(memory[1].data, 2 * np.diag(x))
-    with pytest.raises(reference.InterpreterError, match="the index 2 of dimension 0 is out of bounds; the size is 2"):
+    with pytest.raises(
+        reference.InterpreterError, match="index 2 is out of bounds in dimension 0 of the memref, whose size is 2"
+    ):
         run(body, "%x: memref<?x3xf32>, %y: memref<3xf32>", x[:2], np.zeros(3), tiles=3)
 
 

@@ -229,7 +229,7 @@ def test_races_between_arrays_that_share_memory_are_found(text, body):
     pairs = np.arange(128, dtype=np.float32).reshape(64, 2)
     kernel(pairs[:, 0], pairs[:, 1])
     assert (pairs[:, 1] == np.arange(0, 128, 2)).all()
-    with pytest.raises(LaunchError, match=r"argument 1 \(memref<64xf32>\) shares memory with argument 0"):
+    with pytest.raises(LaunchError, match=r"because it shares memory with argument 0"):
         kernel(whole[:64], whole[0:128:2])
 
 

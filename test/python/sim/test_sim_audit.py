@@ -513,7 +513,7 @@ BROKEN = {
     "a vector that no thread has": (
         "    gpu.return",
         "    %q = arith.constant dense<1.0> : vector<1073741824xf32>\n    gpu.return",
-        "per thread exceeds the limits of the simulator",
+        "the simulator supports at most 65536 elements per thread",
     ),
     "another dialect": ("    gpu.return", '    %q = "foo.bar"() : () -> index\n    gpu.return', "unregistered dialect"),
     "an operation that is not known": (
@@ -619,7 +619,10 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"shared": -1}, "the launch requests -1 B of shared memory; a block on this GPU has at most 232448 B"),
+        (
+            {"shared": -1},
+            "the launch requests -1 B of shared memory per block; the target has at most 232448 B per block",
+        ),
         ({"shared": 232449}, "the launch requests 232449 B of shared memory"),
         ({"threads": 0}, "invalid block size 0 x 1 x 1"),
         ({"grid": -1}, "invalid grid size -1 x 1 x 1"),

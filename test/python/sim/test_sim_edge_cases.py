@@ -50,13 +50,13 @@ LOOPS = {
     ),
     "numbers wrap": (
         LARGE + "%low = arith.subi %large, %c4 : index\nscf.for %i = %low to %large step %c3 { }",
-        "from 9223372036854775803 to 9223372036854775807 by 3",
+        "from 9223372036854775803 to 9223372036854775807 with step 3",
     ),
     "numbers of 32 bits wrap": (
         "%end = arith.constant 2147483647 : i32\n%low = arith.subi %end, %i2 : i32\n"
         "%ti = arith.index_cast %t : index to i32\n%by = arith.addi %ti, %i3 : i32\n"
         "scf.for %i = %low to %end step %by : i32 { }",
-        "by 3 overflows",
+        "with step 3 overflows",
     ),
     "a step of zero": ("scf.for %i = %c0 to %c4 step %t { }", "the loop step is 0"),
 }

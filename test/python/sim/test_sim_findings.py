@@ -226,7 +226,7 @@ def test_an_unsupported_op_is_reported_before_the_run() -> None:
     (problem,) = caught.value.diagnostics
     assert problem.message == "the simulator does not support 'nvvm.fence.sc.cluster'"
     assert problem.location is not None and problem.location.line > 1
-    with pytest.raises(CompileError, match=r"the assembly 'trap;'"):
+    with pytest.raises(CompileError, match=r"the inline assembly 'trap;'"):
         sim.simulate(program('llvm.inline_asm "trap;", "" : () -> ()', ["memref<64x64xf32>"]), "sim:sm_90a")
 
 
@@ -239,7 +239,7 @@ def test_arguments_and_schedules_that_do_not_fit_are_refused() -> None:
         kernel(x, np.zeros((64, 32), np.float32))
     with pytest.raises(LaunchError, match="the element type is float16; the kernel requires float32"):
         kernel(x.astype(np.float16), x)
-    with pytest.raises(LaunchError, match="block 1 is outside the grid of 1 blocks"):
+    with pytest.raises(LaunchError, match="block 1 is selected, but the grid has 1 blocks"):
         kernel(x, x.copy(), simulation=sim.Simulation(blocks=range(2)))
     for wrong in ({"order": "fast"}, {"completion": "never"}, {"max_findings": 0}, {"blocks": range(0)}):
         with pytest.raises(LaunchError):

@@ -248,7 +248,7 @@ def test_unsupported_host_functions_are_refused() -> None:
     twice = kernel_with(LAUNCH + "\n    " + LAUNCH, BODY, ARGUMENTS)
     assert (
         problem(twice)
-        == "the simulator does not support this form of 'gpu.launch_func': this is a second launch in the same host function; only one launch is supported (in the host function)"
+        == "the simulator does not support this form of 'gpu.launch_func': the host function contains a second launch, but only one launch is supported; move it to another function (in the host function)"
     )
     unknown = kernel_with(LAUNCH, BODY, ARGUMENTS, "    memref.store %seven, %x[%c1] : memref<256xi32>")
     assert problem(unknown) == "the simulator does not support 'memref.store' (in the host function)"
@@ -398,4 +398,4 @@ def test_warpgroup_ops_with_another_lowering_are_refused() -> None:
     with pytest.raises(CompileError) as caught:
         sim.simulate(text, "sim:sm_90a")
     (found,) = caught.value.diagnostics
-    assert "MLIR does not store an accumulator of" in found.message
+    assert "MLIR's lowering does not store an accumulator of" in found.message

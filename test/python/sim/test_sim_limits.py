@@ -214,7 +214,7 @@ def test_a_vector_that_is_too_large() -> None:
     body = """
     %v = arith.constant dense<0.0> : vector<65536x65536xf32>
     %w = math.exp %v : vector<65536x65536xf32>"""
-    with pytest.raises(CompileError, match="exceeds the limit of 16777216 elements per vector"):
+    with pytest.raises(CompileError, match="the simulator supports at most 16777216 elements per vector"):
         sim.simulate(kernel(body, BLOCK), "sm_90a")
 
 

@@ -88,7 +88,7 @@ def test_the_shell_takes_blocks(shell: Any) -> None:
     done, _, _ = shell("--blocks", "2:3")
     assert done.exit_code == 1 and "block (2, 0, 0), warp " in done.output and "[race]" in done.output
     done = shell("--blocks", "3:5")[0]
-    assert done.exit_code == 1 and "block 4 is outside the grid of 4 blocks" in done.output
+    assert done.exit_code == 1 and "block 4 is selected, but the grid has 4 blocks" in done.output
 
 
 def test_the_shell_computes_no_numbers(shell: Any) -> None:

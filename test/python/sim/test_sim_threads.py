@@ -176,7 +176,10 @@ def test_a_barrier_in_a_part_of_a_warp() -> None:
     }"""
     (finding,) = find(program(body, "%o: memref<64xi32>"))
     assert finding.kind == "divergence"
-    assert finding.message == "the barrier is in divergent control flow: lane 2 of warp 0 does not reach it"
+    assert (
+        finding.message
+        == "the barrier is in divergent control flow: lane 2 of warp 0 does not reach it; move it out of the branch"
+    )
 
 
 def test_an_access_outside_says_the_lane_and_the_index() -> None:

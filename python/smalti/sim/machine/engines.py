@@ -208,7 +208,9 @@ class TensorWork:
                 join(group.tensor.clocks.seen, {stream.agent: upto})
 
     def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
-        raise TargetError(f"no timeline: the simulator does not estimate the time of '{self.site.name}'")
+        raise TargetError(
+            f"no timeline: the simulator cannot estimate the time of '{self.site.name}', which the kernel executes"
+        )
 
     def complete(self) -> None:
         waiting: list[TensorWork] = [self]

@@ -103,7 +103,7 @@ class Recorder:
     def unknown(self, what: str) -> TargetError:
         """The error for a value that the target table does not have."""
         return TargetError(
-            f"no timeline: the target table does not contain {what} of {self.target.chip} ({self.timing.product})"
+            f"no timeline: the target table does not contain {what} of {self.target.chip} ({self.timing.product}); choose another target"
         )
 
     def _number(self, name: str) -> float:

@@ -129,10 +129,10 @@ class ThreadBarrier:
         if meeting is None:
             meeting = self.meeting = Meeting(count, site)
         if meeting.count != count:
-            return f"{self.name} expects {count} threads here, and {meeting.count} threads where others wait"
+            return f"{self.name} expects {count} threads here, but {meeting.count} threads where others wait; all must expect the same number"
         meeting.arrived += group.counted
         if meeting.arrived > count:
-            return f"too many arrivals: {self.name} expects {count} threads, and {meeting.arrived} arrive"
+            return f"too many arrivals: {self.name} expects {count} threads, but {meeting.arrived} threads arrive; change the thread count of the barrier or the threads that execute it"
         meeting.groups.append(group)
         meeting.clocks.join(group.release())
         meeting.published += published

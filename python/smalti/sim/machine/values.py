@@ -86,7 +86,7 @@ class Packing:
     def bytes_of(self, elements: int) -> int:
         """The bytes of this many elements."""
         if elements % self.count:
-            message = f"{elements} elements, {self.count} per byte, do not fill whole bytes"
+            message = f"{elements} elements, with {self.count} per byte, do not fill whole bytes; use multiples of {self.count}"
             raise LaunchError(f"the view begins or ends inside a byte, which the simulator does not support: {message}")
         return elements // self.count
 
@@ -98,7 +98,7 @@ class Packing:
         """The packing of a view with these dimensions, in this order."""
         if self.dimension not in kept:
             raise LaunchError(
-                "the view drops the dimension along which elements share bytes, which the simulator does not support; keep the dimension"
+                "the view drops the dimension along which elements smaller than a byte are packed, which the simulator does not support; keep the dimension"
             )
         return replace(self, dimension=kept.index(self.dimension))
 

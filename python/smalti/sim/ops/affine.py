@@ -76,7 +76,7 @@ def _apply(op: ir.Operation, translator: Translator) -> Step:
     def step(st: State) -> None:
         given = [st.v[slot] for slot in operands]
         if any(isinstance(value, np.ndarray) for value in given):
-            st.stop("divergence", "the operands of the op differ between threads; uniform operands are required", site)
+            st.stop("divergence", "threads pass different operands; the operands must be uniform", site)
         st.v[result] = pick(function(given) for function in computed)
 
     return step

@@ -42,7 +42,7 @@ def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
             hint = "stop requesting clusters after such a response; a further request is undefined behavior"
             st.report(
                 "assertion",
-                "the op requests another cluster, although an earlier response stated that no cluster is left",
+                "the op requests another cluster, although the response to an earlier request stated that none is left",
                 site,
                 hint=hint,
             )

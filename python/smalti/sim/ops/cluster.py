@@ -130,7 +130,11 @@ def remote_arrival(op: ir.Operation, translator: Translator) -> Translated:
         blocks = st.block.cluster.blocks
         for which in np.unique(numbers).tolist():
             if not 0 <= which < len(blocks):
-                st.report("out-of-bounds", f"block {which} is outside the cluster of {len(blocks)} blocks", site)
+                st.report(
+                    "out-of-bounds",
+                    f"the arrival targets block {which}, which is outside the cluster of {len(blocks)} blocks",
+                    site,
+                )
                 continue
             place = Pointer(blocks[which].shared, barriers.place(st.v[address]))
             count = int((numbers == which).sum())

@@ -201,7 +201,11 @@ def _while(op: ir.Operation, translator: Translator) -> Translated:
             again(st)
             st.loops[-1] += 1
             if st.loops[-1] > LONGEST:
-                st.stop("deadlock", f"the loop did not exit after {LONGEST} iterations", site)
+                st.stop(
+                    "deadlock",
+                    f"the loop did not exit after {LONGEST} iterations, the limit of the simulator; check the loop condition",
+                    site,
+                )
         st.loops.pop()
         end(st)
 

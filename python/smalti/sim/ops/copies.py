@@ -81,8 +81,8 @@ def _in_bytes(op: Any, gathered: bool) -> Callable[[MemRef, list[int], list[int]
     rows = [how.dimension == ty.rank - 1 for how, ty in zip(layouts, types, strict=False) if how]
     if gathered or types[0].element_type != types[1].element_type or not all(rows):
         raise Unsupported(
-            f"the copy is from {types[0]} to {types[1]}; copies of elements smaller than a byte require scalar indices, equal "
-            "element types, and stride 1 in the last dimension"
+            f"the copy is from {types[0]} to {types[1]}, whose elements are smaller than a byte; such a copy requires scalar "
+            "indices, equal element types, and stride 1 in the last dimension"
         )
 
     def read(memory: MemRef, starts: list[int], lengths: list[int]) -> tuple[list[int], list[int]]:
@@ -106,20 +106,24 @@ _LOAD_OPERANDS = ("source", "target", "barrier", "indices", "predicate", "peer")
 def _async_load(op: ir.Operation, translator: Translator) -> Translated:
     given = _segments(op, translator, _LOAD_OPERANDS[: len(attribute(op, "operandSegmentSizes"))])
     if given.get("peer"):
-        raise Unsupported("the copy accesses the memory of another device; only one device is simulated")
+        raise Unsupported("the copy accesses the memory of another device, but only one device is simulated")
     shared_along = attribute(op, "collective", [])
     if memory_space(op.operands[0].type) != "global" or memory_space(op.operands[1].type) != "shared":
         raise Unsupported(
-            f"the copy is from {op.operands[0].type} to {op.operands[1].type}; global to shared memory is required"
+            f"the source has type {op.operands[0].type} and the destination {op.operands[1].type}; a copy from global to shared memory is required"
         )
     (source,), (target,), (address,) = given["source"], given["target"], given["barrier"]
     site = translator.site(op)
     gathered, boxes_of = _boxes(op, translator, given["indices"], 3)
     if gathered and shared_along:
-        raise Unsupported("the copy has 'collective' and an index vector; 'collective' requires scalar indices")
+        raise Unsupported(
+            "the copy has the attribute 'collective' and an index vector, but a collective copy cannot gather; use scalar indices or remove 'collective'"
+        )
     tracked = attribute(op, "leader_tracked")
     if tracked is not None and not shared_along:
-        raise Unsupported.invalid("the copy has 'leader_tracked' without 'collective'; add 'collective'")
+        raise Unsupported.invalid(
+            "the copy has the attribute 'leader_tracked', which requires the attribute 'collective'; add 'collective'"
+        )
     axis = tracked.axis if isinstance(tracked, CopyPartitionedAttr) else None
     starts = _starts(op, translator, given["indices"])
     enabled = _predicate(given.get("predicate", []))
@@ -225,7 +229,7 @@ def _partition(
     if dimension < 0 or lengths[dimension] % len(blocks):
         st.stop(
             "assertion",
-            f"the copy has shape {lengths}, which cannot be divided equally among {len(blocks)} blocks",
+            f"the copy of shape {lengths} is partitioned among {len(blocks)} blocks of the cluster; the partitioned dimension must exist, and its size must be a multiple of {len(blocks)}",
             site,
         )
     first, shape = list(starts), list(lengths)
@@ -255,7 +259,11 @@ def _share(
                 for i, n in enumerate(destination.shape)
             )
             return first, shape, part(destination, place)
-    st.stop("assertion", f"the copy has shape {lengths}, which cannot be divided equally among {parts} blocks", site)
+    st.stop(
+        "assertion",
+        f"the copy of shape {lengths} is shared by {parts} blocks of the cluster; at least one size must be a multiple of {parts}",
+        site,
+    )
     raise AssertionError
 
 
@@ -268,10 +276,10 @@ def _prefetch(op: ir.Operation, translator: Translator) -> None:
 def _async_store(op: ir.Operation, translator: Translator) -> Translated:
     given = _segments(op, translator, ("source", "target", "indices", "predicate", "peer"))
     if given["peer"] or attribute(op, "is_global_broadcast", False):
-        raise Unsupported("the copy accesses the memory of another device; only one device is simulated")
+        raise Unsupported("the copy accesses the memory of another device, but only one device is simulated")
     if memory_space(op.operands[0].type) != "shared" or memory_space(op.operands[1].type) != "global":
         raise Unsupported(
-            f"the copy is from {op.operands[0].type} to {op.operands[1].type}; shared to global memory is required"
+            f"the source has type {op.operands[0].type} and the destination {op.operands[1].type}; a copy from shared to global memory is required"
         )
     (source,), (target,) = given["source"], given["target"]
     site = translator.site(op)

@@ -41,7 +41,9 @@ def constant_of(op: Any, name: str) -> bytes:
     found = of_name(op, name, "memref.global")
     content: Any = found.attributes["initial_value"] if found is not None and "constant" in found.attributes else None
     if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
-        raise Unsupported(f"the global @{name} must be a constant with an initial value of integers or floats")
+        raise Unsupported(
+            f"the op reads the global @{name}, which must be a constant with an initial value of integers or floats"
+        )
     return bytes_of(content, op)
 
 

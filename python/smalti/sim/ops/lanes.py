@@ -91,8 +91,8 @@ def _shuffle(op: ir.Operation, translator: Translator) -> Step:
     mode, dtype = attribute(op, "kind"), numpy_type(op.operands[1].type)
     if dtype is None or dtype.itemsize != 4 or numpy_type(op.results[0].type) != dtype:
         raise Unsupported(
-            f"the operand has type {op.operands[1].type} and the result {op.results[0].type}; one 32-bit type is "
-            "required"
+            f"the operand has type {op.operands[1].type} and the result has type {op.results[0].type}; both must have "
+            "the same 32-bit type"
         )
     operands = translator.operands(op)
     mask, value = operands[:2]
@@ -130,12 +130,12 @@ def convert(op: Any, translator: Translator) -> Step:
     whole = (op.operands if apart else op.results)[0].type
     layout = op.attributes["layout"]
     if not isinstance(layout, mosaic_gpu.TiledLayoutAttr):
-        raise Unsupported(f"the layout is {layout}; a #mosaic_gpu.TiledLayout is required")
+        raise Unsupported(f"the attribute 'layout' is {layout}; it must be a #mosaic_gpu.TiledLayout")
     places = _places(layout.layout, list(whole.shape))
     if places.shape[1] != (len(results) if apart else len(readers)):
         raise Unsupported(
-            f"the op casts {len(op.operands)} operands to {len(results)} results; a thread has {places.shape[1]} "
-            "registers in this layout"
+            f"the op casts {len(op.operands)} operands to {len(results)} results; a thread holds {places.shape[1]} "
+            f"per-thread vectors of {whole} in its layout, so the cast must have as many"
         )
     shape, dtype = tuple(whole.shape), type_of(whole)
     threads = places.shape[0]
@@ -144,7 +144,7 @@ def convert(op: Any, translator: Translator) -> Step:
         if st.lanes != threads:
             st.stop(
                 "divergence",
-                f"the layout is for {threads} threads; {st.lanes} threads execute the op",
+                f"the attribute 'layout' distributes the vector across {threads} threads, but {st.lanes} threads execute the op; both numbers must be equal",
                 translator.site(op),
             )
         flat = np.ascontiguousarray(readers[0](st)).reshape(-1)

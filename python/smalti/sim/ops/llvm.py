@@ -105,7 +105,9 @@ def _bytes_of(ty: ir.Type) -> int:
         return -(-bits // 8)
     if isinstance(ty, ir.FloatType):
         return ty.width // 8
-    raise Unsupported(f"the element type is {ty}; an integer or a float is required")
+    raise Unsupported(
+        f"the element type of the pointer arithmetic is {ty}; it must be a pointer, an integer or a float"
+    )
 
 
 @operation("llvm.getelementptr")
@@ -131,8 +133,8 @@ def _load(op: ir.Operation, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     if not str(op.results[0].type).startswith("!llvm.ptr"):
         raise Unsupported(
-            f"the result has type {op.results[0].type}; in a block-level kernel only pointers are loaded with "
-            "this op, use memref.load"
+            f"the result has type {op.results[0].type}; in a block-level kernel, this op can load only pointers. "
+            "Use memref.load for other values"
         )
     site = translator.site(op)
 
@@ -143,7 +145,7 @@ def _load(op: ir.Operation, translator: Translator) -> Step:
         if not known or pointer.buffer[index] is None:
             st.stop(
                 "out-of-bounds",
-                "the op loads a pointer from memory that does not contain the pointer of a kernel argument",
+                "the op loads a pointer from an address where no pointer of a kernel argument is stored; load only from the pointer array of the launch",
                 site,
             )
         st.v[result] = pointer.buffer[index]
@@ -157,7 +159,7 @@ def _address(op: Any, translator: Translator) -> Step:
     ty = op.operands[0].type
     _, offset = strides_and_offset(ty)
     if memory_space(ty) != "shared" or offset == ir.ShapedType.get_dynamic_stride_or_offset():
-        raise Unsupported(f"the operand has type {ty}; shared memory with a static offset is required")
+        raise Unsupported(f"the operand has type {ty}; it must be a memref in shared memory with a static offset")
     before = offset * memory_type(ty).itemsize
 
     def step(st: State) -> None:
@@ -226,7 +228,7 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
         return lanes.convert(op, translator)
     if len(op.operands) != 1 or len(op.results) != 1:
         raise Unsupported(
-            f"the cast has {len(op.operands)} operands and {len(op.results)} results; one of each is required"
+            f"the cast has {len(op.operands)} operands and {len(op.results)} results; it must have one operand and one result"
         )
     (source,), (result,) = translator.operands(op), translator.results(op)
     given, wanted = op.operands[0].type, op.results[0].type
@@ -237,7 +239,7 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
         is_structure = str(given).startswith("!llvm.struct")
         if not is_structure and not str(given).startswith("!llvm.ptr"):
             raise Unsupported(
-                f"the op casts {given} to {wanted}; a cast from !llvm.ptr or !llvm.struct to a memref is required"
+                f"the op casts {given} to {wanted}; only !llvm.ptr and !llvm.struct can be cast to a memref"
             )
 
         def to_memory(st: State) -> None:
@@ -272,7 +274,9 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
             st.v[result] = None
 
         return nothing
-    raise Unsupported(f"the op casts {given} to {wanted}; use a cast between a memref and !llvm.ptr or !llvm.struct")
+    raise Unsupported(
+        f"the op casts {given} to {wanted}; only casts between a memref and !llvm.ptr or !llvm.struct are supported"
+    )
 
 
 @operation("llvm.inline_asm")
@@ -288,7 +292,9 @@ def _inline_assembly(op: ir.Operation, translator: Translator) -> Step | Transla
     if text == _RELEASE and not constraints:
         site = translator.site(op)
         return lambda st: st.fence(site, (SHARED,))
-    raise Unsupported(f"the assembly '{text}' is not modeled in a block-level kernel; use an op instead")
+    raise Unsupported(
+        f"the inline assembly '{text}' is not simulated in a block-level kernel; use an op of the nvvm dialect instead"
+    )
 
 
 _ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"

@@ -69,7 +69,7 @@ def byte_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any
     rows = [i for i, size in enumerate(shape) if strides[i] == 1 and size % how.count == 0]
     if not rows or any(step % how.count for i, step in enumerate(strides) if i != rows[-1] and shape[i] != 1):
         raise Unsupported(
-            f"the rows of {ty} do not consist of whole bytes; use sizes and strides that are multiples of {how.count}"
+            f"the rows of {ty} do not consist of whole bytes; use sizes and strides that are multiples of {how.count} elements"
         )
     how = replace(how, dimension=rows[-1])
     steps = tuple(1 if i == how.dimension else step // how.count for i, step in enumerate(strides))
@@ -194,7 +194,7 @@ def _subview(op: Any, translator: Translator) -> Step:
             times = _number(st, by, site)
             if times != 1 and how is not None and how.dimension == len(strides):
                 raise LaunchError(
-                    "the view has elements smaller than a byte and a stride other than 1; stride 1 is required"
+                    f"the view has stride {times} in dimension {len(strides)}; for elements smaller than a byte, the stride must be 1"
                 )
             last = start + (length - 1) * times
             if outside is None and length and not (min(start, last) >= 0 and max(start, last) < size):
@@ -289,7 +289,7 @@ def _expand(op: ir.Operation, translator: Translator) -> Step:
             if math.prod(shape[i] for i in group) != size:
                 st.stop(
                     "assertion",
-                    f"{size} elements cannot be expanded to {' x '.join(str(shape[i]) for i in group)}",
+                    f"a dimension of size {size} cannot be expanded to the sizes {' x '.join(str(shape[i]) for i in group)}; their product must be {size}",
                     site,
                 )
         strides = [0] * len(shape)
@@ -364,7 +364,9 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
     shape, strides = static_layout(op.results[0].type)
     _, first = strides_and_offset(op.results[0].type)
     if first not in (0, ir.ShapedType.get_dynamic_stride_or_offset()):
-        raise Unsupported("the result type has a static offset other than 0; 0 or a dynamic offset is required")
+        raise Unsupported(
+            f"the result type {op.results[0].type} has a static offset other than 0; its offset must be 0 or dynamic"
+        )
 
     def step(st: State) -> None:
         memory = st.v[source]
@@ -399,10 +401,16 @@ def _private_place(st: State, memory: Private, indices: list[Any], site: Site) -
     for index, size in zip(indices, memory.shape, strict=True):
         if isinstance(index, np.ndarray):
             st.stop(
-                "divergence", "threads access different elements of private memory; the indices must be uniform", site
+                "divergence",
+                "threads access different elements of private memory; in a block-level kernel, the indices must be uniform",
+                site,
             )
         if not 0 <= index < size:
-            st.report("out-of-bounds", f"index {index} is out of bounds: the private memory has {size} elements", site)
+            st.report(
+                "out-of-bounds",
+                f"index {index} is out of bounds: this dimension of the private memory has size {size}",
+                site,
+            )
             return None
         place.append(int(index))
     return tuple(place)
@@ -486,7 +494,7 @@ def _dim(op: ir.Operation, translator: Translator) -> Step:
         if not 0 <= at < len(memory.shape):
             st.stop(
                 "assertion",
-                f"the dimension is {at}; it must be at least 0 and below the rank {len(memory.shape)}",
+                f"the op reads the size of dimension {at}; the memref has rank {len(memory.shape)}, so the dimension must be from 0 to {len(memory.shape) - 1}",
                 site,
             )
         how = memory.packing if memory.__class__ is MemRef else None

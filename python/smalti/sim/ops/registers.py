@@ -49,11 +49,11 @@ def combining(name: str, dtype: np.dtype[Any]) -> Any:
         known = {"add": "addi", "and": "andi", "or": "ori", "xor": "xori", "min": "minui", "max": "maxui"}
         known |= {"umin": "minui", "umax": "maxui", "smin": "minsi", "smax": "maxsi"}
         if name not in known:
-            raise Unsupported(f"the reduction of integers is '{name}'; supported: {', '.join(known)}")
+            raise Unsupported(f"the op reduces integers with '{name}'; supported reductions: {', '.join(known)}")
         return integer_array_function(known[name])
     known = {"add": "addf", "min": "minnumf", "max": "maxnumf"}
     if name not in known:
-        raise Unsupported(f"the reduction of floats is '{name}'; supported: {', '.join(known)}")
+        raise Unsupported(f"the op reduces floats with '{name}'; supported reductions: {', '.join(known)}")
     return FLOAT_FUNCTIONS[known[name]]
 
 
@@ -72,7 +72,7 @@ def enumerator(op: ir.Operation, name: str, enumeration: type[IntEnum]) -> str |
 @operation("mosaic_gpu.vector_store")
 def _vector_store(op: ir.Operation, translator: Translator) -> Step:
     if attribute(op, "multimem", False):
-        raise Unsupported("the op accesses the memory of several devices; only one device is simulated")
+        raise Unsupported("the op accesses the memory of several devices, but only one device is simulated")
     value = vector_reader(op, 0, translator)
     target = translator.slot(op.operands[1])
     site, layout = translator.site(op), translator.layout(op, "in_layouts")
@@ -109,7 +109,7 @@ def _vector_store(op: ir.Operation, translator: Translator) -> Step:
 
 @operation("mosaic_gpu.multimem_load_reduce")
 def _multimem_load_reduce(op: ir.Operation, translator: Translator) -> Step:
-    raise Unsupported("the op accesses the memory of several devices; only one device is simulated")
+    raise Unsupported("the op accesses the memory of several devices, but only one device is simulated")
 
 
 @operation("mosaic_gpu.broadcast_in_dim")

@@ -77,7 +77,9 @@ def _alloc(op: Any, translator: Translator) -> Step:
     _uses(op, translator)
     packed = not apart or held_type(ty).itemsize == 4
     if apart and packing(ty.element_type, 1) is not None:
-        raise Unsupported(f"{ty} has one element per column; elements smaller than a byte require 'packing'")
+        raise Unsupported(
+            f"the elements of {ty} are smaller than a byte, but each fills a column of tensor memory; set the attribute 'packing' to the number of elements per column"
+        )
 
     def step(st: Group) -> None:
         block = st.block
@@ -90,7 +92,7 @@ def _alloc(op: Any, translator: Translator) -> Step:
             if first + count > COLUMNS:
                 st.stop(
                     "out-of-bounds",
-                    f"the allocation needs {count} columns of tensor memory; {COLUMNS - first} are free",
+                    f"the allocation needs {count} columns of tensor memory, but {COLUMNS - first} of {COLUMNS} are free; allocate less, or deallocate before",
                     site,
                 )
             found = block.columns[site.number] = (first, count)
@@ -190,7 +192,9 @@ def _reduction(op: ir.Operation) -> Callable[[Any], Any]:
     """The row reduction of a load (PTX ISA, tcgen05.ld.red): without `.NaN`, NaN operands are ignored."""
     kind = enumerator(op, "reduce", TMEMLoadReduction)
     if kind is not None and type_of(op.results[0].type).kind != "f":
-        raise Unsupported("'reduce' of integers does not state whether they are signed; f32 is required")
+        raise Unsupported(
+            f"the result has elements of {op.results[0].type.element_type}, but the attribute 'reduce' is supported only for f32; use f32, or reduce the vector after the load"
+        )
     function = np.fmin if kind in ("min", "absmin") else np.fmax
     if kind in ("min", "max"):
         return lambda array: function.reduce(array, axis=1)
@@ -273,8 +277,8 @@ def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[An
         if first + 1 >= len(blocks):
             st.stop(
                 "assertion",
-                f"block {first} of the cluster does not have a partner: the cluster has {len(blocks)} blocks; an "
-                "even number is required",
+                f"the op requires pairs of blocks, but block {first} of the cluster does not have a partner: the cluster has "
+                f"{len(blocks)} blocks; use an even number",
                 site,
             )
         return blocks[first : first + 2]
@@ -288,7 +292,9 @@ def _of(st: Group, block: Block, memory: MemRef, site: Site) -> MemRef:
         return there(block, memory)
     if block.tensor is None:
         st.stop(
-            "out-of-bounds", f"the op uses tensor memory of block {block.position}, which has not allocated any", site
+            "out-of-bounds",
+            f"the op uses tensor memory of block {block.position}, which has not allocated any; execute mosaic_gpu.tmem_alloc in that block before",
+            site,
         )
     return dataclasses.replace(memory, buffer=block.tensor)
 
@@ -367,8 +373,8 @@ def _copy(op: Any, translator: Translator) -> Translated:
         type_of(op.operands[0].type)
     elif byte_layout(op.operands[0].type)[1][-1] != 1:
         raise Unsupported(
-            f"the source has type {op.operands[0].type}; elements smaller than a byte require stride 1 in the "
-            "last dimension"
+            f"the source has type {op.operands[0].type}; its elements are smaller than a byte, so the last dimension "
+            "must have stride 1"
         )
     _uses(op, translator)
     site, blocks = translator.site(op), _blocks(op, translator)

@@ -33,23 +33,25 @@ def scale_size(op: Any) -> int:
     if NARROW in factors:
         if factors[0] != factors[1] or not scales:
             raise Unsupported(
-                f"operand a has type {a}, operand b has type {b}, and the op has {len(scales)} scale operands; if one operand is "
-                f"{NARROW}, both must be {NARROW}, and the op must have scales"
+                f"operand a has type {a}, operand b has type {b}, and the op has {len(scales)} scale operands; an operand of "
+                f"{NARROW} requires that the other operand is {NARROW} too, and that the op has scales"
             )
         if [byte_layout(ty)[3].dimension for ty in (a, b)] != [1, 0]:  # type: ignore[union-attr]
-            raise Unsupported(f"a has type {a} and b {b}; elements of {NARROW} require stride 1 along K")
+            raise Unsupported(
+                f"operand a has type {a} and operand b has type {b}; operands of {NARROW} must have stride 1 along K"
+            )
     if not scales:
         return 0
     if len(scales) != 2:
-        raise Unsupported("only one operand has scales; both or neither must have scales")
+        raise Unsupported("only one of operands a and b has scales; add scales to the other operand, or remove them")
     size = BLOCKS.get((factors[0], str(scales[0].element_type)))
     if size != BLOCKS.get((factors[1], str(scales[1].element_type))) or str(sums.element_type) != "f32":
         size = None
     for scale, rows in zip(scales, (a.shape[0], sums.shape[1]), strict=True):
         if size is None or a.shape[1] != scale.shape[1] * size or scale.shape[0] < rows:
             raise Unsupported(
-                f"the types or shapes of the scales, {scales[0]} and {scales[1]}, do not match operands {a} and {b} "
-                "of tcgen05.mma"
+                f"the scales have types {scales[0]} and {scales[1]}, which do not match operands a and b of types {a} and {b}; "
+                "tcgen05.mma requires one scale for each row and each block of elements along K"
             )
     return size or 0
 
@@ -77,8 +79,8 @@ class Metadata:
         self.bits = BITS.get(str(ty.element_type), 0)
         if not self.bits or ty.shape[0] % ROWS or ty.shape[1] % COLUMNS:
             raise Unsupported(
-                f"the sparse operand has type {ty}; elements of {', '.join(BITS)} and a shape of multiples of {ROWS} "
-                f"x {COLUMNS} are required"
+                f"the sparse operand has type {ty}; its elements must be {', '.join(BITS)}, and its shape a multiple of {ROWS} "
+                f"x {COLUMNS}"
             )
 
     def places(self, memory: MemRef) -> Array:
@@ -92,4 +94,4 @@ class Metadata:
             return None
         row, four = (int(i) for i in bad[0])
         pair = " and ".join(str(place) for place in places[row, four].tolist())
-        return f"the sparsity metadata of row {row}, columns {4 * four} to {4 * four + 3}, are {pair}; they must be increasing"
+        return f"the sparsity metadata of row {row}, columns {4 * four} to {4 * four + 3}, are {pair}; the two indices must be increasing"

@@ -41,7 +41,7 @@ def _combining(op: ir.Operation, dtype: np.dtype[Any]) -> Callable[[Array, Array
     kind = attribute(op, "kind")
     name = _KINDS.get(kind)
     if name is None:
-        raise Unsupported(f"the reduction is {kind}; supported: {', '.join(_KINDS)}")
+        raise Unsupported(f"the op reduces with {kind}; supported reductions: {', '.join(_KINDS)}")
     if name in ("add", "mul"):
         name += "i" if dtype.kind in "ib" else "f"
     return FLOAT_FUNCTIONS[name] if name in FLOAT_FUNCTIONS else integer_array_function(name)
@@ -170,7 +170,9 @@ def _shape_cast(op: Any, translator: Translator) -> Step:
 def _bitcast(op: Any, translator: Translator) -> Step:
     for value in (op.operands[0], op.results[0]):
         if value.type.element_type.width % 8 != 0:
-            raise Unsupported(f"the elements have type {value.type.element_type}; whole bytes are required")
+            raise Unsupported(
+                f"the op casts elements of type {value.type.element_type}; elements must consist of whole bytes"
+            )
     dtype = type_of(op.results[0].type)
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
@@ -237,7 +239,11 @@ def _create_mask(op: Any, translator: Translator) -> Step:
         counts = [st.v[slot] for slot in operands] if constant is None else constant
         for axis, (count, size) in enumerate(zip(counts, shape, strict=True)):
             if isinstance(count, np.ndarray):
-                st.stop("divergence", "threads pass different sizes for a shared mask; the sizes must be uniform", site)
+                st.stop(
+                    "divergence",
+                    "threads pass different sizes for the mask, which all threads share; the sizes must be uniform",
+                    site,
+                )
             found &= (np.arange(size) < count).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         st.v[result] = found
 

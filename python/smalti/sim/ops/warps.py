@@ -90,7 +90,7 @@ def _warp_map(op: Any, translator: Translator) -> Translated:
     for inner in walk(op):
         if any(is_vector(value.type) for value in (*inner.operands, *inner.results)):
             raise Unsupported(
-                f"'{inner.name}' in the region has vectors; only scalars and memory are supported in the region"
+                f"'{inner.name}' in the region has a vector as operand or result; only scalars and memory are supported in the region"
             )
         if inner.name in _OF_ALL:
             raise Unsupported.invalid(f"all warps must execute '{inner.name}' together; move it out of the region")

@@ -147,7 +147,9 @@ class Host:
 
     def _step(self, op: Any, tr: ThreadTranslator) -> Step | None:
         if op.name in LAUNCHES:
-            raise Unsupported("this is a second launch in the same host function; only one launch is supported")
+            raise Unsupported(
+                "the host function contains a second launch, but only one launch is supported; move it to another function"
+            )
         if op.name in _NOTHING:
             return None
         if op.name in ("gpu.alloc", "memref.alloc"):
@@ -175,7 +177,7 @@ class Host:
         items, dtype, site = mixed(list(ty.shape), sizes), memory_dtype(ty), tr.site(op)
         if len(sizes) != sum(is_slot for is_slot, _ in items):
             raise Unsupported(
-                f"the array has type {ty} and {len(sizes)} size operands; one for each dynamic dimension is required"
+                f"the allocated array has type {ty} and {len(sizes)} size operands; it must have one for each dynamic dimension"
             )
         self.allocated.append(slot)
         number = FIRST_ALLOCATION + len(self.allocated)

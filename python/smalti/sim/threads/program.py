@@ -308,9 +308,9 @@ def of_threads(
     kernel = host.kernel if host is not None else function
     grid, block, cluster = ((0, 0, 0), host.block, host.cluster) if host is not None else _sizes(function, place)
     if math.prod(block) > 1024:
-        raise LaunchError(f"the block has {math.prod(block)} threads; the limit is 1024")
+        raise LaunchError(f"the block has {math.prod(block)} threads; a block has at most 1024 threads")
     if math.prod(cluster) > MOST_BLOCKS:
-        raise LaunchError(f"the cluster has {math.prod(cluster)} blocks; the limit is {MOST_BLOCKS}")
+        raise LaunchError(f"the cluster has {math.prod(cluster)} blocks; a cluster has at most {MOST_BLOCKS} blocks")
     if math.prod(cluster) > 1 and target.vendor == "amd" and "tensor_counter" not in target.waits:
         raise CompileError(
             "",
@@ -345,7 +345,7 @@ def of_threads(
         tr.body(blocks[0])
     code = tr.finish()
     if tr.warpgroups and math.prod(block) % (UNIT * warp_size):
-        message = f"the block has {math.prod(block)} threads; with wgmma it must be a multiple of {UNIT * warp_size}"
+        message = f"the block has {math.prod(block)} threads; a kernel with wgmma requires a multiple of {UNIT * warp_size}, the threads of a warpgroup"
         tr.problems.append(Diagnostic("error", message, place))
     aligned = 16 if host is None else ALIGNMENT
     begin = -(-tr.shared_end // aligned) * aligned

@@ -83,7 +83,9 @@ def bind(parameter: Parameter, value: Any) -> BoundArgument:
     if array.dtype == np.object_ and not isinstance(value, np.ndarray):
         raise LaunchError(f"{parameter}: {type(value).__name__} is not an array; pass a numpy array")
     if array.size and not _address(array):
-        raise LaunchError(f"{parameter}: the array is not allocated: its address is 0 and its shape is {array.shape}")
+        raise LaunchError(
+            f"{parameter}: the array of shape {array.shape} has address 0, so it is not allocated; pass an array with memory"
+        )
     if parameter.written and not isinstance(value, np.ndarray):
         raise LaunchError(
             f"{parameter}: the kernel writes this argument; pass a numpy array instead of {type(value).__name__}"
@@ -116,7 +118,7 @@ def _strides(parameter: Parameter, array: np.ndarray[Any, Any]) -> tuple[int, ..
             found.append(wanted)
             continue
         if by % array.itemsize and size > 1:
-            message = f"the stride of dimension {dimension} is {by} B; it must be a multiple of the element size"
+            message = f"the stride of dimension {dimension} is {by} B; it must be a multiple of the element size, {array.itemsize} B"
             raise LaunchError(f"{parameter}: {message}")
         found.append(by // array.itemsize)
     return tuple(found)
@@ -191,9 +193,9 @@ def _lies_so(bound: BoundArgument, others: Sequence[Parameter]) -> None:
     for dimension, (wanted, by, size) in enumerate(zip(bound.strides, bound.array.strides, bound.shape, strict=True)):
         if size > 1 and wanted * bound.array.itemsize != by:
             raise LaunchError(
-                f"{bound.parameter} shares memory with {others[0]}, and the stride of its dimension {dimension} is "
-                f"{by} B; the type requires {wanted * bound.array.itemsize} B. Arrays that share memory are not copied: "
-                "pass an array with the strides of the type"
+                f"{bound.parameter}: the stride of dimension {dimension} is {by} B, but the type requires "
+                f"{wanted * bound.array.itemsize} B. The array cannot be copied to such a layout, because it shares memory with "
+                f"{others[0]}: pass an array with the required strides, or one that does not share memory"
             )
 
 
@@ -202,7 +204,7 @@ def with_shapes(parameters: Sequence[Parameter], shapes: Mapping[int, Sequence[i
     for index in shapes:
         if not any(parameter.index == index and not parameter.scalar for parameter in parameters):
             raise LaunchError(
-                f"a shape is bound for argument {index}, which is not an array; the arguments are: "
+                f"a shape is given for argument {index}, which is not an array argument of the kernel; its arguments are: "
                 f"{', '.join(map(str, parameters))}"
             )
     return [_with_shape(parameter, shapes.get(parameter.index, parameter.shape)) for parameter in parameters]

@@ -163,7 +163,7 @@ def of_launch(name: str, function: ir.Operation, launch: Any, translator: Transl
             diagnostics=[
                 Diagnostic(
                     "error",
-                    "this gpu.launch is not supported: its function must have the form that JAX creates (two arguments); run gpu-kernel-outlining on other launches",
+                    "this gpu.launch is not supported: its function must have the form that JAX creates (two arguments); run the pass gpu-kernel-outlining on other modules before",
                     source_location(launch.location),
                 )
             ],

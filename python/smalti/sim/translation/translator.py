@@ -195,10 +195,12 @@ class Translator:
             for value in op.results:
                 if is_large(value.type):
                     raise Unsupported(
-                        f"a value of type {value.type} exceeds the limit of {MOST_ELEMENTS} elements per vector"
+                        f"the result has type {value.type}; the simulator supports at most {MOST_ELEMENTS} elements per vector"
                     )
             if op.name not in self.of_packed and any(is_packed(value.type) for value in (*op.operands, *op.results)):
-                raise Unsupported("an operand or a result has elements smaller than a byte; whole bytes are required")
+                raise Unsupported(
+                    "an operand or a result has elements smaller than a byte; elements must consist of whole bytes"
+                )
             made = translate(op, self)
         except (SmaltiError, MemoryError, RecursionError):
             raise

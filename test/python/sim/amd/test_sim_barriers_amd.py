@@ -278,5 +278,5 @@ def test_exited_waves_are_not_waited_for(early: int, barrier: str) -> None:
 def test_numbers_of_barriers_are_the_compilers() -> None:
     with pytest.raises(smalti.CompileError, match="the barrier id is 1"):
         sim.simulate(module("rocdl.s.barrier.signal id = 1", "%a: memref<1xf32>", 1), "sim:gfx1250")
-    with pytest.raises(smalti.CompileError, match="17 named barriers; the limit is 16"):
+    with pytest.raises(smalti.CompileError, match="17 named barriers; a block has at most 16"):
         sim.simulate(module("", "%a: memref<1xf32>", 17), "sim:gfx1250")

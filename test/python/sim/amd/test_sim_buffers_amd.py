@@ -280,4 +280,4 @@ def test_pointers_that_are_not_resources() -> None:
     body = "\n    %v = rocdl.raw.ptr.buffer.load %rsrc, %offset, %scalar, %aux : f16"
     made = sim.simulate(of_resource(body, "%o: memref<64xf32>", 1 << 23), "sim:gfx942")
     (finding,) = made.find(np.zeros(64, np.float16), np.zeros(64, np.float32))
-    assert finding.kind == "assertion" and "adds the lane to the index" in finding.message
+    assert finding.kind == "assertion" and "the lane is added to the index" in finding.message

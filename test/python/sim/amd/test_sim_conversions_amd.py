@@ -220,7 +220,9 @@ def test_conversions_of_amdgpu(chip: str) -> None:
     compared(body.replace("MORE", ""), arguments, *arrays, chip=chip)
     if chip == "gfx942":
         text = body.replace("MORE", "").replace("FNUZ", "FN")
-        with pytest.raises(smalti.CompileError, match="the 8-bit type is float8_e4m3fn; sim:gfx942 converts only"):
+        with pytest.raises(
+            smalti.CompileError, match="the op converts the 8-bit type float8_e4m3fn; sim:gfx942 converts only"
+        ):
             compared(text, arguments, *arrays, chip=chip)
         return
     more = f"""

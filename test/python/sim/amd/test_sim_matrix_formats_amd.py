@@ -105,7 +105,7 @@ def test_indices_that_are_not_increasing() -> None:
     arrays[2][7] = 0x11
     (finding,) = made.find(*arrays)
     assert finding.kind == "assertion" and finding.agent == "wave 0, lane 7"
-    with pytest.raises(smalti.CompileError, match="selects index set 1"):
+    with pytest.raises(smalti.CompileError, match="abid selects set 1 of the sparsity indices"):
         sim.simulate(sparse_program(16, 128, "i8", "i32", 1), "sim:gfx950")
 
 

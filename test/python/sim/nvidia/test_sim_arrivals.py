@@ -310,7 +310,7 @@ def test_reducing_copies_do_not_race(kind: str, element: str, wanted: object) ->
 def test_unsupported_reductions_of_copies() -> None:
     x = np.zeros((1, 16), np.float32)
     (finding,) = smalti.compile(reducing("min", "f32"), target="sim:sm_90a").find(x)
-    assert finding.message == "elements of f32 do not support reduction 'min'; supported reductions: add"
+    assert finding.message == "a TMA copy cannot reduce elements of f32 with 'min'; supported reductions: add"
     with pytest.raises(CompileError, match="cannot be simulated"):
         sim.simulate(reducing("inc", "i32"), "sim:sm_90a")
     # With a copy that does not combine they race.

@@ -115,7 +115,10 @@ def test_a_request_after_a_response_without_a_cluster() -> None:
         "sim:sm_100a",
     )
     found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(blocks=range(1), max_findings=1))
-    assert found[0].kind == "assertion" and "an earlier response stated that no cluster is left" in found[0].message
+    assert (
+        found[0].kind == "assertion"
+        and "the response to an earlier request stated that none is left" in found[0].message
+    )
 
 
 def test_mutants_are_noticed() -> None:
@@ -131,7 +134,7 @@ def test_ops_that_single_warps_cannot_execute_are_refused() -> None:
     for more, said in (
         (
             "%v = arith.constant dense<0.0> : vector<64xf32>",
-            "the simulator does not support this form of 'mosaic_gpu.warp_map': 'arith.constant' in the region has vectors",
+            "the simulator does not support this form of 'mosaic_gpu.warp_map': 'arith.constant' in the region has a vector as operand or result",
         ),
         (
             "nvvm.cluster.wait",

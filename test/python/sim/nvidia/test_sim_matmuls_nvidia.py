@@ -288,7 +288,7 @@ def test_fences_and_waits_in_assembly() -> None:
 
 def test_blocks_have_whole_warpgroups() -> None:
     text = Case(8, "f32", "f16", "f16").text.replace("array<i32: 128, 1, 1>", "array<i32: 160, 1, 1>")
-    with pytest.raises(CompileError, match="the block has 160 threads; with wgmma it must be a multiple of 128"):
+    with pytest.raises(CompileError, match="the block has 160 threads; a kernel with wgmma requires a multiple of 128"):
         smalti.compile(text, target="sim:sm_90a")
 
 

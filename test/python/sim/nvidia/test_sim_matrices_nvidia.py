@@ -201,7 +201,7 @@ def test_other_single_bit_mmas_are_refused() -> None:
     text = mma_kernel(16, 128, "b1", "b1", "i32", True).replace(
         "intOverflowBehavior", "b1Op = #nvvm.mma_b1op<and_popc>, intOverflowBehavior"
     )
-    with pytest.raises(CompileError, match="a single-bit MMA requires b1 for both operands"):
+    with pytest.raises(CompileError, match="the MMA then requires b1 for both operands"):
         sim.simulate(text, "sim:sm_80")
 
 
@@ -358,7 +358,9 @@ def test_ldmatrix_of_a_row_that_is_not_aligned() -> None:
     made = sim.simulate(text, "sim:sm_80")
     (finding,) = made.find(*made.random_arguments())
     assert finding.kind == "assertion" and finding.agent == "warp 0, lane 1"
-    assert finding.message == "ldmatrix is misaligned: the row at byte 24 of shared memory must be aligned to 16 B"
+    assert (
+        finding.message == "ldmatrix is misaligned: the row at byte 24 of shared memory must be at a multiple of 16 B"
+    )
 
 
 def rows_in_memory(count: int, names: list[str]) -> tuple[str, list[str]]:

@@ -203,10 +203,10 @@ PREFIX = "llvm.nvvm.mma.sp."
 
 BROKEN = [
     # Row, its second chunk's bits, and what is required instead.
-    ("m16n8k32.row.col.f32.f32", 3, 0b1010, "two different positions are required"),
-    ("ordered.metadata.m16n8k32.row.col.f32.f32", 3, 0b0001, "increasing positions are required"),
-    ("m16n8k16.row.col.tf32", 3, 0b0110, "0b0100 or 0b1110 is required"),
-    ("ordered.metadata.m16n8k64.row.col.s8", 11, 0b0000, "increasing positions are required"),
+    ("m16n8k32.row.col.f32.f32", 3, 0b1010, "they must be two different positions"),
+    ("ordered.metadata.m16n8k32.row.col.f32.f32", 3, 0b0001, "they must be two increasing positions"),
+    ("m16n8k16.row.col.tf32", 3, 0b0110, "they must be 0b0100 or 0b1110"),
+    ("ordered.metadata.m16n8k64.row.col.s8", 11, 0b0000, "they must be two increasing positions"),
 ]
 
 
@@ -280,7 +280,10 @@ def test_invalid_byte_and_thread_ids(which: int, value: int) -> None:
     (finding,) = made.find(words, out)
     name = {-5: "byte-id-a", -4: "thread-id-a", -2: "byte-id-b", -1: "thread-id-b"}[which]
     limit = {-5: 4, -4: 2, -2: 4, -1: 4}[which]
-    assert finding.kind == "assertion" and finding.message == f"{name} is {value}; it must be below {limit}"
+    assert (
+        finding.kind == "assertion"
+        and finding.message == f"the operand {name} of the scales is {value}; it must be below {limit}"
+    )
 
 
 def test_infinities_and_zeros_of_a_sparse_operand() -> None:

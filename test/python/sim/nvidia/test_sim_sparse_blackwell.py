@@ -169,9 +169,7 @@ def test_invalid_metadata(element: str, pair: tuple[int, int]) -> None:
     metadata[...] = formatted(positions, 8 * a.dtype.itemsize)
     (finding,) = kernel.find(a, b, metadata, c)
     assert finding.kind == "assertion" and finding.location is not None
-    message = (
-        f"the sparsity metadata of row 77, columns 160 to 163, are {pair[0]} and {pair[1]}; they must be increasing"
-    )
+    message = f"the sparsity metadata of row 77, columns 160 to 163, are {pair[0]} and {pair[1]}; the two indices must be increasing"
     assert finding.message == message
 
 

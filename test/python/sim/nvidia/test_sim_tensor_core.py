@@ -176,7 +176,7 @@ def test_a_reduction_of_integers_is_refused() -> None:
     source = source.replace("-> vector<128x32xi32>", "-> vector<128x32xi32>, vector<128xi32>")
     with pytest.raises(CompileError) as caught:
         sim.simulate(source, "sim:sm_100a")
-    assert "does not state whether they are signed" in caught.value.diagnostics[0].message
+    assert "'reduce' is supported only for f32" in caught.value.diagnostics[0].message
 
 
 BEFORE, AFTER = "nvvm.tcgen05.fence <before>", "nvvm.tcgen05.fence <after>"
@@ -339,13 +339,13 @@ def test_accesses_of_packed_tiles_are_those_of_their_bytes() -> None:
 def test_unsupported_4_bit_operands_are_refused() -> None:
     source = scaled_by("f8E8M0FNU", 32)
     for changed, message in (
-        (scaled_by("f8E8M0FNU", 16), "shapes of the scales, memref<128x8xf8E8M0FNU"),
-        (scaled_by("f8E4M3FN", 32), "shapes of the scales, memref<128x4xf8E4M3FN"),
+        (scaled_by("f8E8M0FNU", 16), "the scales have types memref<128x8xf8E8M0FNU"),
+        (scaled_by("f8E4M3FN", 32), "the scales have types memref<128x4xf8E4M3FN"),
         (
             source.replace("%transpose, %false", "%100, %false").replace(
                 "strided<[1, 128]>, #gpu.address_space<workgroup>>, i1", "#gpu.address_space<workgroup>>, i1"
             ),
-            "require stride 1 along K",
+            "must have stride 1 along K",
         ),
         (
             source.replace("%false, %106, %108)", "%false)")

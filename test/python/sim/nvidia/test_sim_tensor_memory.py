@@ -92,7 +92,8 @@ def test_more_columns_than_there_are() -> None:
     finding = only(find(source.replace(line, f"{line}\n{more}")))
     assert (
         finding.kind == "out-of-bounds"
-        and finding.message == "the allocation needs 256 columns of tensor memory; 128 are free"
+        and finding.message
+        == "the allocation needs 256 columns of tensor memory, but 128 of 512 are free; allocate less, or deallocate before"
     )
 
 

@@ -195,7 +195,7 @@ def test_the_barrier_of_the_cluster() -> None:
     assert only(find(half)).kind == "divergence"
     with pytest.raises(smalti.LaunchError, match="is not a multiple of the cluster size"):
         smalti.compile(program("", cluster=3), target="sim:sm_90a")(x, o)
-    with pytest.raises(smalti.LaunchError, match="the cluster has 32 blocks; the limit is 16"):
+    with pytest.raises(smalti.LaunchError, match="the cluster has 32 blocks; a cluster has at most 16 blocks"):
         smalti.compile(program("", cluster=32), target="sim:sm_90a")
 
 
@@ -265,7 +265,7 @@ def test_copies_of_bytes_to_another_block() -> None:
     finding = sent(INIT, SYNC, EXPECT, other, WAIT, TAKE)[0]
     assert finding.message.startswith("the destination of the copy and the mbarrier at byte")
     finding = sent(INIT, SYNC, EXPECT, SEND.replace("%bytes : !llvm.ptr<7>", "%two : !llvm.ptr<7>"), WAIT, TAKE)[0]
-    assert "each must be a multiple of 16" in finding.message
+    assert "all three must be multiples of 16 B" in finding.message
 
 
 WAIT_FOR_CLUSTER = """
@@ -296,7 +296,7 @@ def test_arrivals_on_barriers_of_another_block() -> None:
     far = WAIT.replace("%b,", "%far,").replace("ptr<3>", "ptr")
     cast = "\n    %far = llvm.addrspacecast %b_there : !llvm.ptr<7> to !llvm.ptr"
     finding = sent(INIT, cast, SYNC, TELL, far)[0]
-    assert finding.kind == "barrier" and finding.message.endswith("only threads of that block may do so")
+    assert finding.kind == "barrier" and finding.message.endswith("supports only mbarriers of the same block")
     # The initialization of the barrier there is not ordered before.
     found = sent(INIT, TELL, WAIT_FOR_CLUSTER, READ_RECEIVED)
     assert "barrier" in {f.kind for f in found}

@@ -212,7 +212,10 @@ def test_a_lane_outside_its_own_mask() -> None:
     made = sim.simulate(program("nvvm.bar.warp.sync %low : i32"), "sm_80")
     (finding,) = made.find(*made.random_arguments())
     assert finding.kind == "divergence"
-    assert finding.message == "the warp barrier is executed by lane 16, which is not in its own mask 0xffff"
+    assert (
+        finding.message
+        == "the warp barrier is executed by lane 16, which is not in its own mask 0xffff; set the bit of each lane that executes the op"
+    )
 
 
 def test_atomic_accesses_of_the_lanes_of_a_warp() -> None:

@@ -455,7 +455,7 @@ def test_blocks_take_a_lock() -> None:
 def test_a_lock_of_the_lanes_of_a_warp() -> None:
     """The threads of an NVIDIA warp may diverge; those of a wave do not."""
     text = lock().replace("scf.if %first {", "scf.if %true {").replace("device", "")
-    with pytest.raises(LaunchError, match="runs the lanes of a warp in lockstep"):
+    with pytest.raises(LaunchError, match="runs the threads of a warp in lockstep"):
         find(text)
     assert {f.kind for f in find(text, "gfx942")} == {"deadlock"}
 
@@ -591,4 +591,4 @@ def test_scopes_of_the_other_vendor_are_named() -> None:
     update = '%x = llvm.atomicrmw add %o_pointer, %one syncscope("agent") monotonic : !llvm.ptr<1>, i32'
     with pytest.raises(CompileError) as error:
         find(program(update, {"o": "memref<1xi32>"}))
-    assert "the scope is 'agent'; the scopes for sm_90a are: " in str(error.value)
+    assert "the attribute 'syncscope' is 'agent'; the scopes of sm_90a are: " in str(error.value)

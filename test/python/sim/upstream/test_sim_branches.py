@@ -181,7 +181,10 @@ def test_a_barrier_in_divergent_control_flow() -> None:
     gpu.return"""
     (finding,) = find(program(text))
     assert finding.kind == "divergence"
-    assert finding.message == "the barrier is in divergent control flow: lane 3 of warp 0 does not reach it"
+    assert (
+        finding.message
+        == "the barrier is in divergent control flow: lane 3 of warp 0 does not reach it; move it out of the branch"
+    )
     # Whole warps may diverge.
     warps = text.replace("%lane, %c3", "%t, %c32").replace("gpu.barrier", "nvvm.bar.warp.sync %all : i32")
     assert (run(program(warps), "sim:sm_90a") == np.arange(64) * 7 % 64).all()

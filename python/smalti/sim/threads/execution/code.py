@@ -187,7 +187,7 @@ class ThreadTranslator(Translator):
             self.named_barrier_count += count
             if self.named_barrier_count > MOST_NAMED_BARRIERS:
                 raise Unsupported(
-                    f"the kernel has {self.named_barrier_count} named barriers; the limit is {MOST_NAMED_BARRIERS}"
+                    f"the kernel has {self.named_barrier_count} named barriers; a block has at most {MOST_NAMED_BARRIERS}"
                 )
         return self.named_barriers[name]
 
@@ -211,7 +211,7 @@ class ThreadTranslator(Translator):
     def _translate(self, op: Any) -> None:
         for value in op.results:
             if isinstance(value.type, ir.VectorType) and math.prod(value.type.shape) > MOST_ELEMENTS:
-                message = f"'{op.name}': a value of type {value.type} per thread exceeds the limits of the simulator; use a smaller type"
+                message = f"'{op.name}': the result has type {value.type}; the simulator supports at most {MOST_ELEMENTS} elements per thread"
                 self.problems.append(Diagnostic("error", message, source_location(op.location)))
                 return
         if op.name in OF_PHASES:

@@ -34,8 +34,9 @@ def _poll(team: Any, site: Any, changes: int, stuck: bool, ends: list[bool]) -> 
             parted = inner is not None and (not inner.all() if outer is None else (outer & ~inner).any())
             if parted and changing:
                 raise LaunchError(
-                    f"{site.location}: {team.name} polls memory that other threads of the same warp may have to write; "
-                    "the simulator runs the lanes of a warp in lockstep and cannot continue"
+                    f"{site.location}: some threads of {team.name} poll memory that other threads of the same warp may have to write; "
+                    "the simulator runs the threads of a warp in lockstep, so these would never write. Poll memory that another "
+                    "warp writes"
                 )
 
     what = f"a write to the memory that '{site.name}' polls"

@@ -186,7 +186,9 @@ def with_time(op: Any, step: Step, operands: list[int], results: list[int], site
                 st.machine.recorder.compute(warp, special, count * st.block.warp_size, site)
         step(st)
         if st.owes and not st.told:
-            raise TargetError(f"no timeline: the simulator does not estimate the time of '{site.name}'")
+            raise TargetError(
+                f"no timeline: the simulator cannot estimate the time of '{site.name}', which the kernel executes"
+            )
         _hand_on(st, operands, results)
         st.inputs = ()
 

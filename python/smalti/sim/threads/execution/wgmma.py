@@ -57,17 +57,23 @@ class Form:
         """Raises `Unsupported` for forms that do not exist or are not supported."""
         if self.sum not in _PAIRS.get((self.a, self.b), ()):
             known = ", ".join(_PAIRS.get((self.a, self.b), ())) or "none"
-            raise Unsupported(f"the accumulator of {self.a} x {self.b} is {self.sum}; supported accumulators: {known}")
+            raise Unsupported(
+                f"operand A is {self.a}, operand B is {self.b} and the accumulator is {self.sum}; wgmma supports these accumulators of the operands: {known}"
+            )
         bits = READERS[self.a][0]
         if self.depth * bits != 8 * ROW_BYTES or self.columns % 8 or not 0 < self.columns <= 256:
             raise Unsupported(
-                f"N is {self.columns} and K is {self.depth}; {self.a} requires K = {8 * ROW_BYTES // bits}, and N a "
-                "multiple of 8 up to 256"
+                f"N is {self.columns} and K is {self.depth}; for operands of {self.a}, K must be {8 * ROW_BYTES // bits}, and N must "
+                "be a multiple of 8 up to 256"
             )
         if any(self.transposed) and bits != 16:
-            raise Unsupported(f"an operand of {self.a} is transposed; only 16-bit operands can be transposed")
+            raise Unsupported(
+                f"an operand of {self.a} is transposed, but wgmma can transpose only operands of 16-bit elements; store it K-major"
+            )
         if self.saturates and self.sum != "s32":
-            raise Unsupported(f"saturation is requested for an accumulator of {self.sum}; only s32 saturates")
+            raise Unsupported(
+                f"the op requests saturation of an accumulator of {self.sum}, but only s32 can saturate; remove the saturation"
+            )
 
     @property
     def dtype(self) -> np.dtype[Any]:

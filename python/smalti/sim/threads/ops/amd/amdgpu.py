@@ -89,8 +89,8 @@ def transposed_read(tr: ThreadTranslator, dtype: np.dtype[Any], count: int) -> A
             f"{8 * read.bytes // read.element_bits} x {read.element_bits}" for read in tr.target.transposed_reads
         )
         raise Unsupported.invalid(
-            f"{tr.target.name} does not have transposed loads of {count} x {bits} bits per lane; it has: "
-            f"{known or 'none'}"
+            f"{tr.target.name} does not have transposed loads of {count} elements of {bits} bits per lane; it has (elements x "
+            f"bits): {known or 'none'}"
         )
     (read,) = found
     return dealing(tr.warp_size, count, read.first_element_bits, read.first_lane_bits)

@@ -57,7 +57,9 @@ def _signal(op: Any, tr: ThreadTranslator) -> Step | None:
         for warp in st.active_warps():
             if warp.signaled is not None:
                 st.stop(
-                    "barrier", f"{warp.name} signals the block barrier twice without a wait between the signals", site
+                    "barrier",
+                    f"{warp.name} signals the block barrier twice; wait at the barrier between the two signals",
+                    site,
                 )
             meeting = barrier.arrive(warp, st.block.counted, site)
             if not isinstance(meeting, Meeting):
@@ -107,7 +109,11 @@ def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
         met = [(warp, warp.signaled) for warp in st.active_warps()]
         for warp, meeting in met:
             if meeting is None:
-                st.stop("barrier", f"{warp.name} waits at the block barrier without a prior signal", site)
+                st.stop(
+                    "barrier",
+                    f"{warp.name} waits at the block barrier without a prior signal; signal the barrier before the wait",
+                    site,
+                )
 
         def describe() -> str:
             meeting = next(meeting for _, meeting in met if not meeting.done)
@@ -179,7 +185,11 @@ def _barriers_of(st: Any, slot: int, site: Site) -> list[tuple[Any, NamedBarrier
             )
         place, rest = divmod(number - NAMED_BARRIERS, NAMED_BARRIER_BYTES)
         if rest or not 0 <= place < MOST_NAMED_BARRIERS:
-            st.stop("barrier", f"the pointer is {number}, which is not the address of a named barrier", site)
+            st.stop(
+                "barrier",
+                f"the barrier operand is address {number}, where no named barrier is; pass the address of a global for named barriers",
+                site,
+            )
         found.append((warp, st.block.named_barriers.setdefault(number, NamedBarrier(place + 1))))
     return found
 
@@ -202,7 +212,11 @@ def _knows(st: Any, warp: Any, steps: dict[int, int]) -> bool:
 def _use(st: Any, warp: Any, barrier: NamedBarrier, site: Site, what: str) -> None:
     """Records a use of a barrier, whose initialization must happen before."""
     if not barrier.count:
-        st.stop("barrier", f"{warp.name} {what} {barrier.name}, which is uninitialized", site)
+        st.stop(
+            "barrier",
+            f"{warp.name} {what} {barrier.name}, which is uninitialized; execute rocdl.s.barrier.init before",
+            site,
+        )
     if not _knows(st, warp, barrier.made):
         message = f"{warp.name} {what} {barrier.name}; its initialization is not ordered before this use"
         warp.report("barrier", message, site, hint="execute a block barrier after the initialization")
@@ -213,16 +227,14 @@ def _use(st: Any, warp: Any, barrier: NamedBarrier, site: Site, what: str) -> No
 def _init(op: Any, tr: ThreadTranslator) -> Step:
     (pointer,), site, count = tr.operands(op), tr.site(op), attribute(op, "memberCnt")
     if count < 1:
-        raise Unsupported.invalid(f"the member count is {count} waves; it must be at least 1")
+        raise Unsupported.invalid(f"the member count of the named barrier is {count} waves; it must be at least 1")
 
     def init(st: Any) -> None:
         whole_warps(st, "the initialization", site)
         for warp, barrier in _barriers_of(st, pointer, site):
             if barrier.arrived:
                 there = len(barrier.arrived)
-                message = (
-                    f"{warp.name} initializes {barrier.name} while {there} of {barrier.count} waves have signaled it"
-                )
+                message = f"{warp.name} initializes {barrier.name} while {there} of {barrier.count} waves have signaled it; initialize a named barrier only when no wave uses it"
                 st.stop("barrier", message, site)
             if not _knows(st, warp, barrier.used):
                 message = (
@@ -259,7 +271,7 @@ def _signal_name(op: Any, tr: ThreadTranslator) -> Step:
             if count:
                 if count <= len(barrier.arrived):
                     there = len(barrier.arrived)
-                    message = f"{warp.name} sets the member count of {barrier.name} to {count}, and {there} waves have already signaled it"
+                    message = f"{warp.name} sets the member count of {barrier.name} to {count}, but {there} waves have already signaled it; the count must be above {there}"
                     st.stop("barrier", message, site)
                 barrier.count, barrier.counted = count, site
             _use(st, warp, barrier, site, "signals")

@@ -186,13 +186,13 @@ def _make_resource(op: Any, tr: ThreadTranslator) -> Step:
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     space, architecture = address_space(op.operands[0].type), tr.target.architecture
     if address_space(op.results[0].type) != 8:
-        raise Unsupported(f"the buffer resource has type {op.results[0].type}; !llvm.ptr<8> is required")
+        raise Unsupported(f"the buffer resource has type {op.results[0].type}; it must be !llvm.ptr<8>")
 
     def made(st: Any, base: int, stride: int, records: int, flags: int) -> int:
         if stride >> 14 & 3 or flags >> 23 & 1:
             st.stop(
                 "assertion",
-                "the buffer resource enables swizzling or adds the lane to the index; the simulator supports neither",
+                "the buffer resource enables swizzling, or the lane is added to the index, which the simulator does not support; clear these bits of the resource",
                 site,
             )
         limit = records if architecture == "GFX12.5" else records & _SMALL
@@ -224,7 +224,11 @@ def buffers_of(st: Any, pointer: Any, site: Site, what: str) -> Iterator[tuple[V
     running = pointer if st.mask is None or not isinstance(pointer, np.ndarray) else pointer[st.mask]
     for number in np.unique(running).tolist():
         if number not in known:
-            st.stop("out-of-bounds", f"{what} uses a buffer resource that was not created by the kernel", site)
+            st.stop(
+                "out-of-bounds",
+                f"{what} uses a buffer resource that the kernel did not create; create it with rocdl.make.buffer.rsrc",
+                site,
+            )
         resource = known[number]
         mask = st.mask
         if isinstance(pointer, np.ndarray):

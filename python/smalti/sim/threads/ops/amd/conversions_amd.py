@@ -295,7 +295,7 @@ def _extend(op: Any, tr: ThreadTranslator) -> Step:
 def _check(tr: ThreadTranslator, dtype: np.dtype[Any]) -> None:
     if dtype not in (_small(tr, "fp8"), _small(tr, "bf8")):
         raise Unsupported.invalid(
-            f"the 8-bit type is {dtype}; {tr.target.name} converts only {_small(tr, 'fp8')} and {_small(tr, 'bf8')}"
+            f"the op converts the 8-bit type {dtype}; {tr.target.name} converts only {_small(tr, 'fp8')} and {_small(tr, 'bf8')}"
         )
 
 

@@ -57,10 +57,10 @@ def _arrive(
         missing = (state & _PENDING) + 1
         if state >> _INIT_BIT + 16 or not 0 <= count <= missing:
             message = (
-                f"too many arrivals: {count} arrivals on the barrier at byte {at} of LDS, whose phase needs "
-                f"{missing} more"
+                f"too many arrivals: {count} arrivals on the barrier at byte {at} of LDS, whose current phase needs only "
+                f"{missing} more; wait for the previous phase before the arrival, or initialize the barrier with a larger count"
                 if not state >> _INIT_BIT + 16
-                else f"the arrival uses byte {at} of LDS, where no barrier is initialized"
+                else f"the arrival uses byte {at} of LDS, where no barrier is initialized; initialize the barrier before the arrival"
             )
             warp.stop("barrier", f"{block.name_of(thread)}: {message}", site)
         state, over = after_arrival(state, count)
@@ -89,7 +89,9 @@ def check_place(st: Any, buffer: Any, places: Any, mask: Array | None, site: Sit
     """The lanes whose address is valid for a barrier in LDS."""
     if not buffer.shared or buffer.block is not st.block:
         st.stop(
-            "barrier", f"the arrival uses a barrier in {buffer.name}; the barrier must be in the LDS of the block", site
+            "barrier",
+            f"the arrival uses a barrier in {buffer.name}; the barrier must be in the LDS of the same block",
+            site,
         )
     st.aligned(places, BARRIER_BYTES, mask, site, "the arrival", True)
     return st.in_buffer(buffer, places, _STEPS, BARRIER_BYTES, mask, site, "the arrival", True)
@@ -148,7 +150,9 @@ def _pointer(op: Any, tr: ThreadTranslator) -> int:
     if "tensor_counter" not in tr.target.waits:
         raise Unsupported.invalid(f"{tr.target.name} does not have barriers in LDS")
     if address_space(op.operands[0].type) != 3:
-        raise Unsupported(f"the barrier operand has type {op.operands[0].type}; !llvm.ptr<3> (LDS) is required")
+        raise Unsupported(
+            f"the barrier operand has type {op.operands[0].type}; it must be !llvm.ptr<3>, a pointer to LDS"
+        )
     tr.uses_shared(BARRIER_BYTES)
     # Others poll what it changes.
     tr.polls = True

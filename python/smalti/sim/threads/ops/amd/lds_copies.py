@@ -64,7 +64,7 @@ def _lane_bytes(tr: ThreadTranslator, size: int) -> int:
     known = (1, 2, 4, 12, 16) if 16 in tr.target.async_copy_bytes else (1, 2, 4)
     if size not in known:
         raise Unsupported.invalid(
-            f"each lane copies {size} B; {tr.target.name} supports {', '.join(map(str, known))} B"
+            f"each lane copies {size} B; {tr.target.name} supports only copies of {', '.join(map(str, known))} B per lane"
         )
     return max(4, 16 if size == 12 else size)
 
@@ -137,8 +137,8 @@ def _load_to_lds(op: Any, tr: ThreadTranslator) -> Step:
     space = address_space(op.operands[0].type)
     if space not in (0, 1):
         raise Unsupported(
-            f"the source has type {op.operands[0].type}; a pointer to global memory, !llvm.ptr or !llvm.ptr<1>, "
-            "is required"
+            f"the source has type {op.operands[0].type}; it must be a pointer to global memory, !llvm.ptr "
+            "or !llvm.ptr<1>"
         )
     size, offset = attribute(op, "size"), attribute(op, "offset")
     stride = _lane_bytes(tr, size)

@@ -274,7 +274,7 @@ def fits(ty: Any, fragment: Fragment, what: str, count: int | None = None) -> No
     if (_count(ty) if count is None else count) != fragment.places.shape[1]:
         m, k = fragment.shape[1:]
         raise Unsupported(
-            f"{what} has type {ty}; {fragment.places.shape[1]} elements of {m} x {k} per lane are required"
+            f"{what} has type {ty}; a lane must hold {fragment.places.shape[1]} elements of its {m} x {k} matrix"
         )
 
 
@@ -311,7 +311,7 @@ class Broadcast:
 def _mfma(op: Any, tr: ThreadTranslator) -> Step:
     m, n, k, blocks = (attribute(op, name, 1) for name in ("m", "n", "k", "blocks"))
     if m != n:
-        raise Unsupported(f"m is {m}, but n is {n}; only m = n is supported")
+        raise Unsupported(f"the MFMA has m = {m} and n = {n}; only MFMAs with m = n exist")
     factor = XF32 if _flag(op, "reducePrecision") else None
     found = re.search(r"(\w+)>?$", str(op.attributes["blgp"])) if "blgp" in op.attributes else None
     signs = [-1 if _flag(op, f"negate{name}") else 1 for name in "ABC"]
@@ -337,8 +337,8 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
     size, chosen, pattern = how.size, how.chosen, how.pattern
     if (1 << size) > blocks or chosen >= 1 << size:
         raise Unsupported.invalid(
-            f"cbsz is {size} and abid is {chosen}; with {blocks} blocks, 2^cbsz must be at most {blocks}, and "
-            "abid below 2^cbsz"
+            f"cbsz is {size} and abid is {chosen}; for an MFMA of {blocks} blocks, 2^cbsz must be at most {blocks}, and "
+            "abid must be below 2^cbsz"
         )
     sources = np.arange(blocks) >> size << size | chosen
     # 16-bit MMAs of CDNA2 flush subnormal numbers, also of f32.
@@ -413,8 +413,8 @@ def wmma(
     if "i4" in names and (names[0] != names[1] or k not in _SHAPES_OF_4_BITS.get(architecture, ())):
         known = ", ".join(map(str, _SHAPES_OF_4_BITS.get(architecture, ()))) or "none"
         raise Unsupported.invalid(
-            f"the operands are {' and '.join(names)} with K = {k}; if one operand is i4, both must be i4, and K must be a "
-            f"value that {tr.target.name} supports for i4 ({known})"
+            f"operand A is {names[0]}, operand B is {names[1]} and K is {k}; with i4, both operands must be i4, and K must "
+            f"be one that {tr.target.name} supports for i4 ({known})"
         )
     factor, of_result = wmma_factor(architecture, k, operands[0].bits), wmma_result(architecture)
     for operand in operands[:2]:
@@ -424,9 +424,11 @@ def wmma(
     if not in_halves:
         of_c.fits(of_result, "the accumulator")
     elif of_c.count != 16:
-        raise Unsupported(f"the accumulator has type {of_c.ty}; 16 elements per lane are required")
+        raise Unsupported(f"the accumulator has type {of_c.ty}; it must have 16 elements per lane")
     if how.clamp and dtype.kind != "i":
-        raise Unsupported("the op clamps a floating-point result; only integer results can be clamped")
+        raise Unsupported(
+            "the op clamps a floating-point result, but only integer results can be clamped; remove 'clamp'"
+        )
     replicated, upper = architecture == "RDNA3", how.upper
     ty: Any = op.results[0].type
     held, shape = element_of(ty)[1], tuple(ty.shape)

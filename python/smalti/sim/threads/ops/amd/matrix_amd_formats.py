@@ -60,7 +60,7 @@ def _sparse_mfma(op: Any, tr: ThreadTranslator) -> Step:
     m, n, k = (attribute(op, name) for name in "mnk")
     chosen = attribute(op, "abid", 0) if attribute(op, "cbsz", 0) == 0 else 0
     if m != n:
-        raise Unsupported(f"m is {m}, but n is {n}; only m = n is supported")
+        raise Unsupported(f"the MFMA has m = {m} and n = {n}; only MFMAs with m = n exist")
     operands = [operand_of(tr, value) for value in list(op.operands)[:3]]
     return sparse_mfma(op, tr, operands, (m, k), chosen)
 
@@ -88,7 +88,7 @@ def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: t
     if chosen >= sets or (chosen and of_a.bits == 16 and count > 4):
         most = 1 if of_a.bits == 16 and count > 4 else sets
         raise Unsupported.invalid(
-            f"abid selects index set {chosen}; with {count} elements of {of_a.name} per lane it must be below {most}"
+            f"abid selects set {chosen} of the sparsity indices; for {count} elements of {of_a.name} per lane, abid must be below {most}"
         )
     lane, e = grid(64, count)
     first = 4 * ((lane // m * count + e) // 2) + lane % m * k
@@ -102,7 +102,7 @@ def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: t
         if st.mask is not None:
             odd = odd & st.mask
         if st.machine.how.numbers and odd.any():
-            message = "sparse_mfma: the indices of the two nonzero elements among four are not increasing; increasing indices are required"
+            message = "sparse_mfma: the sparsity indices of two stored elements among four are not increasing; the first must be below the second"
             st.report("assertion", message, site, int(odd.argmax()))
         waves = len(st.warps)
         numbers = numbers_of(a, of_a.name, False, False)
@@ -129,7 +129,7 @@ def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     if tr.warp_size != 64:
         raise Unsupported.invalid(f"{tr.target.name} does not have scaled MFMA")
     if m != n:
-        raise Unsupported(f"m is {m}, but n is {n}; only m = n is supported")
+        raise Unsupported(f"the MFMA has m = {m} and n = {n}; only MFMAs with m = n exist")
     factors = [mfma_factor(m, k, 1, halves=kind[2] > 4) for kind in kinds[:2]]
     of_result = mfma_result(m, 1, False)
     for ty, factor in zip(types, factors, strict=False):
@@ -175,7 +175,7 @@ def _named_scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     kinds = [element_of(value.type)[1] for value in values[:3]]
     for value, bits, dtype in zip(values, widths, kinds, strict=False):
         if int(np.prod(value.type.shape)) * dtype.itemsize < 4 * bits:
-            raise Unsupported(f"an operand has type {value.type}; 32 elements of {bits} bits per lane are required")
+            raise Unsupported(f"an operand has type {value.type}; it must hold 32 elements of {bits} bits per lane")
     fits(values[2].type, of_result, "the accumulator")
     shape = tuple(values[2].type.shape)
 
@@ -219,15 +219,15 @@ def _scaled_wmma(op: Any, tr: ThreadTranslator) -> Step:
         raise Unsupported.invalid(f"{tr.target.name} does not have scaled WMMA")
     if k != 128 or (m == 32 and {kinds[0][2], kinds[1][2]} != {4}):
         raise Unsupported(
-            f"the shape is {m} x {attribute(op, 'n')} x {k}; 16 x 16 x 128, or 32 x 16 x 128 with 4-bit "
-            "operands, is required"
+            f"the op has M x N x K = {m} x {attribute(op, 'n')} x {k}; supported are 16 x 16 x 128 and, for 4-bit "
+            "operands, 32 x 16 x 128"
         )
     factors = [wide_factor(rows, kind[2]) for rows, kind in zip((m, 16), kinds, strict=False)]
     for ty, factor in zip(types, factors, strict=False):
         fits(ty, factor, "an operand")
     firsts = attribute(op, "a_first_scale_lane"), attribute(op, "b_first_scale_lane")
     if m == 32 and firsts[0]:
-        raise Unsupported(f"a_first_scale_lane is {firsts[0]} for 32 rows; 0 is required")
+        raise Unsupported(f"'a_first_scale_lane' is {firsts[0]}; for an operand A of 32 rows, it must be 0")
     one = wmma_result(tr.target.architecture)
     # 32 rows are two times 16 here, too.
     of_result = fragment((1, m, 16), 0, *_twice(one, m // 16))

@@ -51,7 +51,7 @@ def _elements(name: str, architecture: str) -> str:
 def _mfma(op: Any, tr: ThreadTranslator) -> Step:
     found = _MFMA_NAME.fullmatch(op.name.removeprefix("rocdl.mfma."))
     if found is None or len(op.operands) != 6:
-        raise Unsupported(f"an MFMA of this name with {len(op.operands)} operands is not simulated")
+        raise Unsupported(f"an MFMA of this name with {len(op.operands)} operands is not simulated; use amdgpu.mfma")
     total, m, k, of = found[1], int(found[2]), int(found[3]), found[4].split(".")
     architecture = tr.target.architecture
     names = [_elements(of[0], architecture), _elements(of[-1], architecture), total]

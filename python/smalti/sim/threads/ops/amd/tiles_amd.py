@@ -115,13 +115,17 @@ def _make_descriptor(op: Any, tr: ThreadTranslator) -> Step:
     strides = mixed(attribute(op, "global_static_strides"), given["strides"])
     tile = mixed(attribute(op, "shared_static_sizes"), given["tile"])
     if strides[-1] != (False, 1):
-        raise Unsupported("the innermost stride is dynamic or not 1; a static stride of 1 is required")
+        raise Unsupported(
+            "the innermost stride of the tensor in global memory is dynamic or not 1; it must be a static 1"
+        )
     numbers_without_sign = 0
     if gathers:
         rows: Any = op.operands[1].type
         count, numbers_without_sign = rows.shape[0], (1 << rows.element_type.width) - 1
         if len(tile) != 2 or tile[0] != (False, count) or given["times"]:
-            raise Unsupported(f"the op gathers {count} rows; the tile must have two dimensions and {count} rows")
+            raise Unsupported(
+                f"the op gathers {count} rows of the tensor; the tile in LDS must have two dimensions and {count} rows"
+            )
 
     def step(st: Any) -> None:
         def values(items: Any) -> Any:

@@ -103,8 +103,7 @@ def _to_tf32(op: Any, tr: ThreadTranslator) -> Step:
     if rounding not in ("rna", "rn", "rz") or _word(op, "sat") != "none" or attribute(op, "relu", False):
         raise Unsupported(
             f"the conversion has rounding mode {rounding}, saturation {_word(op, 'sat')} and relu = {_relu(op)}; "
-            "rna, rn or rz without saturation and "
-            "relu is required"
+            "the rounding mode must be rna, rn or rz, without saturation and relu"
         )
     return elementwise(op, tr, lambda x: round_to_tf32(x, rounding).reshape(x.shape))
 
@@ -125,7 +124,7 @@ _SCALE, _NO_SCALE, _LARGEST_SCALE = "f8E8M0FNU", 0xFF, 0xFE
 def _type_name(op: Any, name: str) -> str:
     found = str(ir.TypeAttr(op.attributes[name]).value)
     if found not in _SMALL and found != _SCALE:
-        raise Unsupported(f"'{name}' is {found}; supported types: {', '.join((*_SMALL, _SCALE))}")
+        raise Unsupported(f"the attribute '{name}' is {found}; supported types: {', '.join((*_SMALL, _SCALE))}")
     return found
 
 
@@ -159,14 +158,14 @@ def _rounding(op: Any, kind: str, of_scales: bool) -> Callable[[Array], Array]:
     if of_scales:
         if rounding not in ("rz", "rp") or relu:
             raise Unsupported(
-                f"the conversion to {_SCALE} has rounding mode {rounding} and relu = {_relu(op)}; rz or rp without "
-                "relu is required"
+                f"the conversion to {_SCALE} has rounding mode {rounding} and relu = {_relu(op)}; the rounding mode must "
+                "be rz or rp, without relu"
             )
         return lambda values: to_scale(values, rounding == "rp", saturation == "satfinite")
     # Only floats of 8 bits say how they are rounded, of 32 bits.
     if "f32x2.to.f8x2" in op.name and (rounding, saturation) != ("rn", "satfinite"):
         raise Unsupported(
-            f"the conversion has rounding mode {rounding} and saturation {saturation}; rn and satfinite are required"
+            f"the conversion has rounding mode {rounding} and saturation {saturation}; only rounding mode rn with saturation satfinite is supported"
         )
     return lambda values: to_small(values, _SMALL[kind], relu)
 
@@ -242,8 +241,8 @@ def _to_halves(op: Any, tr: ThreadTranslator) -> Step:
     rounding, relu, largest = _word(op, "rnd"), attribute(op, "relu", False), _word(op, "sat") == "satfinite"
     if rounding not in ("rn", "rz") or rest:
         raise Unsupported(
-            f"the conversion has rounding mode {rounding} and {2 + len(rest)} operands; rn or rz and two "
-            "operands are required"
+            f"the conversion has rounding mode {rounding} and {2 + len(rest)} operands; only rounding mode rn "
+            "or rz with two operands is supported"
         )
     most = float(ml_dtypes.finfo(dtype).max)
 

@@ -31,7 +31,9 @@ def constant_of(value: Any) -> int:
     """The value of a constant operand."""
     op = value.owner if isinstance(value, ir.OpResult) else None
     if op is None or op.name not in ("arith.constant", "llvm.mlir.constant"):
-        raise Unsupported("an operand that must be constant is dynamic; use llvm.mlir.constant")
+        raise Unsupported(
+            f"an operand of type {value.type} is dynamic, but the instruction requires a constant; use llvm.mlir.constant"
+        )
     return ir.IntegerAttr(op.attributes["value"]).value
 
 
@@ -44,7 +46,7 @@ def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[An
     numbers = pointer // SPACING
     number = st.require_uniform(
         numbers,
-        f"{what} of one op accesses different buffers in different threads; the simulator supports one buffer here",
+        f"{what} accesses different buffers in different threads; the simulator supports one buffer per op and warp",
         site,
     )
     if number == SHARED_BEGIN // SPACING:
@@ -53,7 +55,11 @@ def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[An
         return st.v[st.block.program.privates[own]], pointer - number * SPACING
     found: LaneBuffer | None = st.block.program_buffers.get(number)
     if found is None:
-        st.stop("out-of-bounds", f"{what} accesses address {st.uniform(pointer)}, which is not in any buffer", site)
+        st.stop(
+            "out-of-bounds",
+            f"{what} accesses address {st.uniform(pointer)}, which is outside all arrays of the launch",
+            site,
+        )
     return found, pointer - number * SPACING
 
 
@@ -65,7 +71,7 @@ def in_cluster(st: Any, pointer: Any, site: Any, what: str) -> tuple[Any, Any]:
     """The shared memory of a distributed-shared-memory pointer, and the byte offset in it."""
     number = st.require_uniform(
         pointer >> BLOCK_BITS,
-        f"{what} of one op accesses different blocks in different threads; the simulator supports one block here",
+        f"{what} accesses the shared memory of different blocks in different threads; the simulator supports one block per op and warp",
         site,
     )
     if number <= 0:
@@ -109,7 +115,7 @@ def pointer_to(st: Any, view: View, site: Any) -> Any:
     if not isinstance(view.buffer, LaneBuffer):
         st.stop(
             "assertion",
-            "the op takes the address of private memory; the simulator supports this only for llvm.alloca",
+            "the op takes the address of a memref in private memory, which the simulator does not support; use llvm.alloca",
             site,
         )
     return view.begin + view.buffer.address
@@ -298,7 +304,7 @@ def _resize(op: Any, tr: ThreadTranslator) -> Step:
 def _cast(op: Any, tr: ThreadTranslator) -> Step:
     if len(op.operands) != 1 or len(op.results) != 1:
         raise Unsupported(
-            f"the cast has {len(op.operands)} operands and {len(op.results)} results; one of each is required"
+            f"the cast has {len(op.operands)} operands and {len(op.results)} results; it must have one operand and one result"
         )
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     before, after = op.operands[0].type, op.results[0].type
@@ -316,8 +322,8 @@ def _cast(op: Any, tr: ThreadTranslator) -> Step:
         return describe
     if dtype_of(before) is None or dtype_of(after) is None or rank_of(before) != rank_of(after):
         raise Unsupported(
-            f"the op casts {before} to {after}; scalars, or vectors of one rank, with elements of whole bytes "
-            "are required"
+            f"the op casts {before} to {after}; both must be scalars, or vectors of equal rank, with elements of whole "
+            "bytes"
         )
     dtype = dtype_of(after)
     assert dtype is not None

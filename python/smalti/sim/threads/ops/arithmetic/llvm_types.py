@@ -33,7 +33,9 @@ class Layout:
         if self.stride:
             return index * self.stride, self.fields[0][1]
         if not 0 <= index < len(self.fields):
-            raise Unsupported.invalid(f"the index of the field is {index}; the struct has {len(self.fields)} fields")
+            raise Unsupported.invalid(
+                f"the op accesses struct member {index}; the struct has {len(self.fields)} members"
+            )
         return self.fields[index]
 
 

@@ -116,7 +116,7 @@ def _inside(st: Any, at: Any, size: int, site: Any) -> Any:
         lane = int(np.flatnonzero(bad)[0]) if bad.ndim else st.first_lane()
         st.report(
             "out-of-bounds",
-            f"element {np.asarray(at).reshape(-1)[lane if bad.ndim else 0]} is outside the vector of {size} elements",
+            f"index {np.asarray(at).reshape(-1)[lane if bad.ndim else 0]} is out of bounds: the vector has {size} elements",
             site,
             lane,
         )
@@ -366,7 +366,7 @@ def _insert_value(op: Any, tr: ThreadTranslator) -> Step:
     position = list(attribute(op, "position"))
     if len(position) != 1:
         raise Unsupported(
-            f"the position has {len(position)} indices; one index is supported, so extract the inner struct first"
+            f"the position has {len(position)} indices; only one index is supported, so extract the inner struct before and insert into it"
         )
     dtype = element_dtype(op.operands[1].type)
     rank = rank_of(op.operands[1].type)

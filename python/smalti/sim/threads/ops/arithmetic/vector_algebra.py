@@ -109,7 +109,9 @@ def _dimensions(expressions: Any) -> list[int]:
     found = []
     for expression in expressions:
         if not isinstance(expression, ir.AffineDimExpr):
-            raise Unsupported(f"an affine map has the result {expression}; only dimensions are supported")
+            raise Unsupported(
+                f"an indexing map of the op has the result {expression}; only dimensions, such as d0, are supported"
+            )
         found.append(expression.position)
     return found
 

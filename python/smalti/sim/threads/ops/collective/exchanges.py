@@ -126,7 +126,9 @@ def _dpp_sources(kind: str, argument: Any, lane: Any, wave: int) -> tuple[Any, A
         return np.maximum(row - 1, 0), lane >= _ROW
     if wave == 64 and kind == "row_bcast_31":
         return np.full(len(lane), 31), lane >= 32
-    raise Unsupported.invalid(f"the DPP control {kind} does not exist on chips with a wave size of {wave}")
+    raise Unsupported.invalid(
+        f"chips with a wave size of {wave} do not have the DPP control {kind}; use another control or ds_bpermute"
+    )
 
 
 @operation("amdgpu.dpp")
@@ -158,7 +160,9 @@ def _update_dpp(op: Any, tr: ThreadTranslator) -> Step:
     elif control in _CONTROLS:
         kind, argument = _CONTROLS[control], 1
     else:
-        raise Unsupported.invalid(f"DPP control {control:#x} is reserved by the ISA; use a defined control")
+        raise Unsupported.invalid(
+            f"the DPP control {control:#x} is reserved by the ISA; use a control that the ISA defines, such as row_shr"
+        )
     masks = attribute(op, "rowMask"), attribute(op, "bankMask")
     return _move(op, tr, kind, argument, masks, bool(attribute(op, "boundCtrl")))
 
@@ -223,7 +227,12 @@ def _comes(st: Any, lanes: Array, site: Site) -> None:
     if bad.any():
         at = int(bad.argmax())
         name = st.warps[at // size].name
-        st.stop("divergence", f"the permutation reads lane {lanes[at]} of {name}, which is inactive", site, at)
+        st.stop(
+            "divergence",
+            f"the permutation reads lane {lanes[at]} of {name}, which is inactive; the source lane must execute the op too",
+            site,
+            at,
+        )
 
 
 @operation("rocdl.ds_bpermute")
@@ -244,8 +253,8 @@ def _ballot(op: Any, tr: ThreadTranslator) -> Step:
     dtype = dtype_of(op.results[0].type)
     if dtype is None or dtype.itemsize * 8 < tr.warp_size:
         raise Unsupported(
-            f"the result has type {op.results[0].type}; an integer with a bit for each of the {tr.warp_size} "
-            "lanes is required"
+            f"the result has type {op.results[0].type}; it must be an integer with a bit for each of the "
+            f"{tr.warp_size} lanes"
         )
 
     def step(st: Any) -> None:

@@ -157,7 +157,7 @@ def whole_warps(st: Any, what: str, site: Site) -> None:
             lane = int(np.flatnonzero(~gone)[0])
             st.stop(
                 "divergence",
-                f"{what} is in divergent control flow: lane {lane} of {warp.name} does not reach it",
+                f"{what} is in divergent control flow: lane {lane} of {warp.name} does not reach it; move it out of the branch",
                 site,
                 int(st.mask.argmax()),
             )

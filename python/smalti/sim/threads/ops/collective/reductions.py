@@ -150,7 +150,9 @@ def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
     tr.control(begin)
     yields = tr.body(block)
     if tr.waits != before:
-        raise Unsupported("an op in the region may wait for other threads; such ops are not supported in it")
+        raise Unsupported(
+            "an op in the region may wait for other threads, which is not supported; move it out of the region"
+        )
     kinds = [view.operation for view in block.operations][-1].operands
     scattered = [_Parts(value.type, result.type, size) for value, result in zip(kinds, op.results, strict=True)]
 
@@ -172,7 +174,7 @@ class _Parts:
         self.dtype = held_dtype(whole)
         if len(self.shape) != len(self.part) or self.dtype is None:
             raise Unsupported(
-                f"{whole} is distributed as {part} per lane; equal ranks and elements of whole bytes are required"
+                f"{whole} is distributed as {part} per lane; both must have the same rank, and elements of whole bytes"
             )
         self.scales = [n // m for n, m in zip(self.shape, self.part, strict=True)]
         self.same = self.shape == self.part

@@ -42,8 +42,8 @@ def _shuffle(op: Any, tr: ThreadTranslator) -> Step:
         size = st.uniform(st.v[width])
         if size is None or size <= 0 or size & (size - 1) or size > st.block.warp_size:
             found = "differs between threads" if size is None else f"is {size}"
-            required = f"the same power of two from 1 to {st.block.warp_size} in all threads is required"
-            st.stop("assertion", f"the shuffle width {found}; {required}", site)
+            required = f"the same power of two from 1 to {st.block.warp_size} in all threads"
+            st.stop("assertion", f"the shuffle width {found}; it must be {required}", site)
         whole_warps(st, "the shuffle", site)
         lane = np.arange(st.lanes) % st.block.warp_size
         by = np.asarray(st.v[offset])
@@ -61,7 +61,7 @@ def _rotate(op: Any, tr: ThreadTranslator) -> Step:
     by, width = attribute(op, "offset"), attribute(op, "width")
     if width > tr.warp_size:
         raise Unsupported.invalid(
-            f"the width is {width}; it must be at most the warp size of {tr.target.name}, {tr.warp_size}"
+            f"the width of the rotation is {width}; it must be at most {tr.warp_size}, the warp size of {tr.target.name}"
         )
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
     lane = np.arange(tr.warp_size)
@@ -177,7 +177,7 @@ def members(st: Any, mask: Any, what: str, site: Site, elsewhere: bool) -> Array
         at = int(outside.argmax())
         st.stop(
             "divergence",
-            f"{what} is executed by lane {at % WARP}, which is not in its own mask {masks[at]:#x}",
+            f"{what} is executed by lane {at % WARP}, which is not in its own mask {masks[at]:#x}; set the bit of each lane that executes the op",
             site,
             at,
         )
@@ -191,8 +191,7 @@ def members(st: Any, mask: Any, what: str, site: Site, elsewhere: bool) -> Array
             if elsewhere:
                 raise LaunchError(
                     f"{site.location}: {message} and may execute a matching op on another path; the simulator runs the "
-                    "lanes of "
-                    "a warp in lockstep and requires all lanes of the mask at the same op"
+                    "lanes of a warp in lockstep, so all lanes of the mask must execute the same op: move it out of the branch"
                 )
             st.stop("divergence", message, site, at)
     return named & exists
@@ -320,7 +319,7 @@ def _shfl_sync(op: Any, tr: ThreadTranslator) -> Step:
             first = int(strange.argmax())
             st.stop(
                 "divergence",
-                f"the shuffle reads lane {at[first]}, which does not participate; the source lane must participate",
+                f"the shuffle reads lane {at[first]}, which is not in the mask or does not execute the shuffle; include this lane",
                 site,
                 first,
             )

@@ -38,7 +38,7 @@ class Matrix:
         """Elements per lane."""
         if not self.each or self.columns % self.each or self.rows * self.columns % tr.warp_size:
             raise Unsupported(
-                f"the matrix has type {ty}; each of the {tr.warp_size} lanes must hold an equal part of one row"
+                f"the matrix has type {ty}; its elements must be distributed so that each of the {tr.warp_size} lanes holds an equal part of one row"
             )
 
     def places(self, st: Any, lead: int, transposed: bool) -> tuple[Array, Array]:
@@ -93,7 +93,7 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
 def _same_elements(memory: Any, matrix: Matrix) -> None:
     if arith.type_of(memory.element_type) != matrix.dtype:
         raise Unsupported(
-            f"the memory has elements of {memory.element_type}; the element type of the matrix is required"
+            f"the memref has elements of {memory.element_type} and the matrix has elements of {matrix.dtype}; both must have the same type"
         )
 
 
@@ -113,7 +113,9 @@ def _constant(op: Any, tr: ThreadTranslator) -> Step:
 def _compute(op: Any, tr: ThreadTranslator) -> Step:
     (a, b, c), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     if "a_transpose" in op.attributes or "b_transpose" in op.attributes:
-        raise Unsupported("'a_transpose' or 'b_transpose' is set; only operands that are not transposed are supported")
+        raise Unsupported(
+            "the op has 'a_transpose' or 'b_transpose', but transposed operands are not supported; load the matrix transposed and remove the attribute"
+        )
     left, right, into = (Matrix(value.type, tr) for value in op.operands)
     wide = np.dtype(np.int64 if into.dtype.kind == "i" else np.float32)
 

@@ -150,7 +150,11 @@ def _while(op: Any, tr: ThreadTranslator) -> None:
         again(st)
         st.loops[-1] += 1
         if st.loops[-1] > LONGEST:
-            st.stop("deadlock", f"the loop did not exit after {LONGEST} iterations", site)
+            st.stop(
+                "deadlock",
+                f"the loop did not exit after {LONGEST} iterations, the limit of the simulator; check the loop condition",
+                site,
+            )
         return head.at
 
     tr.control(following)

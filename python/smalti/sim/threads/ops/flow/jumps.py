@@ -60,7 +60,11 @@ def arrive(st: Any, label: Label, site: Any) -> int:
     if label.at <= st.pc:
         st.jumps += 1
         if st.jumps > LONGEST_JUMPS:
-            st.stop("deadlock", f"the loop did not exit after {LONGEST_JUMPS} backward branches", site)
+            st.stop(
+                "deadlock",
+                f"the loop did not exit after {LONGEST_JUMPS} backward branches, the limit of the simulator; check the branch condition",
+                site,
+            )
     return label.at
 
 
@@ -226,7 +230,12 @@ def _unreachable(op: Any, tr: ThreadTranslator) -> None:
     site = tr.site(op)
 
     def never(st: Any) -> int:
-        st.report("assertion", "control flow reaches llvm.unreachable", site, st.first_lane())
+        st.report(
+            "assertion",
+            "the thread executes llvm.unreachable, which the kernel states is never executed",
+            site,
+            st.first_lane(),
+        )
         return arrive(st, graph.end, site)
 
     tr.control(never)

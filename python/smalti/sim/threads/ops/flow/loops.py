@@ -73,7 +73,7 @@ def counting(
             if b > most - c and a < b and a - (a - b) // c * c > most:
                 st.stop(
                     "deadlock",
-                    f"the induction variable of the loop from {a} to {b} by {c} overflows before the loop exits",
+                    f"the induction variable of the loop from {a} to {b} with step {c} overflows before the loop exits; use a lower upper bound",
                     site,
                 )
         frame = Frame(st.mask)
@@ -159,7 +159,7 @@ def _for(op: Any, tr: ThreadTranslator) -> None:
         if bits < 64:
             return number.astype(np.int64) & (1 << bits) - 1
         if (number < 0).any():
-            raise Unsupported("an unsigned loop bound is 2^63 or more; smaller bounds are required")
+            raise Unsupported("a bound of the unsigned loop is 2^63 or more; bounds must be smaller")
         return number
 
     def assign(st: Any, now: Any) -> None:
@@ -225,7 +225,9 @@ def _at_least(least: int, value: Any) -> Any:
 def _parallel(op: Any, tr: ThreadTranslator) -> None:
     """Each thread runs all iterations in order, as `scf.parallel` is lowered inside a kernel."""
     if "mapping" in op.attributes:
-        raise Unsupported("'mapping' maps the loop to processors; use scf.forall with a mapping instead")
+        raise Unsupported(
+            "the attribute 'mapping' maps the loop to blocks or threads; use scf.forall with a mapping instead"
+        )
     count, slots = attribute(op, "operandSegmentSizes")[0], tr.operands(op)
     block = tr.only_block(op.regions[0])
     space = _Space(op, tr, [tr.slot(argument) for argument in block.arguments])
@@ -271,7 +273,9 @@ def _affine_parallel(op: Any, tr: ThreadTranslator) -> None:
     for kind, slot, value in zip(kinds, initial, op.results, strict=True):
         dtype = dtype_of(value.type)
         if dtype is None or rank_of(value.type) or kind == "assign":
-            raise Unsupported(f"the reduction is '{kind}' of {value.type}; an operation on scalar numbers is required")
+            raise Unsupported(
+                f"the loop reduces {value.type} with '{kind}'; only arithmetic reductions of scalars are supported"
+            )
         tr.emit(_holding_constant(slot, neutral(kind, dtype), dtype))
         functions.append((combining(kind, dtype), dtype))
 
@@ -328,8 +332,8 @@ class _Elements:
         kinds = {match[1] for match in found if match}
         if None in found or len(kinds) != 1 or len({match[2] is None for match in found if match}) != 1:
             raise Unsupported(
-                f"the mapping is {op.attributes['mapping']}; all dimensions must use one kind: block, warpgroup, "
-                "warp, thread or lane"
+                f"the attribute 'mapping' is {op.attributes['mapping']}; all dimensions must be mapped to the same kind: "
+                "block, warpgroup, warp, thread or lane"
             )
         self.kind = kinds.pop()
         matches = [match for match in found if match is not None]
@@ -364,7 +368,7 @@ class _Elements:
 @operation("scf.forall")
 def _forall(op: Any, tr: ThreadTranslator) -> None:
     if len(op.results):
-        raise Unsupported("the loop has tensor results; only loops on memrefs are supported")
+        raise Unsupported("the loop has tensor results; only loops that write memrefs are supported")
     segments, slots = attribute(op, "operandSegmentSizes"), tr.operands(op)
     ends = [sum(segments[: i + 1]) for i in range(3)]
     parts = (slots[: ends[0]], slots[ends[0] : ends[1]], slots[ends[1] : ends[2]])

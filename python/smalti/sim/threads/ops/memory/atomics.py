@@ -187,8 +187,8 @@ def _elements(ty: Any, what: str) -> tuple[np.dtype[Any], int]:
     dtype = dtype_of(ty)
     if dtype is None or dtype == np.dtype(np.bool_) or rank_of(ty) > 1:
         raise Unsupported(
-            f"{what} has type {ty}; a scalar or a one-dimensional vector of integers or floats of whole bytes is "
-            "required"
+            f"{what} has type {ty}; it must be a scalar or a one-dimensional vector of integers or floats of whole "
+            "bytes"
         )
     return dtype, int(np.prod(ty.shape)) if rank_of(ty) else 1
 
@@ -289,7 +289,9 @@ def level_of(op: Any, tr: ThreadTranslator) -> int:
     name = attribute(op, "syncscope", "")
     scopes = _SCOPES[tr.target.vendor]
     if name not in scopes:
-        raise Unsupported.invalid(f"the scope is '{name}'; the scopes for {tr.target.name} are: {', '.join(scopes)}")
+        raise Unsupported.invalid(
+            f"the attribute 'syncscope' is '{name}'; the scopes of {tr.target.name} are: {', '.join(repr(scope) for scope in scopes)}"
+        )
     return scopes[name]
 
 

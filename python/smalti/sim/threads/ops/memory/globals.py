@@ -24,7 +24,7 @@ def _get_global(op: Any, tr: ThreadTranslator) -> Step:
     if memory_space(ty) == "global":
         return _constant_global(op, tr, view)
     if memory_space(ty) != "shared":
-        raise Unsupported(f"the global has type {ty}; global or shared memory is required")
+        raise Unsupported(f"the global has type {ty}; it must be in global or shared memory")
     offset = tr.of_name(str(op.attributes["name"]), size)
     tr.uses(ty)
 
@@ -72,7 +72,7 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
         )
     content: Any = found.attributes["value"]
     if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
-        raise Unsupported(f"the value of @{name} is {content}; an array of integers or floats is required")
+        raise Unsupported(f"the value of @{name} is {content}; it must be an array of integers or floats")
     return _known(result, tr.constant(name, bytes_of(content, op)))
 
 

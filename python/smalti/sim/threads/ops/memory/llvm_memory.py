@@ -25,7 +25,7 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
     size = layout_of(op.attributes["elem_type"].value).size * constant_of(op.operands[0])
     if size > MOST_PRIVATE:
         raise Unsupported(
-            f"the op allocates {size} B of private memory per thread; the limit of the simulator is {MOST_PRIVATE} B"
+            f"the op allocates {size} B of private memory per thread; the simulator supports at most {MOST_PRIVATE} B"
         )
     tr.privates.append(kept)
     pointer = PRIVATE_BEGIN + (len(tr.privates) - 1) * SPACING
@@ -43,11 +43,15 @@ _BYTE = np.dtype(np.uint8)
 
 def _length(st: Any, slot: int, site: Any) -> int:
     found = st.require_uniform(
-        st.v[slot], "the number of bytes differs between threads; the simulator supports only a uniform number", site
+        st.v[slot],
+        "the number of bytes to copy or set differs between threads; the simulator supports only a uniform number",
+        site,
     )
     if found > MOST_COPIED:
         st.stop(
-            "assertion", f"each thread copies or sets {found} B; the limit of the simulator is {MOST_COPIED} B", site
+            "assertion",
+            f"each thread copies or sets {found} B; the simulator supports at most {MOST_COPIED} B per op",
+            site,
         )
     return found
 

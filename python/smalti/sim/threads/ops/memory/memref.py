@@ -86,7 +86,7 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
     size, view = allocation(ty)
     if size > MOST_PRIVATE:
         raise Unsupported(
-            f"the op allocates {size} B of private memory per thread; the limit of the simulator is {MOST_PRIVATE} B"
+            f"the op allocates {size} B of private memory per thread; the simulator supports at most {MOST_PRIVATE} B"
         )
 
     def step(st: Any) -> None:
@@ -131,7 +131,9 @@ def _view(op: Any, tr: ThreadTranslator) -> Step:
         begin, end = st.v[shift], st.v[shift] + by
         if (np.asarray(end) > np.asarray(memory.shape[0])).any():
             st.report(
-                "out-of-bounds", f"the view is out of bounds: bytes [{begin}, {end}) of {memory.shape[0]} B", site
+                "out-of-bounds",
+                f"the view of bytes [{begin}, {end}) is out of bounds: the memory has {memory.shape[0]} B",
+                site,
             )
         first = memory.offset + begin
         st.v[result] = View(memory.buffer, first, lengths, tuple(reversed(strides)), dtype, begin=first)
@@ -320,12 +322,14 @@ def _dim(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         which = st.require_uniform(
-            st.v[index], "the dimension operand differs between threads; a uniform operand is required", site
+            st.v[index], "threads pass different dimensions; the dimension must be uniform", site
         )
         shape = st.v[source].shape
         if not 0 <= which < len(shape):
             st.stop(
-                "assertion", f"the dimension is {which}; it must be at least 0 and below the rank {len(shape)}", site
+                "assertion",
+                f"the op reads the size of dimension {which}; the memref has rank {len(shape)}, so the dimension must be from 0 to {len(shape) - 1}",
+                site,
             )
         st.v[result] = shape[which]
 
@@ -395,14 +399,14 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
         if None in (*shapes[0], *shapes[1]) or any(isinstance(by, np.ndarray) for v in views for by in v.strides):
             st.stop(
                 "divergence",
-                "the shape or a stride of the copy differs between threads; the simulator supports only uniform ones",
+                "the shape or a stride of a memref of the copy differs between threads; the simulator supports only uniform ones",
                 site,
             )
         if shapes[0] != shapes[1]:
             st.stop(
                 "assertion",
-                f"the source has shape {shapes[0]}, and the destination has shape {shapes[1]}; the shapes must be "
-                "equal",
+                f"the source of the copy has shape {shapes[0]}, but the destination has shape {shapes[1]}; the shapes must "
+                "be equal",
                 site,
             )
         shape = tuple(shapes[0])
@@ -411,7 +415,7 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
         if math.prod(shape) > MOST_COPIED:
             st.stop(
                 "assertion",
-                f"each thread copies {math.prod(shape)} elements; the limit of the simulator is {MOST_COPIED}",
+                f"each thread copies {math.prod(shape)} elements; the simulator supports at most {MOST_COPIED} per op",
                 site,
             )
         first, mask = st.locate(views[0], [0] * len(shape), shape, site, "the copy", False)
@@ -440,7 +444,7 @@ def _reshape(op: Any, tr: ThreadTranslator) -> Step:
     (source, lengths), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     ty = op.results[0].type
     if not isinstance(ty, ir.MemRefType):
-        raise Unsupported(f"the result has type {ty}; a memref is required")
+        raise Unsupported(f"the result has type {ty}; only a ranked memref is supported")
     sizes, dynamic = list(ty.shape), ir.ShapedType.get_dynamic_size()
 
     def step(st: Any) -> None:

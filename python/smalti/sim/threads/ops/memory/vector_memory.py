@@ -45,7 +45,7 @@ def _bits_at(op: Any, tr: ThreadTranslator, memory: int, ty: Any) -> tuple[int, 
         if view.limit is not None:
             st.stop(
                 "assertion",
-                "the memref is a bounds-checked buffer; the simulator does not support vectors of i1 in it",
+                "the memref is bounds-checked (amdgpu.fat_raw_buffer_cast), and the simulator does not support vectors of i1 in such a memref",
                 site,
             )
         return view.buffer, *st.locate(view, indices(st), (), site, "the store" if write else "the load", write)
@@ -93,8 +93,8 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
         if view.dtype != dtype:
             st.stop(
                 "assertion",
-                f"the memref has elements of {view.dtype}, and the vector has elements of {dtype}; equal types are "
-                "required",
+                f"the memref has elements of {view.dtype}, but the vector has elements of {dtype}; both must have the same "
+                "type",
                 site,
             )
         st.v[result] = st.load(view, indices(st), shape, site)
@@ -354,7 +354,9 @@ def _mask(op: Any, tr: ThreadTranslator) -> None:
     ty = op.results[0].type
     shape, dtype = shape_of(ty), stored_dtype(ty)
     if shape != shape_of(op.operands[0].type):
-        raise Unsupported("the mask and the pass-through value have different shapes; equal shapes are required")
+        raise Unsupported(
+            f"the mask has type {op.operands[0].type}, but the pass-through value has type {ty}; their shapes must be equal"
+        )
 
     def choose(st: Any) -> None:
         found = [st.v[mask], np.asarray(st.v[results[0]], dtype), np.asarray(st.v[passed[0]], dtype)]

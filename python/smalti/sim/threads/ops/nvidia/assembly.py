@@ -41,7 +41,9 @@ def _assembly(op: Any, tr: ThreadTranslator) -> Step | None:
     for pattern, translate in ASSEMBLY:
         if match := pattern.fullmatch(normalized(text)):
             return translate(op, tr, match)
-    refused = Unsupported(f"the assembly '{normalized(text)}' is not modeled; use an op instead")
+    refused = Unsupported(
+        f"the inline assembly '{normalized(text)}' is not simulated; use an op of the nvvm or rocdl dialect instead"
+    )
     if tr.target.vendor != "nvidia":
         raise refused
     try:
@@ -84,7 +86,7 @@ class Arguments:
                 self._found[int(word)] = operand
             elif not re.fullmatch("[a-zA-Z]", word):
                 raise Unsupported(
-                    f"the inline assembly has the constraint '{word}'; a letter or the number of a result is required"
+                    f"the inline assembly has the constraint '{word}'; each input constraint must be one letter or the number of a result"
                 )
             self._found.append(operand)
 
@@ -115,9 +117,7 @@ def _held(op: Any, tr: ThreadTranslator) -> Step | None:
     outputs = attribute(op, "constraints").count("=")
     kinds = [(dtype_of(value.type), rank_of(value.type)) for value in op.operands]
     if len(results) != 1 or outputs != len(operands) or any(dtype is None for dtype, _ in kinds):
-        raise Unsupported(
-            "the inline assembly is empty; it must have as many results as operands, of types of whole bytes"
-        )
+        raise Unsupported("empty inline assembly must have as many results as operands, with types of whole bytes")
 
     def step(st: Any) -> None:
         items = []

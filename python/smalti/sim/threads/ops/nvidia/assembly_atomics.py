@@ -37,7 +37,7 @@ def _operation(name: str, kind: str) -> str:
     if kind.startswith("f"):
         if name == "add":
             return "fadd"
-        raise Unsupported(f"the atomic operation is '{name}' on {kind}; floats support only 'add'")
+        raise Unsupported(f"the inline assembly has the atomic operation '{name}' on {kind}; floats support only 'add'")
     return f"u{name}" if name in ("min", "max") and kind.startswith("u") else name
 
 
@@ -54,7 +54,7 @@ def _typed(given: Arguments, tr: ThreadTranslator, number: str, dtype: np.dtype[
     found = dtype_of(value.type)
     if found is None or found.itemsize != dtype.itemsize:
         raise Unsupported(
-            f"operand ${number} of the inline assembly has type {value.type}; a type of {dtype.itemsize} B is required"
+            f"operand ${number} of the inline assembly has type {value.type}; it must have a type of {dtype.itemsize} B"
         )
     return tr.slot(value), found
 
@@ -67,7 +67,9 @@ def _result(op: Any, dtype: np.dtype[Any]) -> Any:
     """The type of the result."""
     if len(op.results) != 1 or (found := dtype_of(op.results[0].type)) is None or found.itemsize != dtype.itemsize:
         types = ", ".join(str(value.type) for value in op.results) or "none"
-        raise Unsupported(f"the inline assembly has result types {types}; one result of {dtype.itemsize} B is required")
+        raise Unsupported(
+            f"the inline assembly has result types {types}; it must have one result of {dtype.itemsize} B"
+        )
     return found
 
 

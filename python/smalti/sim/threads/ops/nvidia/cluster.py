@@ -195,12 +195,11 @@ def _remote(op: Any, tr: ThreadTranslator, count: int, word: np.dtype[Any], comb
     if not pointers or any(address_space(ty) != IN_CLUSTER for ty in pointers):
         found = ", ".join(str(value.type) for value in op.operands)
         raise Unsupported(
-            f"the inline assembly has operands of types {found}; pointers to shared memory of the cluster "
-            f"(!llvm.ptr<{IN_CLUSTER}>) "
-            f"and {count} registers are required"
+            f"the inline assembly has operands of types {found}; it must have two pointers to shared memory of "
+            f"the cluster (!llvm.ptr<{IN_CLUSTER}>), and {count} registers between them"
         )
     if any(dtype_of(op.operands[1 + i].type) != np.dtype(np.int32) for i in range(count)):
-        raise Unsupported("a register operand of the inline assembly is not i32; i32 is required")
+        raise Unsupported("a register operand of the inline assembly is not i32; all register operands must be i32")
     site = tr.site(op)
     tr.uses_shared(word.itemsize)
 

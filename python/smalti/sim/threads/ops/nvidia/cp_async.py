@@ -93,7 +93,9 @@ def _device_async_copy(op: Any, tr: ThreadTranslator) -> Step:
     target_type, source_type = op.operands[0].type, op.operands[1 + segments[1]].type
     dtype = memory_dtype(target_type)
     if count * dtype.itemsize not in (4, 8, 16):
-        raise Unsupported.invalid(f"each thread copies {count * dtype.itemsize} B; 4, 8 or 16 B are required")
+        raise Unsupported.invalid(
+            f"each thread copies {count * dtype.itemsize} B; cp.async copies 4, 8 or 16 B per thread"
+        )
     tr.uses(target_type)
     tr.uses(source_type)
     (result,) = tr.results(op)

@@ -67,16 +67,16 @@ def _mma(
     accumulator elements to the result elements. `of_bits` replaces the multiplication for single bits. Registers hold
     one of `stored` elements of A, and `changes` expands them."""
     if m not in (8, 16):
-        raise Unsupported(f"M is {m}; 8 or 16 is required")
+        raise Unsupported(f"M is {m}; an MMA of a warp requires M = 8 or 16")
     readers = []
     for kind, count, rows, depth in zip(kinds, counts, (m, COLUMNS), (k // stored, k), strict=True):
         if kind not in READERS:
-            raise Unsupported(f"an operand has elements of {kind}; supported: {', '.join(READERS)}")
+            raise Unsupported(f"an operand of the MMA has elements of {kind}; supported elements: {', '.join(READERS)}")
         bits, read = READERS[kind]
         if count * LANES * max(bits, 32) != rows * depth * bits:
             raise Unsupported(
-                f"a thread has {count} registers of a matrix of {rows} x {depth} elements of {bits} bits; "
-                f"{rows * depth * bits / (LANES * max(bits, 32)):g} registers are required"
+                f"a thread passes {count} registers for an operand of {rows} x {depth} elements of {bits} bits; "
+                f"{rows * depth * bits / (LANES * max(bits, 32)):g} registers per thread are required"
             )
         readers.append(read)
 
@@ -126,14 +126,14 @@ def multiply_vectors(op: Any, tr: ThreadTranslator, stored: int = 1, changes: Ch
     kinds: list[Any] = [*(held_dtype(ty) for ty in types[:2]), dtype_of(types[2])]
     if n != COLUMNS or any(dtype is None for dtype in kinds):
         raise Unsupported(
-            f"N is {n}, with operands {types[0]} and {types[1]}; N = {COLUMNS} and elements of integers or "
-            "floats are required"
+            f"N is {n}, and the operands have types {types[0]} and {types[1]}; N must be {COLUMNS}, and elements must be "
+            "integers or floats"
         )
     element = str(types[0].element_type)
     kind = _OF_ELEMENTS.get(element, element)
     if kind == "tf32" and "tf32Enabled" not in op.attributes:
         raise Unsupported(
-            "the operands are f32 without 'tf32Enabled'; add the attribute, so that they are rounded to tf32"
+            "the operands are f32, which the MMA reads as tf32; add the attribute 'tf32Enabled' to permit this rounding"
         )
     shape = tuple(types[2].shape)
     others: list[Any] = [(dtype_of(ty), rank_of(ty)) for ty in types[3:]]
@@ -193,9 +193,13 @@ def _nvvm_mma(op: Any, tr: ThreadTranslator) -> Step:
         found = re.search(r"<(\w+)>", str(op.attributes["b1Op"]))
         of_bits = found[1] if found else ""
         if saturate or kinds[0] != kinds[1] or of_bits not in ("xor_popc", "and_popc"):
-            raise Unsupported("a single-bit MMA requires b1 for both operands, xor_popc or and_popc, and no saturation")
+            raise Unsupported(
+                "an operand has elements of b1; the MMA then requires b1 for both operands, 'b1Op' = xor_popc or and_popc, and no saturation"
+            )
     elif "b1Op" in op.attributes:
-        raise Unsupported(f"'b1Op' is set for operands of {kinds[0]}; only operands of b1 have a single-bit operation")
+        raise Unsupported(
+            f"the op has the attribute 'b1Op', but its operands are {kinds[0]}; only operands of b1 have it, so remove it"
+        )
     return multiply_registers(op, tr, shape, kinds, counts, saturate, of_bits)
 
 
@@ -215,7 +219,7 @@ def multiply_registers(
     m, n, k = shape
     of_a, of_b, of_c = counts
     if n != COLUMNS:
-        raise Unsupported(f"N is {n}; {COLUMNS} is required")
+        raise Unsupported(f"N is {n}; an MMA of a warp requires N = {COLUMNS}")
     factors = slots[:of_a], slots[of_a : of_a + of_b]
     multiply = _mma(m, k, kinds, (of_a, of_b), factors, _words, of_bits, stored, changes)
     types: list[Any] = [operand.type for operand in op.operands]
@@ -226,17 +230,16 @@ def multiply_registers(
     sums, of_pairs = registers[before], bool(ranks[before])
     if m * COLUMNS != of_c * LANES * (2 if of_pairs else 1):
         raise Unsupported(
-            f"a thread has {of_c} accumulator registers of {types[before]}; "
-            f"{m * COLUMNS / (LANES * (2 if of_pairs else 1)):g} are required for {m} x {COLUMNS} elements"
+            f"a thread passes {of_c} accumulator registers of {types[before]}; "
+            f"{m * COLUMNS / (LANES * (2 if of_pairs else 1)):g} per thread are required for {m} x {COLUMNS} elements"
         )
     wide = np.dtype(np.int64 if sums is not None and sums.kind == "i" else np.float64)
     results = re.fullmatch(r"!llvm\.struct<\((.*)\)>", str(op.results[0].type))
     alike = results is not None and set(re.split(r",\s*", results[1])) == {str(types[before])}
     if any(dtype is None for dtype in registers) or not alike:
         raise Unsupported(
-            f"the accumulator has elements of {types[before]} and the result has type {op.results[0].type}; a "
-            "struct of "
-            "supported elements of the same type is required"
+            f"the accumulator has elements of {types[before]} and the result has type {op.results[0].type}; the "
+            "result must be a struct of the accumulator's registers"
         )
 
     def step(st: Any) -> None:
@@ -268,7 +271,7 @@ def _rows(st: Any, buffer: Any, first: Any, count: int, site: Site, what: str) -
         lane = int(np.flatnonzero(skew)[0])
         st.report(
             "assertion",
-            f"{what} is misaligned: the row at byte {int(at[lane])} of {buffer.name} must be aligned to {ROW} B",
+            f"{what} is misaligned: the row at byte {int(at[lane])} of {buffer.name} must be at a multiple of {ROW} B",
             site,
             lane,
         )

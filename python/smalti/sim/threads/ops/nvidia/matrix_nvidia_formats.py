@@ -64,11 +64,11 @@ class _Sparse:
         if st.machine.how.numbers and wrong.any():
             warp, row, chunk = (int(i) for i in np.argwhere(wrong)[0])
             columns = f"columns {chunk * self.chunk} to {(chunk + 1) * self.chunk - 1}"
-            required = "increasing positions are required" if self.ordered else "two different positions are required"
+            required = "two increasing positions" if self.ordered else "two different positions"
             if self.halves:
-                required = "0b0100 or 0b1110 is required"
+                required = "0b0100 or 0b1110"
             pattern = f"{int(bits[warp, row, chunk]):#06b}"
-            message = f"the sparsity metadata of row {row}, {columns}, are {pattern}; {required}"
+            message = f"the sparsity metadata of row {row}, {columns}, are {pattern}; they must be {required}"
             st.report("assertion", message, site, warp * LANES + int(self.lane[row, chunk]))
         chunks = bits.shape[-1]
         if self.halves:
@@ -112,11 +112,17 @@ class _Scales:
 
     def _number(self, st: Any, value: Array, name: str, step: int, limit: int, site: Site) -> int:
         found = st.require_uniform(
-            value, f"{name}-{self.name} differs between threads of a warp; it must be warp-uniform", site
+            value,
+            f"the operand {name}-{self.name} of the scales differs between threads of a warp; it must be warp-uniform",
+            site,
         )
         if found % step or not 0 <= found < limit:
             multiple = f"a multiple of {step} and " if step > 1 else ""
-            st.stop("assertion", f"{name}-{self.name} is {found}; it must be {multiple}below {limit}", site)
+            st.stop(
+                "assertion",
+                f"the operand {name}-{self.name} of the scales is {found}; it must be {multiple}below {limit}",
+                site,
+            )
         return found
 
     def of(self, st: Any, rest: list[Array], k: int, site: Site) -> Array:

@@ -77,7 +77,11 @@ def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, 
             "barrier", f"{what} uses byte {at} of shared memory{of}, where no mbarrier is initialized", site, hint
         )
     if of and not anywhere:
-        warp.stop("barrier", f"{what} uses {barrier.name}{of}; only threads of that block may do so", site)
+        warp.stop(
+            "barrier",
+            f"{what} uses {barrier.name}{of}, but this operation supports only mbarriers of the same block",
+            site,
+        )
     if barrier not in warp.visible_barriers:
         warp.relies_on(barrier.initialized.agent, barrier.initialized.step)
     if barrier.initialized.group is not warp and not warp.sees_initialization(barrier):

@@ -51,7 +51,7 @@ def tensor_map(op: Any, tr: ThreadTranslator) -> Step:
     element = memory_of(ty).element_type
     known = dtypes.from_mlir(str(element))
     if known is None or known.bits % 8:
-        raise Unsupported(f"the tensor map has elements of {element}; whole bytes are required")
+        raise Unsupported(f"the tensor map has elements of {element}; elements must consist of whole bytes")
     swizzle, fill = _SWIZZLES[word_of(ty, "swizzle")], _FILLS[word_of(ty, "oob")]
     tr.uses_shared(known.bits // 8)
 
@@ -79,7 +79,9 @@ def tensor_map(op: Any, tr: ThreadTranslator) -> Step:
 def _given(op: Any, tr: ThreadTranslator, *names: str) -> dict[str, list[int]]:
     given = segments(op, tr, *names)
     if not is_tensor_map(op.operands[names.index("map")].type):
-        raise Unsupported.invalid("the descriptor operand is not a tensor map; one is required")
+        raise Unsupported.invalid(
+            "the descriptor operand is not a tensor map; pass the result of nvgpu.tma.create.descriptor"
+        )
     return given
 
 

@@ -75,7 +75,9 @@ def combining_boxes(of: Map, kind: str, st: Any, site: Any) -> tuple[Any, np.dty
         kinds = ()
     if kind not in kinds:
         supported = ", ".join(kinds) or "none"
-        message = f"elements of {element.mlir} do not support reduction '{kind}'; supported reductions: {supported}"
+        message = (
+            f"a TMA copy cannot reduce elements of {element.mlir} with '{kind}'; supported reductions: {supported}"
+        )
         st.stop("assertion", message, site)
     if kind in ("min", "max"):
         kind += "numf" if element.kind == "f" else "si"
@@ -238,7 +240,7 @@ def _named(warp: Any, mask: int, byte: int, site: Any) -> Iterator[tuple[Any, in
 def _check_mode(op: Any) -> None:
     mode = str(op.attributes["mode"]) if "mode" in op.attributes else "<tile>"
     if not mode.endswith("<tile>"):
-        raise Unsupported(f"the copy mode is {mode}; only tile is supported")
+        raise Unsupported(f"the attribute 'mode' of the copy is {mode}; only the tile mode is supported")
 
 
 @operation("nvvm.cp.async.bulk.tensor.shared.cluster.global")
@@ -247,8 +249,8 @@ def _load_box(op: Any, tr: ThreadTranslator) -> Step:
     _check_mode(op)
     if "group" in op.attributes:
         raise Unsupported(
-            "'group' is set, so the mbarrier of one block of a pair counts the bytes; only copies without "
-            "'group' are supported"
+            "the copy has the attribute 'group', by which one mbarrier counts the bytes of a pair of blocks; only copies "
+            "without 'group' are supported"
         )
     target, source, mbar = given["target"][0], given["map"][0], given["barrier"][0]
     mask, site = given["multicast"], tr.site(op)
@@ -267,7 +269,11 @@ def load_box(
 ) -> None:
     """Issues a copy of a box into shared memory."""
     if not isinstance(of, Map):
-        st.stop("assertion", "the descriptor operand is not a tensor map; one is required", site)
+        st.stop(
+            "assertion",
+            "the descriptor operand of the copy is not the address of a tensor map; pass a tensor map of the launch",
+            site,
+        )
     at, inside = of.box(coordinates)
     if target % ALIGNMENT:
         st.report(
@@ -321,8 +327,8 @@ def _unit(st: Any, lane: int, site: Any, size: int, source: int, target: int) ->
     numbers = (size, source, target)
     if any(number % CHUNK for number in numbers):
         message = (
-            f"the copy has a size of {size} B, source byte {source} and destination byte {target}; each must be a multiple "
-            f"of {CHUNK}"
+            f"the copy has a size of {size} B, source byte {source} and destination byte {target}; all three must be "
+            f"multiples of {CHUNK} B"
         )
         st.report("assertion", message, site, lane)
     unit = 8
@@ -374,7 +380,11 @@ def store_box(
 ) -> None:
     """Issues a copy of a box out of shared memory, with or without a reduction."""
     if not isinstance(of, Map):
-        st.stop("assertion", "the descriptor operand is not a tensor map; one is required", site)
+        st.stop(
+            "assertion",
+            "the descriptor operand of the copy is not the address of a tensor map; pass a tensor map of the launch",
+            site,
+        )
     if source % ALIGNMENT:
         st.report(
             "assertion",
@@ -392,7 +402,7 @@ def _reduce_box(op: Any, tr: ThreadTranslator) -> Step:
     given = segments(op, tr, "map", "source", "box", "hint")
     kind = str(op.attributes["redKind"]).rpartition("<")[2].rstrip(">")
     if kind in ("inc", "dec"):
-        raise Unsupported(f"the reduction is '{kind}'; add, min, max, and, or and xor are supported")
+        raise Unsupported(f"the copy reduces with '{kind}'; supported reductions: add, min, max, and, or, xor")
     _check_mode(op)
     (target,), (source,), site = given["map"], given["source"], tr.site(op)
 

@@ -28,7 +28,7 @@ def _accumulator(ty: Any) -> tuple[int, int, Any]:
     fragmented = ir.VectorType(ir.Type.parse(str(ty).partition("fragmented = ")[2].removesuffix(">"), ty.context))
     rows, columns = fragmented.shape
     if str(fragmented.element_type) not in _SUMS:
-        raise Unsupported(f"the accumulator has elements of {fragmented.element_type}; f32 or i32 is required")
+        raise Unsupported(f"the accumulator has elements of {fragmented.element_type}; they must be f32 or i32")
     return rows, columns, fragmented.element_type
 
 
@@ -73,7 +73,7 @@ def _multiply(op: Any, tr: ThreadTranslator) -> Step:
     kinds = [_KINDS.get(str(ty.element_type)) for ty in (a, b)]
     if kinds[0] is None or kinds[1] is None:
         raise Unsupported(
-            f"the operands have elements of {a.element_type} and {b.element_type}; supported: {', '.join(_KINDS)}"
+            f"operands A and B have elements of {a.element_type} and {b.element_type}; supported elements: {', '.join(_KINDS)}"
         )
     width = a.element_type.width // 8
     depth = 32 // width
@@ -117,7 +117,7 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     rows, columns, element = _accumulator(op.operands[0].type)
     if rows > ROWS and columns != 2 * ROWS:
         raise Unsupported(
-            f"MLIR does not store an accumulator of {rows} x {columns} row by row; use {ROWS} rows, or "
+            f"MLIR's lowering does not store an accumulator of {rows} x {columns} elements row by row; use {ROWS} rows, or "
             f"{2 * ROWS} columns"
         )
     dtype = dtype_of(element)

@@ -97,8 +97,8 @@ def product(
     packed = kind == np.dtype(np.int32)
     if kind is None or (kind != form.dtype and not packed) or kind.itemsize * 2 ** rank_of(register) != 4:
         raise Unsupported(
-            f"the registers have type {register}, the accumulator {form.sum}; 32-bit registers of the "
-            "accumulator type or i32 are required"
+            f"the accumulator is {form.sum}, but its registers have type {register}; they must be 32-bit registers of the "
+            "accumulator type or i32"
         )
     in_registers = len(a) == A_WORDS
     for name in (form.b,) if in_registers else (form.a, form.b):

@@ -39,7 +39,7 @@ class _Fragment:
         self.element, self.registers = element, registers
         bits = READERS[element][0] if element in READERS else 32
         if bits < 8:
-            raise Unsupported(f"the matrices have elements of {element}; at least 8 bits are required")
+            raise Unsupported(f"the matrices have elements of {element}; elements must have at least 8 bits")
         self.size = bits // 8
         self.each = registers * max(4, self.size) // self.size
         """Elements per lane."""
@@ -47,8 +47,8 @@ class _Fragment:
         self.lanes, rest = divmod(total, self.each) if self.each else (0, 1)
         if rest or not self.lanes or LANES % self.lanes:
             raise Unsupported(
-                f"a thread has {registers} registers of a {self.rows} x {self.columns} matrix of {element}; lanes "
-                "must hold equal parts"
+                f"a thread has {registers} registers of a {self.rows} x {self.columns} matrix of {element}, which does not "
+                "distribute its elements evenly across lanes; use a matrix shape of WMMA"
             )
 
     def places(self, st: Any, stride: int, by_columns: bool) -> tuple[Array, Array]:
@@ -125,7 +125,7 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
         whole_warps(st, "the matrix load", site)
         buffer, first = pointee(st, st.v[pointer], space, site, "wmma.load")
         lead = st.require_uniform(
-            st.v[stride], "the stride of the matrix load differs between threads; a uniform stride is required", site
+            st.v[stride], "the stride of the matrix load differs between threads; the stride must be uniform", site
         )
         own, steps = fragment.places(st, lead, by_columns)
         words = st.load_bytes(buffer, first + own, steps, unit, (fragment.each,), st.mask, site, "wmma.load")
@@ -140,7 +140,9 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     pointer, *values, stride = tr.operands(op)
     site, fragment, by_columns = tr.site(op), _of_operation(op), _word(op, "layout") == "col"
     if len(values) != fragment.registers:
-        raise Unsupported(f"the op stores {len(values)} registers; the matrix has {fragment.registers} per thread")
+        raise Unsupported(
+            f"the op stores {len(values)} registers per thread, but the matrix has {fragment.registers}; both numbers must be equal"
+        )
     space = address_space(op.operands[0].type)
     tr.uses_shared(fragment.size)
     tr.smallest = min(tr.smallest, fragment.size)
@@ -150,7 +152,7 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
         whole_warps(st, "the matrix store", site)
         buffer, first = pointee(st, st.v[pointer], space, site, "wmma.store")
         lead = st.require_uniform(
-            st.v[stride], "the stride of the matrix store differs between threads; a uniform stride is required", site
+            st.v[stride], "the stride of the matrix store differs between threads; the stride must be uniform", site
         )
         own, steps = fragment.places(st, lead, by_columns)
         words = fragment.bytes_of(st, [st.v[slot] for slot in values]).view(unit)
@@ -167,14 +169,16 @@ def _multiply(op: Any, tr: ThreadTranslator) -> Step:
     factor, sums = _word(op, "eltypeA"), _word(op, "eltypeB")
     if factor not in READERS or sums not in _ACCUMULATORS:
         raise Unsupported(
-            f"the operands are {factor} with an accumulator of {sums}; supported accumulators: "
+            f"the operands are {factor}, and the accumulator is {sums}; supported accumulators: "
             f"{', '.join(_ACCUMULATORS)}"
         )
     left, right = (_Fragment(shape, factor, _registers(shape, factor)) for shape in ((m, k), (k, n)))
     into = _Fragment((m, n), sums, 4 if sums == "f16" else _registers((m, n), sums))
     counts = [left.registers, right.registers, into.registers]
     if sum(counts) != len(slots):
-        raise Unsupported(f"the op has {len(slots)} operands; the matrices have {sum(counts)} registers per thread")
+        raise Unsupported(
+            f"the op has {len(slots)} operands, but matrices A, B and C have {sum(counts)} registers per thread; pass one operand per register"
+        )
     dtype = np.dtype(_ACCUMULATORS[sums])
 
     def step(st: Any) -> None:
