@@ -61,7 +61,7 @@ OPTIONS = (
         "arguments",
         multiple=True,
         metavar="INDEX=FILE",
-        help="An array (.npy), a shape (64x300) or a number. Default: random values.",
+        help="The argument INDEX: an array (.npy), a shape (64x300) or a number. Default: random values.",
     ),
     click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays to this file after the run (.npz)."),
     click.option(
@@ -89,7 +89,9 @@ def _schedules(options: Options) -> list[Simulation]:
     if not options["schedules"]:
         return [Simulation(**given, **common)]
     if given:
-        raise click.UsageError(f"--{next(iter(given))} cannot be combined with --schedules all")
+        raise click.UsageError(
+            f"--{next(iter(given))} cannot be combined with --schedules all, which runs with several of --order and --completion; omit one of them"
+        )
     return [dataclasses.replace(schedule, **common) for schedule in SCHEDULES]
 
 
@@ -236,7 +238,7 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
         survivors = len(outcomes) - caught
         noun = "mutant" if survivors == 1 else "mutants"
         raise CheckError(
-            f"{survivors} {noun} survived: the simulator does not detect the synchronization error of a line with SURVIVED"
+            f"{survivors} {noun} survived: the simulator did not detect the errors that are marked SURVIVED above"
         )
 
 
