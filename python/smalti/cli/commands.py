@@ -145,14 +145,14 @@ _TARGET = click.option(
     "--target",
     help="A chip, or cpu; `smalti targets` lists them. Default: the target of the module, else the GPU here, else cpu.",
 )
-_ENTRY = click.option("--entry", help="The entry function. Required if the module has several.")
+_ENTRY = click.option("--entry", help="The name of the entry function. Required if the module has several.")
 _OPTION = click.option(
     "-O",
     "--option",
     "options",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of smalti-compile; see the list below.",
+    help="Set an option of smalti-compile, such as -O stages=3; see the list below. May be repeated.",
 )
 _DUMP_IR = click.option(
     "--dump-ir", type=click.Path(file_okay=False), help="Write the IR after every pass to this folder."

@@ -46,7 +46,11 @@ RUN_OPTIONS = (
 """Options for emulated GPUs."""
 
 LIMITS = (
-    click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all blocks."),
+    click.option(
+        "--blocks",
+        metavar="N or FIRST:END",
+        help="The blocks to run: the first N, or those from FIRST to END - 1. Default: all blocks.",
+    ),
     click.option(
         "--time-limit",
         type=click.FloatRange(0, min_open=True),

@@ -24,7 +24,9 @@ Options = dict[str, Any]
 
 OPTIONS = (
     click.option(
-        "--level", type=click.Choice(["block", "thread"]), help="Lower the kernel to this level before the simulation."
+        "--level",
+        type=click.Choice(["block", "thread"]),
+        help="Simulate the kernel at this level: convert it to a block-level or thread-level kernel first.",
     ),
     click.option(
         "--races-only",
@@ -166,7 +168,7 @@ def _number(text: str, index: int) -> float:
     try:
         return int(text, 0) if re.fullmatch(r"[+-]?(\d+|0x[0-9a-fA-F]+)", text) else float(text)
     except ValueError:
-        raise LaunchError(f"argument {index}: '{text}' is not a number") from None
+        raise LaunchError(f"argument {index}: '{text}' is not a number, which a scalar argument requires") from None
 
 
 def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
