@@ -320,11 +320,11 @@ class _Compilation:
         if argument is not None and described.is_dynamic and described.matches(argument.shape):
             return dataclasses.replace(described, argument=argument.index)
         if argument is None or described.is_dynamic or not argument.is_static:
-            uses = f"a tensor map of @{self.entry.name} uses argument {described.argument}"
             raise CompileError(
-                f"{uses} of type {argument.type}; a memref of static shape, or of the dynamic shape that the map states, is required"
+                f"a tensor map of @{self.entry.name} uses argument {described.argument} of type {argument.type}; a memref of "
+                "static shape, or of the dynamic shape that the map states, is required"
                 if argument
-                else f"{uses}, which does not exist"
+                else f"a tensor map of @{self.entry.name} uses argument {described.argument}, which does not exist"
             )
         described = dataclasses.replace(described, argument=argument.index)
         if described.offset + described.extent_bytes > argument.reach:
