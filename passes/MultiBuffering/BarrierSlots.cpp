@@ -198,7 +198,8 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
         return quote(user) + " uses index " + std::to_string(*number) +
-               "; the number of mbarriers is " + std::to_string(plan.count);
+               " of the array of mbarriers, whose size is " +
+               std::to_string(plan.count);
       numbers.insert(*number);
       plan.users.emplace_back(op, *number);
       if (!withoutSlot)
@@ -254,7 +255,8 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
                                      int64_t &arrivals) {
   std::optional<int64_t> each = evaluateForBlock(op.getArrivals());
   if (!each)
-    return "the arrival count of " + quote(op) + " cannot be determined";
+    return "the arrival count of " + quote(op) +
+           " cannot be determined; use a constant";
   SmallVector<std::pair<Value, bool>> conditions;
   if (Value predicate = op.getPredicate())
     conditions.emplace_back(predicate, true);
@@ -394,7 +396,8 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
     return why;
   std::optional<int64_t> expected = evaluateForBlock(init.getArrivals());
   if (!expected)
-    return "the arrival count of " + quote(init) + " cannot be determined";
+    return "the arrival count of " + quote(init) +
+           " cannot be determined; use a constant";
   int64_t arrivals = 0;
   for (BarrierObjectOpInterface op : users) {
     if (op.getBarrierAction() == BarrierAction::Arrive) {
@@ -413,8 +416,9 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
   }
   if (arrivals != *expected)
     return "each iteration has " + std::to_string(arrivals) +
-           (arrivals == 1 ? " arrival; " : " arrivals; ") + quote(init) +
-           " sets the arrival count of a phase to " + std::to_string(*expected);
+           (arrivals == 1 ? " arrival, but " : " arrivals, but ") +
+           quote(init) + " sets the arrival count to " +
+           std::to_string(*expected) + "; the two must be equal";
   return std::nullopt;
 }
 
@@ -422,7 +426,8 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
 static Reason checkOwner(Value barriers) {
   if (getAliasClass(barriers).kind == RootKind::Allocation)
     return std::nullopt;
-  constexpr char fixedSize[] = ", whose size this function cannot change";
+  constexpr char fixedSize[] =
+      ", which cannot be enlarged; allocate the mbarrier in the function";
   if (Operation *create = barriers.getDefiningOp())
     return "the mbarrier is the result of " + quote(create) + fixedSize;
   return std::string("the mbarrier is a function argument") + fixedSize;
@@ -438,8 +443,9 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
   auto type = dyn_cast<MemRefType>(plan.barriers.getType());
   std::optional<int64_t> bytes = type ? getBufferBytes(type) : std::nullopt;
   if (!bytes || *bytes <= 0 || *bytes % kBarrierBytes != 0)
-    return "the size of " + describe(plan.barriers.getType()) +
-           " is not proven to be a multiple of " +
+    return "the memory of the mbarrier has type " +
+           describe(plan.barriers.getType()) +
+           "; its size must be a constant multiple of " +
            std::to_string(kBarrierBytes) + " B";
   plan.count = *bytes / kBarrierBytes;
   BufferPlan &memory = plan.memory.emplace();
@@ -482,7 +488,7 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
   if (plan.hasSlots)
     return std::nullopt;
   if (!isExecutedOnce(plan.loop->getBlock(), plan.barriers))
-    return std::string("the loop may execute more than once after the "
+    return std::string("the loop may execute more than once after one "
                        "initialization of the mbarrier");
   using Ops = SmallVector<BarrierObjectOpInterface>;
   std::map<int64_t, Ops> users, inits;

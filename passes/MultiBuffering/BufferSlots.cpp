@@ -131,8 +131,9 @@ checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
     return std::nullopt;
   for (scf::ForOp loop : plan.loops)
     if (!hasUniformTripCount(loop, uniformity))
-      return quote(*outside) + " uses the buffer outside the loop, and the "
-                               "trip count of the loop may be divergent";
+      return quote(*outside) +
+             " uses the buffer outside the loop, whose trip count may be "
+             "divergent, so threads may use different slots";
   if (isExecutedOnce(plan.scope, plan.buffer))
     return std::nullopt;
   auto reason = proof.check(*plan.scope, /*mustWrite=*/false, plan.loops);
@@ -160,9 +161,11 @@ planLoops(BufferPlan &plan, FunctionOpInterface function,
   plan.loops.clear();
   plan.scope = findBlockAroundAll(plan.uses.users, function);
   if (!plan.scope)
-    return firstReason ? firstReason
-                       : std::string("the uses of the buffer are in several "
-                                     "MLIR blocks of the function body");
+    return firstReason
+               ? firstReason
+               : std::string("the uses of the buffer are in several "
+                             "MLIR blocks of the function body; structured "
+                             "control flow (scf) is required");
   llvm::SetVector<Operation *> ops;
   for (Operation *user : plan.uses.users)
     ops.insert(plan.scope->findAncestorOpInBlock(*user));
@@ -223,10 +226,9 @@ static int64_t getNeededAlignment(Operation *user,
 static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
   if (int64_t alignment = getStatedAlignment(plan.buffer);
       plan.slotBytes % alignment != 0)
-    return "slots of " + std::to_string(plan.slotBytes) +
-           " B do not keep the alignment of the buffer, " +
-           std::to_string(alignment) +
-           " B; make the size of the buffer a multiple of it";
+    return "the size of the buffer, " + std::to_string(plan.slotBytes) +
+           " B, must be a multiple of its alignment, " +
+           std::to_string(alignment) + " B, so that each slot is aligned";
   // The alignment of every buffer, which accesses by address may rely on.
   int64_t ofAddresses = kSharedMemoryAlignment;
   for (Operation *user : plan.uses.users)
@@ -234,9 +236,9 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
         copy && copy.getCompletion() == AsyncCompletion::BarrierObject)
       ofAddresses = kTensorCopyAlignment;
   if (!plan.uses.addresses.empty() && plan.slotBytes % ofAddresses != 0)
-    return "slots of " + std::to_string(plan.slotBytes) +
-           " B do not keep the alignment of " + std::to_string(ofAddresses) +
-           " B that users of the address from " +
+    return "the size of the buffer, " + std::to_string(plan.slotBytes) +
+           " B, is not a multiple of the alignment of " +
+           std::to_string(ofAddresses) + " B that users of the address from " +
            quote(plan.uses.addresses.front()) + " may require";
   DenseSet<Value> views = {plan.buffer};
   for (Operation *view : plan.uses.views)
@@ -244,9 +246,9 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
   for (Operation *user : plan.uses.users)
     if (int64_t alignment = getNeededAlignment(user, views);
         plan.slotBytes % alignment != 0)
-      return "slots of " + std::to_string(plan.slotBytes) +
-             " B do not keep the alignment of " + std::to_string(alignment) +
-             " B that " + quote(user) + " requires";
+      return "the size of the buffer, " + std::to_string(plan.slotBytes) +
+             " B, is not a multiple of the alignment of " +
+             std::to_string(alignment) + " B that " + quote(user) + " requires";
   return std::nullopt;
 }
 
@@ -367,14 +369,14 @@ std::optional<std::string> smalti::planBuffer(
       alloc && (!effects || !effects.getEffectOnValue<MemoryEffects::Allocate>(
                                 plan.buffer)))
     return "the buffer is the result of " + quote(alloc) +
-           ", whose size this function cannot change";
+           ", which cannot be enlarged; only allocations are supported";
   if (!plan.slotType.hasStaticShape() ||
       (alloc && alloc->getNumOperands() != 0))
     return std::string(
         "the size of the buffer is dynamic; a static size is required");
   if (!plan.slotType.getLayout().isIdentity())
-    return "the type of the buffer, " + describe(plan.slotType) +
-           ", does not have the identity layout";
+    return "the buffer has type " + describe(plan.slotType) +
+           ", whose layout is not the identity; allocate it without a layout";
   if (plan.slotType.getNumElements() == 0)
     return std::string("the buffer is empty");
   std::optional<int64_t> bytes = getBufferBytes(plan.slotType);

@@ -159,8 +159,10 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
   }
   if (std::optional<int64_t> uses = countUses(op, loops);
       uses && *uses < minUses)
-    return "the filter is not a constant and each element is used " +
-           std::to_string(*uses) + " times; the option 'min-uses' requires " +
+    return "the filter is not a constant, so it would be transposed at run "
+           "time; the convolution uses each element " +
+           std::to_string(*uses) +
+           " times, and the option 'min-uses' requires " +
            std::to_string(minUses);
   return std::nullopt;
 }

@@ -59,7 +59,8 @@ smalti::findConvolutionLoops(linalg::LinalgOp op, std::string &reason) {
   if (loops.image.empty())
     return std::nullopt;
   if (hasConstants) {
-    reason = "the convolution reads its filter at a constant index";
+    reason = "the convolution reads its filter at a constant index, which is "
+             "not supported";
     return std::nullopt;
   }
   return loops;

@@ -119,7 +119,7 @@ static std::optional<Matmul> findMatmul(linalg::LinalgOp op,
     if (llvm::any_of(op.getDpsInitsMutable(),
                      [&](OpOperand &init) { return succeeded(getDims(init)); }))
       reason = "the matmul has " + std::to_string(op.getNumDpsInits()) +
-               " results; one is supported";
+               " results; only one result is supported";
     return std::nullopt;
   }
 
@@ -150,7 +150,8 @@ static std::optional<Matmul> findMatmul(linalg::LinalgOp op,
     return matmul;
   }
   if (linalg::isaContractionOpInterface(op))
-    reason = "the contraction does not have m, n and k dimensions";
+    reason =
+        "the contraction is not a matmul: it must have M, N and K dimensions";
   return std::nullopt;
 }
 
@@ -472,7 +473,7 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
     times = "at least " + times;
   if (leastWaste > request.maxWaste)
     return "padding " + padding + " for " + best->name + " needs " + times +
-           "; 'max-waste' is " + formatRatio(request.maxWaste);
+           "; the option 'max-waste' allows " + formatRatio(request.maxWaste);
   plan.remark = padding + " for " + best->name + "; " + times;
 
   if (std::optional<std::string> why = checkSpeculatable(op))
@@ -499,7 +500,7 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
         return "the operand is indexed by " + describe(*access) +
                "; the iterations that padding adds to loop d" +
                std::to_string(loop.loop) +
-               " would read its elements instead of padding";
+               " would read elements of the operand instead of padding";
       isReduced = true;
     }
     reduced.push_back(isReduced);

@@ -173,15 +173,16 @@ static std::optional<std::string> checkPair(vector::TransferReadOp read,
     return "the global memref is in memory space " + describe(space) +
            "; only the default memory space is supported";
   if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(shared))
-    return std::string(
-        "the shared memref is not in the address space workgroup");
+    return std::string("the destination or source is not in shared memory "
+                       "(#gpu.address_space<workgroup>)");
   Type element = read.getVectorType().getElementType();
   if (global.getElementType() != element ||
       shared.getElementType() != element || !element.isIntOrFloat() ||
       element.getIntOrFloatBitWidth() % 8 != 0 ||
       !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
-    return std::string(
-        "the element size must be a power-of-two number of bytes");
+    return "the element type is " + describe(element) +
+           "; integers or floats whose size is a power-of-two number of bytes "
+           "are required in both memrefs and the vector";
   return std::nullopt;
 }
 
@@ -191,9 +192,11 @@ smalti::checkCopiedPair(vector::TransferReadOp read,
   if (!isZeroBits(read.getPadding()))
     return std::string("the padding value is not proven to be all zero bits");
   if (isMaskedTransfer(read) || isMaskedTransfer(write))
-    return std::string("the read or the write has a mask");
+    return std::string(
+        "the read or the write has a mask, which is not supported");
   if (write.hasOutOfBoundsDim())
-    return std::string("the write to shared memory may be out of bounds");
+    return std::string("the write to shared memory may be out of bounds; mark "
+                       "it as in_bounds");
   return checkPair(read, write, cast<MemRefType>(read.getBase().getType()),
                    cast<MemRefType>(write.getBase().getType()));
 }
@@ -202,9 +205,11 @@ std::optional<std::string>
 smalti::checkStoredPair(vector::TransferReadOp read,
                         vector::TransferWriteOp write) {
   if (isMaskedTransfer(read) || isMaskedTransfer(write))
-    return std::string("the read or the write has a mask");
+    return std::string(
+        "the read or the write has a mask, which is not supported");
   if (read.hasOutOfBoundsDim())
-    return std::string("the read of shared memory may be out of bounds");
+    return std::string(
+        "the read of shared memory may be out of bounds; mark it as in_bounds");
   return checkPair(read, write, cast<MemRefType>(write.getBase().getType()),
                    cast<MemRefType>(read.getBase().getType()));
 }

@@ -159,7 +159,8 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
     return std::string("the write already has a mask; only writes without a "
                        "mask are supported");
   if (plan.mayBeNegative())
-    return std::string("an index of the write may be negative");
+    return std::string("an index of the write may be negative, which is only "
+                       "supported for reads");
   if (endDim && isExact) {
     buffer.kind = BufferedTransfer::Kind::Whole;
     return std::nullopt;
@@ -201,8 +202,9 @@ smalti::planTransfer(TransferPlan &plan, const IntegerRanges &ranges,
            describe(type.getElementType());
   AffineMap map = op.getPermutationMap();
   if (!map.isMinorIdentity() && hasPassthru(op))
-    return std::string("a permutation map together with the passthru value of "
-                       "'vector.mask' is not supported");
+    return std::string(
+        "the transfer has a permutation map, and 'vector.mask' "
+        "around it has a passthru value; only one of them is supported");
   for (unsigned memrefDim = 0, e = map.getNumInputs(); memrefDim < e;
        ++memrefDim) {
     std::optional<unsigned> dim =

@@ -7,6 +7,7 @@
 #include "smalti/passes/Analysis/Memory/MemRefViews.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Support/Describe.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,8 +48,9 @@ static std::optional<std::string> getStaticEnd(MemRefType type,
   std::optional<int64_t> span = getElementSpan(type);
   int64_t elements;
   if (!span || llvm::AddOverflow(*span, offset, elements))
-    return std::string("the size of the memref in bytes cannot be determined; "
-                       "with dynamic sizes, set assume-small=true");
+    return "type " + describe(type) +
+           " spans 2^63 or more elements; a raw buffer has at most " +
+           std::to_string(kMaxBytes) + " B";
   end = elements;
   return std::nullopt;
 }
@@ -75,8 +77,9 @@ std::optional<std::string> smalti::findBufferSource(Value memref,
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0 ||
       !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
-    return std::string(
-        "the element size must be a power-of-two number of bytes");
+    return "the element type is " + describe(element) +
+           "; an integer or float whose size is a power-of-two number of bytes "
+           "is required";
   source.elementBytes = element.getIntOrFloatBitWidth() / 8;
   if (std::optional<std::string> why = getStaticEnd(type, source.end))
     return why;

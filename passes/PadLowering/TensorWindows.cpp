@@ -197,7 +197,7 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
   if (auto stated = kernel.getArgAttrOfType<IntegerAttr>(
           tensor->argument, LLVM::LLVMDialect::getAlignAttrName());
       stated && stated.getInt() < transfers::kTensorMapStrideBytes)
-    return "the kernel argument is aligned to " +
+    return "the attribute llvm.align of the kernel argument states " +
            std::to_string(stated.getInt()) + " B; TMA requires " +
            std::to_string(transfers::kTensorMapStrideBytes) + " B";
   SmallVector<int64_t> strides;
@@ -220,8 +220,8 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
     return copy.reason;
   for (int64_t extent : copy->map.extents)
     if (extent > kMaxExtent)
-      return "an extent of " + std::to_string(extent) +
-             " exceeds the limit of 2^30";
+      return "a dimension of the global memref has " + std::to_string(extent) +
+             " elements; at most 2^30 are supported";
   window.copy = std::move(*copy.value);
   window.bytes = global.getVectorType().getNumElements() * bits / 8;
   if (window.bytes > target.sharedMemoryPerBlock)

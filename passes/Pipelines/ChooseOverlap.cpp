@@ -173,7 +173,8 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
     if (isRequested)
       remarkMissed(kernel, kPassName)
           << "warp specialization not applied: the kernel does not contain a "
-             "'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous'";
+             "'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous' (a "
+             "wait follows the wgmma)";
     return success();
   }
   AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;
@@ -241,8 +242,8 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
            << kPassName << ": " << slots
            << " slots per buffer of this loop need " << fitting
            << " B of shared memory per block; " << chip.name << " has "
-           << chip.sharedMemoryPerBlock << " B; 1 slot needs " << withoutLoops
-           << " B";
+           << chip.sharedMemoryPerBlock << " B; set fewer slots: 1 slot needs "
+           << withoutLoops << " B";
   }
   if (overlap.depth < wanted && isRequested &&
       fitting <= chip.sharedMemoryPerBlock)

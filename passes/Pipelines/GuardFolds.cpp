@@ -202,14 +202,14 @@ struct SmaltiGuardFolds : smalti::impl::SmaltiGuardFoldsBase<SmaltiGuardFolds> {
     for (Operation *op : wrong) {
       if (auto atan2 = dyn_cast<math::Atan2Op>(op)) {
         remarkApplied(op, "smalti-guard-folds")
-            << "atan2 guarded: upstream folds atan2 of two zeros to NaN";
+            << "math.atan2 protected from constant folding, in which MLIR "
+               "evaluates atan2 of two zeros to NaN";
         guard(atan2);
         continue;
       }
       remarkApplied(op, "smalti-guard-folds")
-          << "conversion expanded to integer ops: upstream folds conversions "
-             "of floats of "
-             "at most 8 bits to other values than the targets";
+          << "conversion expanded to integer ops: the constant folding of MLIR "
+             "converts floats of at most 8 bits to other values than the GPU";
       expandSmallFloatConversion(op);
     }
   }

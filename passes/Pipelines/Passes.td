@@ -191,7 +191,7 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
 }
 
 def SmaltiGuardFolds : Pass<"smalti-guard-folds", "::mlir::ModuleOp"> {
-  let summary = "Protects ops whose results upstream's constant folding gets wrong";
+  let summary = "Protects ops that the constant folding of MLIR evaluates incorrectly";
   let description = [{
     Upstream's folders give other results than the targets for these ops on constants:
     - `math.atan2` of two zeros becomes NaN. The pass replaces the second operand by 1 with its sign if both are zeros,

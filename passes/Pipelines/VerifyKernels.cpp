@@ -151,7 +151,8 @@ static LogicalResult verifyMemory(Operation *root, const Target &chip) {
       if (chip.isGPU() ? isKnownSpace(space) || (isValue && isValueSpace(space))
                        : !space || isa<IntegerAttr>(space))
         continue;
-      emitError(loc) << chip.name << " does not have memory space " << space;
+      emitError(loc) << "type " << type << " uses memory space " << space
+                     << ", which " << chip.name << " does not have";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();

@@ -44,7 +44,8 @@ public:
 private:
   std::string misplaced(Operation *op) const {
     return quote(op) + " is inside " + quote(top) +
-           ", which can only be scheduled as a whole";
+           ", which can only be scheduled as a whole; move the inner op to the "
+           "top level of the loop body";
   }
   std::optional<std::string> visitRegions(Operation *op, int64_t times,
                                           bool isRepeated);
@@ -160,8 +161,9 @@ std::optional<std::string> smalti::classifyAsync(Operation *op, BodyOp &bodyOp,
         (access.space == MemorySpace::Global && !access.isWrite) ||
         (access.isWrite && copied.contains(access.root)))
       continue;
-    return quote(op) + " contains asynchronous copies, and " +
-           quote(access.op) + " inside it " +
+    return quote(op) +
+           " contains asynchronous copies, so it must not contain " +
+           quote(access.op) + ", which " +
            (access.isWrite ? "writes " : "reads ") + names.get(access.root);
   }
   return std::nullopt;
@@ -331,7 +333,7 @@ std::optional<std::string> AsyncAnalysis::start(const BodyOp &bodyOp) {
     Value root = getRootBuffer(ref.barrier);
     if (!barrierRoots.contains(root))
       return quote(event.op) + " arrives on " + names.get(root) +
-             ", and no copy of the loop completes on this mbarrier";
+             ", but no copy of the loop completes on this mbarrier";
     for (const BarrierRef &other : waitedBarriers)
       if (getRootBuffer(other.barrier) == root && isSameBarrier(ref, other))
         return quote(event.op) + " arrives on " + names.get(root) +
@@ -353,7 +355,7 @@ AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
   Value root = getRootBuffer(ref.barrier);
   if (!barrierRoots.contains(root))
     return quote(op) + " waits for " + names.get(root) +
-           ", and no copy of the loop completes on this mbarrier";
+           ", but no copy of the loop completes on this mbarrier";
   AsyncWait wait{body, op, op};
   bool isOwn = llvm::any_of(waitedBarriers, [&](const BarrierRef &other) {
     return isSameBarrier(ref, other);
@@ -385,7 +387,8 @@ AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
         continue;
       return quote(op) + " leaves " + std::to_string(*pending) +
              (*pending == 1 ? " copy" : " copies") +
-             " in flight of a kind that the loop does not start";
+             " in flight, but the loop does not start copies of the kind that "
+             "the wait covers";
     }
     unsigned size = queues[unsigned(queue)].size();
     completeQueue(queue, *pending, size, wait);

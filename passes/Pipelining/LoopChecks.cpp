@@ -89,7 +89,8 @@ Scheduler::Reason Scheduler::classify() {
     if (const MemoryAccess *atomic = findAtomic(bodyOp.accesses))
       return quote(atomic->op) + " atomically updates " +
              names.get(atomic->root) +
-             ", and other threads may wait for the update";
+             ", and other threads may wait for the update, so it cannot be "
+             "delayed";
     for (const MemoryAccess &access : bodyOp.accesses) {
       bool &flag =
           access.space == MemorySpace::Global

@@ -274,7 +274,8 @@ std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
     // Without a target the register limit is unknown.
     if (!chosen.registerModel) {
       if (schedule->mode == PipelineMode::Stream && stages > 2) {
-        limit = "the register limit is unknown without a target";
+        limit = "the register limit is unknown without a target; set the "
+                "option 'target'";
         continue;
       }
     } else if (int64_t registers = countKernelRegisters(

@@ -202,7 +202,8 @@ Scheduler::Reason Scheduler::checkValues() {
       if (hasLayouts && isa<VectorType>(operand.getType()) &&
           !def->hasAttr(mosaic_gpu::kOutLayouts))
         return "the result of " + quote(def) +
-               " is used in another stage, but does not have a layout";
+               " is used in another stage, but does not have the attribute '" +
+               mosaic_gpu::kOutLayouts.str() + "'";
     }
   return std::nullopt;
 }

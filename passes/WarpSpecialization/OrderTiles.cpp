@@ -66,7 +66,7 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
                                            TileGrid &grid) {
   if (func.getTileIds().size() != 1)
     return "the grid has " + std::to_string(func.getTileIds().size()) +
-           " dimensions; a single tile id is required";
+           " dimensions; one dimension is required";
   std::optional<int64_t> columns;
   for (Operation *user : func.getTileId().getUsers()) {
     std::optional<int64_t> number =

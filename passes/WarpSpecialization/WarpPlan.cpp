@@ -111,13 +111,13 @@ Refusal WarpPlanner::checkBlock() {
   plan.producers = kGroupThreads;
   if (plan.threads % kGroupThreads != 0 ||
       plan.threads + plan.producers > target.maxThreadsPerBlock)
-    return refuse(func,
-                  llvm::formatv("the block has {0} threads; it must be a "
-                                "multiple of {1}, at most {2} on {3}",
-                                plan.threads, kGroupThreads,
-                                target.maxThreadsPerBlock - plan.producers,
-                                target.name)
-                      .str());
+    return refuse(
+        func,
+        llvm::formatv("the block has {0} threads; the number must be a "
+                      "multiple of {1}, at most {2} on {3}",
+                      plan.threads, kGroupThreads,
+                      target.maxThreadsPerBlock - plan.producers, target.name)
+            .str());
   if (func->hasAttr(kThreadGroupSize))
     return refuse(func, "the threads of the block are already split into roles "
                         "(attribute '" +

@@ -103,7 +103,7 @@ def test_misspelled_names_on_the_shell(words: list[str], message: str) -> None:
 def test_a_pipeline_runs_on_modules(given: Any) -> None:
     for pipeline in (smalti.Pipeline(), smalti.Pipeline().cse()):
         with pytest.raises(
-            TypeError, match=f"run requires a module, not {type(given).__name__}; smalti.parse creates one"
+            TypeError, match=f"Pipeline.run requires a module, not {type(given).__name__}; smalti.parse creates one"
         ):
             pipeline.run(given)
 

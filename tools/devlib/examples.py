@@ -48,7 +48,7 @@ def _compiled(chosen: Sequence[str]) -> Iterator[dict[str, Any]]:
         for line in process.stdout:
             yield json.loads(line)
     if process.returncode:
-        raise Failure("benchmarks/examples.py failed")
+        raise Failure("benchmarks/examples.py failed; its error is above")
 
 
 def problem_of(outcome: dict[str, Any]) -> str | None:

@@ -18,7 +18,7 @@ Verb = Callable[[Sequence[str]], None]
 
 def no_arguments(arguments: Sequence[str]) -> None:
     if arguments:
-        raise Failure(f"this verb does not take arguments: {' '.join(arguments)}")
+        raise Failure(f"this command of tools/dev does not take arguments: {' '.join(arguments)}")
 
 
 def run_verb(arguments: Sequence[str]) -> None:

@@ -114,7 +114,7 @@ _WHOLE = (
     (
         "passes/Analysis/Memory/Overwrite",
         "ignore",
-        "buffer not multi-buffered: each iteration must overwrite all 8 elements that the loop uses, but is proven to overwrite only 3; 'OP' is not counted: ...",
+        "buffer not multi-buffered: each iteration must overwrite all 8 elements that the loop uses, but is proven to overwrite only 3; 'OP' is not counted as a write: ...",
     ),
     ("passes/Analysis/Memory/Overwrite", "return|text|quote", "buffer not multi-buffered: ..."),
     ("passes/Analysis/Resources/SharedBuffers", "hasStaticShape|isIdentity|get\\w+", "rows not padded: the buffer ..."),

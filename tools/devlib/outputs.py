@@ -106,4 +106,4 @@ def compare(old: pathlib.Path, new: pathlib.Path, *, list_all: bool = False) -> 
     counts = f"{len(differing)} differing, {len(missing)} missing, {len(added)} new"
     say(f"{len(common) - len(differing)} equal, {counts}")
     if differing or missing:
-        raise Failure(f"the outputs in {new} are not those in {old}: {counts}")
+        raise Failure(f"the outputs in {new} differ from those in {old}: {counts}")

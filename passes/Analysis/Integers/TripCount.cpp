@@ -62,7 +62,8 @@ LogicalResult smalti::checkLoopSteps(Operation *root) {
     if (!step || (loop.getUnsignedCmp() ? *step != 0 : *step > 0))
       return;
     isValid = false;
-    loop.emitOpError("has a step of ") << *step << "; it must be positive";
+    loop.emitOpError("has a step of ")
+        << *step << "; the step must be positive";
   });
   return success(isValid);
 }

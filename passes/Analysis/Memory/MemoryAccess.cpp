@@ -327,7 +327,7 @@ static bool addAccess(Operation *op, Value value, bool isWrite,
   }
   if (space == MemorySpace::Cluster || space == MemorySpace::Tensor) {
     reason = quote(op) + " accesses " + toString(space).str() +
-             " memory, which is not analyzed";
+             " memory; only global, shared and private memory is analyzed";
     return false;
   }
   accesses.push_back({op, value, getRootBuffer(value), space, isWrite});
@@ -410,7 +410,8 @@ bool smalti::collectAccesses(Operation *op,
       if (!value ||
           !isa<BaseMemRefType, LLVM::LLVMPointerType>(value.getType())) {
         reason =
-            quote(op) + " has a side effect on a resource other than a memref";
+            quote(op) +
+            " has a side effect that is not an access to a memref or pointer";
         return false;
       }
       if (!addAccess(op, value, isa<MemoryEffects::Write>(effect.getEffect()),

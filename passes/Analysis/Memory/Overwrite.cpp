@@ -281,7 +281,7 @@ bool OverwriteProof::isKnown(Value condition) {
 
 bool OverwriteProof::ignore(Operation *op, const Twine &why) {
   if (ignored.empty())
-    ignored = ("; " + quote(op) + " is not counted: " + why).str();
+    ignored = ("; " + quote(op) + " is not counted as a write: " + why).str();
   return false;
 }
 
@@ -349,7 +349,8 @@ bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,
     return addIterations(frame, active, op, written);
   const Lanes *condition = values->evaluate(branch.getCondition());
   if (!condition)
-    return ignore(op, "the condition around it " + describeUnknown());
+    return ignore(op,
+                  "the condition of the enclosing branch " + describeUnknown());
   Active taking = active;
   for (auto [takes, holds] : llvm::zip_equal(taking, *condition))
     takes = takes && (holds != 0) != frames[frame].isElse;
@@ -380,7 +381,7 @@ bool OverwriteProof::addIterations(size_t frame, const Active &active,
     variable = loop.getInductionVar();
   }
   if (!counter || !end || !step)
-    return ignore(op, "the trip count of " + quote(around) + " around it " +
+    return ignore(op, "the trip count of the enclosing " + quote(around) + " " +
                           describeUnknown());
   while (true) {
     Active running = active;
@@ -399,7 +400,7 @@ bool OverwriteProof::addIterations(size_t frame, const Active &active,
     for (auto [now, distance] : llvm::zip_equal(*counter, *step))
       if (llvm::AddOverflow(now, distance, now))
         return ignore(op,
-                      "the induction variable of the loop around it overflows");
+                      "the induction variable of the enclosing loop overflows");
   }
   values->unbind(variable);
   return true;
@@ -412,7 +413,7 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
   if (Value predicate = object ? object.getPredicate() : Value()) {
     const Lanes *holds = values->evaluate(predicate);
     if (!holds)
-      return ignore(op, "its predicate " + describeUnknown());
+      return ignore(op, "the value of its predicate " + describeUnknown());
     for (auto [executes, bit] : llvm::zip_equal(active, *holds))
       executes = executes && bit != 0;
     if (!llvm::is_contained(active, true))
@@ -475,10 +476,11 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
   SmallVector<int64_t> strides;
   std::optional<Lanes> start = values->getStart(buffer, memref);
   if (!start || !type.hasStaticShape() || !getStaticStrides(type, strides))
-    return ignore(op, "the position of the view that it writes " +
-                          describeUnknown());
+    return ignore(op,
+                  "the offset of the view that it writes " + describeUnknown());
   if (numElements > kMaxElements || type.getNumElements() > kMaxElements)
-    return ignore(op, "the buffer has too many elements for the analysis");
+    return ignore(op, "the analysis supports buffers of at most " +
+                          std::to_string(kMaxElements) + " elements");
   DenseSet<int64_t> seen;
   for (auto [lane, first] : llvm::enumerate(*start)) {
     if (!active[lane] || !seen.insert(first).second)
@@ -547,7 +549,8 @@ bool OverwriteProof::addBytes(Operation *op, Value address,
   if (!size || !first)
     return ignore(op, "the address that it writes " + describeUnknown());
   if (numElements > kMaxElements)
-    return ignore(op, "the buffer has too many elements for the analysis");
+    return ignore(op, "the analysis supports buffers of at most " +
+                          std::to_string(kMaxElements) + " elements");
   for (auto [lane, begin] : llvm::enumerate(*first)) {
     if (!active[lane] || begin < 0)
       continue;
@@ -574,7 +577,8 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   if (row->isMasked)
     return ignore(op, "its mask may disable elements");
   if (numElements > kMaxElements)
-    return ignore(op, "the buffer has too many elements for the analysis");
+    return ignore(op, "the analysis supports buffers of at most " +
+                          std::to_string(kMaxElements) + " elements");
   auto type = cast<MemRefType>(memref.get().getType());
   SmallVector<int64_t> strides;
   std::optional<Lanes> elements =
@@ -602,7 +606,8 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   Lanes inside = values->fill(std::min<int64_t>(row->elements, kMaxElements));
   if (row->isBoundsChecked) {
     if (!type.hasStaticShape())
-      return ignore(op, "it is masked at bounds that are not constant");
+      return ignore(op, "it drops out-of-bounds elements, and the size of its "
+                        "memref is dynamic");
     for (auto [dim, index] : llvm::enumerate(row->indices)) {
       const Lanes *lanes = values->evaluate(index);
       bool isLast = dim + 1 == row->indices.size();

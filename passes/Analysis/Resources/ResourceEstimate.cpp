@@ -178,8 +178,9 @@ std::optional<std::string>
 smalti::describeUnknownSize(const SharedMemory &memory) {
   if (memory.unknown.empty())
     return std::nullopt;
-  return "the size of " + describe(memory.unknown.front().getType()) +
-         " in shared memory cannot be determined";
+  return "the function has a shared-memory buffer of type " +
+         describe(memory.unknown.front().getType()) +
+         ", whose size cannot be determined statically";
 }
 
 int64_t

@@ -98,7 +98,8 @@ std::optional<RowShape> smalti::getRowShape(MemRefType type,
              ", whose layout is not the identity; "
              "allocate it without a layout";
   else if (type.getRank() < 2)
-    reason = "has fewer than two dimensions: its type is " + describe(type);
+    reason =
+        "has type " + describe(type) + "; at least two dimensions are required";
   else if (!getBufferBytes(type))
     reason = "has type " + describe(type) + ", whose size in bytes is unknown";
   else if (type.getNumElements() == 0)

@@ -117,7 +117,9 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
     found = _view(array, stream)
     # Possible for a resized storage of size 0, or a foreign array interface.
     if not found.pointer and 0 not in found.shape:
-        raise NotAnArray(f"the memory is not allocated; the address is 0 and the shape is {found.shape}")
+        raise NotAnArray(
+            f"the array of shape {found.shape} does not have memory (its address is 0); pass an allocated array"
+        )
     return found
 
 
@@ -136,7 +138,9 @@ def _view(array: Any, stream: int | None) -> ArrayView:
         return _dlpack_view(array, stream)
     if (interface := _attribute(array, "__array_interface__")) is not None:
         return _interface_view(array, interface, CPU)
-    raise NotAnArray(f"{type(array).__name__} is not an array; __dlpack__ or an array interface is required")
+    raise NotAnArray(
+        f"{type(array).__name__} is not an array; pass a numpy array, a PyTorch tensor or an object with __dlpack__"
+    )
 
 
 def _attribute(array: Any, name: str) -> Any:
@@ -150,7 +154,9 @@ def _attribute(array: Any, name: str) -> Any:
 def _numpy_view(array: Any) -> ArrayView:
     size = array.itemsize
     if any(stride % size for stride in array.strides):
-        raise NotAnArray(f"the strides {array.strides} (bytes) are not multiples of the element size {size}")
+        raise NotAnArray(
+            f"the strides {array.strides} B are not multiples of the element size, {size} B; pass a copy of the array"
+        )
     return ArrayView(
         pointer=array.ctypes.data if array.size else array.__array_interface__["data"][0],
         shape=array.shape,
@@ -248,7 +254,9 @@ def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
                 f"the array interface has {len(byte_strides)} strides and {len(shape)} dimensions; the numbers must be equal"
             )
         if any(stride % size for stride in byte_strides):
-            raise NotAnArray(f"the strides {byte_strides} (bytes) are not multiples of the element size {size}")
+            raise NotAnArray(
+                f"the strides {byte_strides} B are not multiples of the element size, {size} B; pass a copy of the array"
+            )
         strides = tuple(stride // size for stride in byte_strides)
     data = entry("data")
     if data is None:

@@ -169,8 +169,8 @@ def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
         for dimension, (number, divisor) in enumerate(zip(numbers, divisors, strict=False)):
             if number % divisor:
                 raise LaunchError(
-                    f"{argument}: the {what} of dimension {dimension} is {number}; the kernel states that it is a multiple "
-                    f"of {divisor} (triton_xla.{what}_divisors)"
+                    f"{argument}: the {what} of dimension {dimension} is {number}; the kernel requires a multiple of "
+                    f"{divisor} (argument attribute triton_xla.{what}_divisors)"
                 )
     if argument.max_bytes is not None:
         size = max(argument.dtype.bits // 8, 1)
@@ -178,8 +178,8 @@ def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
         found = max(last - first, *(number * size for number in given.shape), 0)
         if found > argument.max_bytes:
             raise LaunchError(
-                f"{argument}: the array has {found} B; the kernel states that it has at most {argument.max_bytes} B "
-                "(triton_xla.max_bytes)"
+                f"{argument}: the array has {found} B; the kernel supports at most {argument.max_bytes} B "
+                "(argument attribute triton_xla.max_bytes)"
             )
     if argument.dynamic_strides and any(step < 0 for step in steps):
         raise LaunchError(

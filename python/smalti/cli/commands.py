@@ -105,7 +105,7 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
     values = passes.options_from_text(pipeline, options)
     passes.format_options(pipeline, values, on_shell=True)
     if "target" in values:
-        raise click.BadParameter("the target is not one of these options; set it with --target", param_hint="--option")
+        raise click.BadParameter("the target cannot be set with -O; set it with --target", param_hint="--option")
     return values
 
 
@@ -145,14 +145,14 @@ _TARGET = click.option(
     "--target",
     help="A chip, or cpu; `smalti targets` lists them. Default: the target of the module, else the GPU here, else cpu.",
 )
-_ENTRY = click.option("--entry", help="The entry function. Required if the module has several.")
+_ENTRY = click.option("--entry", help="The name of the entry function. Required if the module has several.")
 _OPTION = click.option(
     "-O",
     "--option",
     "options",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of smalti-compile; see the list below.",
+    help="Set an option of smalti-compile, such as -O stages=3; see the list below. May be repeated.",
 )
 _DUMP_IR = click.option(
     "--dump-ir", type=click.Path(file_okay=False), help="Write the IR after every pass to this folder."
@@ -377,7 +377,11 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     emulated.refuse(options, emulated.RUN_NAMES, f"{kernel.target}, which is not emulated; use --target emu:CHIP")
     title = f"@{kernel.entry.name} on {kernel.target}"
     if kernel.target.is_gpu:
-        emulated.refuse(options, emulated.LIMIT_NAMES, f"{kernel.target}, which runs all blocks without a time limit")
+        emulated.refuse(
+            options,
+            emulated.LIMIT_NAMES,
+            f"{kernel.target}, which always runs all blocks to the end; use --target emu:CHIP",
+        )
     else:
         kernel.time_limit, kernel.blocks = options["time_limit"], emulated.parse_blocks(options["blocks"])
         kernel.announce = lambda message: click.echo(f"note: {title}: {message}: {emulated.HINTS}", err=True)
@@ -459,7 +463,7 @@ def sim(
         module = driver.parse(_source(file))
         kernel = simulator.simulate(module, target, name=entry, level=level, **_parse_options(options))
     if mutants and how["timeline"]:
-        raise click.UsageError("--mutants and --timeline cannot be combined")
+        raise click.UsageError("--mutants and --timeline cannot be combined; omit one of them")
     action = simulated.score if mutants else simulated.timeline if how["timeline"] else simulated.simulate
     action(kernel, how, given)
 
@@ -507,7 +511,7 @@ def opt(
 
 def _load(script: str) -> None:
     if not Path(script).is_file():
-        raise SmaltiError(f"file not found: {script}")
+        raise SmaltiError(f"--load {script}: file not found")
     try:
         runpy.run_path(script, run_name=Path(script).stem)
     except SmaltiError:

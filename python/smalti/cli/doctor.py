@@ -138,7 +138,9 @@ def _examine() -> Iterator[Component]:
         return
     gpus = devices.gpus()
     for gpu in gpus:
-        fits = f"target {gpu.target}" if gpu.target else "no target matches this GPU; smalti targets lists the targets"
+        fits = (
+            f"target {gpu.target}" if gpu.target else "no target matches this GPU; `smalti targets` lists the targets"
+        )
         yield Component(
             f"GPU {gpu.index} ({gpu.vendor})", True, f"{gpu.name}, {gpu.architecture}: {fits}", "running kernels", ""
         )

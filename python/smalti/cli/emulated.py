@@ -46,7 +46,11 @@ RUN_OPTIONS = (
 """Options for emulated GPUs."""
 
 LIMITS = (
-    click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all blocks."),
+    click.option(
+        "--blocks",
+        metavar="N or FIRST:END",
+        help="The blocks to run: the first N, or those from FIRST to END - 1. Default: all blocks.",
+    ),
     click.option(
         "--time-limit",
         type=click.FloatRange(0, min_open=True),
@@ -60,7 +64,7 @@ DEVICE_MODULE_OPTIONS = (
     click.option("--kernel", help="The kernel of a device module. Required if the module has several."),
     click.option("--grid", metavar="X,Y,Z", help="Grid size in blocks. Default: 1."),
     click.option("--block", metavar="X,Y,Z", help="Block size in threads. Default: the size that the kernel states."),
-    click.option("--shared", type=click.IntRange(0), help="Dynamic shared memory per block, in bytes."),
+    click.option("--shared", type=click.IntRange(0), help="Dynamic shared memory per block, in bytes. Default: 0."),
     click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays to this file after the run (.npz)."),
     click.option(
         "--expect",
@@ -123,7 +127,10 @@ def parse_blocks(text: str | None) -> range | None:
         len(blocks)
         return blocks
     except (OverflowError, ValueError):
-        raise click.BadParameter(f"'{text}' must be a number of blocks, or FIRST:END", param_hint="--blocks") from None
+        raise click.BadParameter(
+            f"'{text}' must be a number of blocks, such as 4, or FIRST:END, such as 2:6 for blocks 2 to 5",
+            param_hint="--blocks",
+        ) from None
 
 
 HINTS = "--blocks N runs N blocks, --time-limit SECONDS stops the run"
@@ -164,7 +171,9 @@ def _emulations(options: Options) -> list[Emulation]:
     if not options["schedules"]:
         return [Emulation(**given)]
     if taken := [name for name in ("order", "copies") if name in given]:
-        raise click.UsageError(f"--{taken[0]} cannot be combined with --schedules all")
+        raise click.UsageError(
+            f"--{taken[0]} cannot be combined with --schedules all, which runs with every --order and --copies; omit one of them"
+        )
     return [dataclasses.replace(schedule, **given) for schedule in SCHEDULES]
 
 
@@ -270,7 +279,9 @@ def run_device_module(
         inputs.save(options["save"], first)
     for index, path in expected.items():
         if not 0 <= index < len(first):
-            raise LaunchError(f"--expect {index}={path}: argument {index} does not exist")
+            raise LaunchError(
+                f"--expect {index}={path}: argument {index} does not exist; --arg passes {len(first)} arguments, numbered from 0"
+            )
         error = arguments.expect(index, first[index], path, options["rtol"], options["atol"] or 0.0)
         click.echo(f"argument {index}: matches {path}, max abs error {error:.3g}")
     click.echo(f"{file} on {target}: {'ok, ' if expected else ''}emulated in {best:.3f} s")

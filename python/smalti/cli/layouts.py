@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def parse_shape(text: str) -> list[int]:
     """The sizes in `64x128`."""
     if not re.fullmatch(r"[1-9][0-9]*(x[1-9][0-9]*)*", text):
-        raise click.BadParameter(f"'{text}' is not a shape such as 64x128", param_hint="--shape")
+        raise click.BadParameter(
+            f"'{text}' is not a shape; use positive sizes joined by x, such as 64x128", param_hint="--shape"
+        )
     return [int(size) for size in text.split("x")]
 
 
@@ -39,9 +41,11 @@ def _bits(element: str) -> int:
         try:
             kind = ir.Type.parse(element)
         except ir.MLIRError:
-            raise SmaltiError(f"'{element}' is not an MLIR type, such as f16") from None
+            raise SmaltiError(
+                f"--element is '{element}', which is not an MLIR type; use an integer or float type, such as f16"
+            ) from None
         if not isinstance(kind, (ir.IntegerType, ir.FloatType)):
-            raise SmaltiError(f"'{element}' is not an integer or float type; set --element to one, such as f16")
+            raise SmaltiError(f"--element is '{element}'; use an integer or float type, such as f16")
         return kind.width
 
 
@@ -63,7 +67,7 @@ def _memory(transforms: Sequence[Any], shape: Sequence[int], element: str, targe
     if target is not None:
         chip = targets.get(target)
         if not chip.is_gpu:
-            raise SmaltiError(f"{chip} does not have shared memory; set --target to a GPU")
+            raise SmaltiError(f"{chip} does not have shared memory; set --target to a GPU, such as sm_90a")
         banks = {"banks": chip.shared_memory_banks, "bank_bytes": chip.bank_bytes}
     return lane_maps.of_memory(shape, _bits(element), tile=tile, swizzle=swizzle, **banks)
 
@@ -89,7 +93,9 @@ def lane_map(layout: str, shape: Sequence[int] | None, element: str, target: str
             return lane_maps.of_registers(attribute.layout, shape)
         if isinstance(attribute, mosaic_gpu.WGSplatFragLayoutAttr):
             if shape is not None and list(shape) != list(attribute.shape):
-                raise SmaltiError(f"the layout is for a vector of shape {attribute.shape}, not {list(shape)}")
+                raise SmaltiError(
+                    f"the layout is for vectors of shape {attribute.shape}, but --shape is {list(shape)}; omit --shape"
+                )
             return lane_maps.of_splat(attribute.shape)
         transforms = list(attribute) if isinstance(attribute, ir.ArrayAttr) else [attribute]
         if shape is None:

@@ -24,7 +24,9 @@ Options = dict[str, Any]
 
 OPTIONS = (
     click.option(
-        "--level", type=click.Choice(["block", "thread"]), help="Lower the kernel to this level before the simulation."
+        "--level",
+        type=click.Choice(["block", "thread"]),
+        help="Simulate the kernel at this level: convert it to a block-level or thread-level kernel first.",
     ),
     click.option(
         "--races-only",
@@ -61,7 +63,7 @@ OPTIONS = (
         "arguments",
         multiple=True,
         metavar="INDEX=FILE",
-        help="An array (.npy), a shape (64x300) or a number. Default: random values.",
+        help="The argument INDEX: an array (.npy), a shape (64x300) or a number. Default: random values.",
     ),
     click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays to this file after the run (.npz)."),
     click.option(
@@ -89,7 +91,9 @@ def _schedules(options: Options) -> list[Simulation]:
     if not options["schedules"]:
         return [Simulation(**given, **common)]
     if given:
-        raise click.UsageError(f"--{next(iter(given))} cannot be combined with --schedules all")
+        raise click.UsageError(
+            f"--{next(iter(given))} cannot be combined with --schedules all, which runs with several of --order and --completion; omit one of them"
+        )
     return [dataclasses.replace(schedule, **common) for schedule in SCHEDULES]
 
 
@@ -164,7 +168,7 @@ def _number(text: str, index: int) -> float:
     try:
         return int(text, 0) if re.fullmatch(r"[+-]?(\d+|0x[0-9a-fA-F]+)", text) else float(text)
     except ValueError:
-        raise LaunchError(f"argument {index}: '{text}' is not a number") from None
+        raise LaunchError(f"argument {index}: '{text}' is not a number, which a scalar argument requires") from None
 
 
 def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
@@ -236,7 +240,7 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
         survivors = len(outcomes) - caught
         noun = "mutant" if survivors == 1 else "mutants"
         raise CheckError(
-            f"{survivors} {noun} survived: the simulator does not detect the synchronization error of a line with SURVIVED"
+            f"{survivors} {noun} survived: the simulator did not detect the errors that are marked SURVIVED above"
         )
 
 

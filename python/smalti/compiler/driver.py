@@ -320,16 +320,17 @@ class _Compilation:
         if argument is not None and described.is_dynamic and described.matches(argument.shape):
             return dataclasses.replace(described, argument=argument.index)
         if argument is None or described.is_dynamic or not argument.is_static:
-            found = f"which has type {argument.type}" if argument else "which does not exist"
             raise CompileError(
-                f"a tensor map of @{self.entry.name} uses argument {described.argument}, {found}; a memref of static shape, "
-                "or of the dynamic shape that the map states, is required"
+                f"a tensor map of @{self.entry.name} uses argument {described.argument} of type {argument.type}; a memref of "
+                "static shape, or of the dynamic shape that the map states, is required"
+                if argument
+                else f"a tensor map of @{self.entry.name} uses argument {described.argument}, which does not exist"
             )
         described = dataclasses.replace(described, argument=argument.index)
         if described.offset + described.extent_bytes > argument.reach:
             raise CompileError(
                 f"a tensor map of @{self.entry.name} covers {described.offset + described.extent_bytes} B of {argument}, "
-                f"which has {argument.reach} B"
+                f"which has only {argument.reach} B"
             )
         return described
 
@@ -485,11 +486,13 @@ def launch_parameters(module: ir.Module, name: str, has_dynamic_grid: bool = Fal
     kernels = _kernels(module.operation)
     named = [kernel for kernel in kernels if _source_name(kernel) == name]
     if not named and len(kernels) != 1:
-        raise CompileError(f"lowering did not produce a GPU kernel @{name}")
+        raise CompileError(f"the compiled module does not contain a GPU kernel @{name}")
     operation = (named or kernels)[0]
     block, grid, cluster = (_dimensions(operation, _DIMENSIONS[which]) for which in ("block", "grid", "cluster"))
     if block is None or (grid is None and not has_dynamic_grid):
-        raise CompileError(f"the lowered kernel @{name} does not state its block size and grid size")
+        raise CompileError(
+            f"the kernel @{name} does not state its block size and grid size; set its attributes known_block_size and known_grid_size"
+        )
     if grid and cluster and any(blocks % size for blocks, size in zip(grid, cluster, strict=True)):
         raise CompileError(
             f"the cluster size {cluster} of @{name} does not divide its grid size {grid}; each dimension of the grid must be a multiple of that of the cluster"

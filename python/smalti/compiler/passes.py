@@ -190,12 +190,14 @@ def format_options(item: Pass, given: Mapping[str, Any], *, on_shell: bool = Fal
         wrong_bool = isinstance(value, bool) and bool not in _ACCEPTED[option.type]
         if wrong_bool or not isinstance(value, _ACCEPTED[option.type]):
             raise PipelineError(
-                f"{item.name}: {name} must be {option.annotation}, not {type(value).__name__} {value!r}"
+                f"{item.name}: option '{name}' must be {option.annotation}, not {type(value).__name__} {value!r}"
             )
         if option.choices and option.type == "str" and value not in option.choices:
-            raise PipelineError(f"{item.name}: {name} must be one of {', '.join(option.choices)}, not {value!r}")
+            raise PipelineError(
+                f"{item.name}: option '{name}' must be one of {', '.join(option.choices)}, not {value!r}"
+            )
         if option.type == "count" and value != "auto" and (isinstance(value, str) or value < 1):
-            raise PipelineError(f"{item.name}: {name} must be 'auto' or a positive number, not {value!r}")
+            raise PipelineError(f"{item.name}: option '{name}' must be 'auto' or a positive number, not {value!r}")
         words.append(f"{option.name}={format_value(value)}")
     return " ".join(words)
 

@@ -127,7 +127,7 @@ def _run_call(call: _Call, module: Any) -> None:
     # The step may create operations of any dialect.
     context.load_all_available_dialects()
     handle = _Handle()
-    with context, mlir_errors(VerifyError, f"in the Python pass '{call.name}'", context):
+    with context, mlir_errors(VerifyError, f"MLIR reported an error in the Python pass '{call.name}'", context):
         for operation in _nested(module.operation, call.path):
             try:
                 if _takes_two(call.function):
@@ -269,7 +269,9 @@ class Pipeline:
             path = () if op == "builtin.module" else (op,)
             self._steps.append(_Call(name or getattr(step, "__name__", type(step).__name__), step, path))
         else:
-            raise TypeError(f"a step must be a callable, a string or a Pipeline, not {type(step).__name__}")
+            raise TypeError(
+                f"a step of a pipeline must be a callable, a string or a Pipeline, not {type(step).__name__}"
+            )
         return self
 
     def on(self, op: str, nested: Pipeline) -> Pipeline:
@@ -323,7 +325,7 @@ class Pipeline:
         """
         if not isinstance(getattr(module, "operation", None), ir.Operation):
             raise TypeError(
-                f"run requires a module, not {type(module).__name__}; smalti.parse creates one from a path or text"
+                f"Pipeline.run requires a module, not {type(module).__name__}; smalti.parse creates one from a path or text"
             )
         run = driver.Run()
         segment: list[textual.Element] = []

@@ -85,7 +85,7 @@ class _Reader:
             if c in "'\"":
                 closing = self.text.find(c, self.at + 1)
                 if closing < 0:
-                    raise self.fail("this quotation is not closed")
+                    raise self.fail("the quotation mark at this position is not closed")
                 self.at = closing
             elif c in "{[(":
                 open_.append(_CLOSING[c])
@@ -96,7 +96,7 @@ class _Reader:
                     return self.text[start + 1 : self.at - 1].strip()
             self.at += 1
         self.at = start
-        raise self.fail("this brace is not closed")
+        raise self.fail("the brace at this position is not closed")
 
 
 def parse(text: str) -> tuple[Element, ...]:

@@ -124,7 +124,7 @@ class _Reader:
 
     def __init__(self, value: Any, where: str) -> None:
         if not isinstance(value, dict):
-            raise _Damaged(f"{where} is not an object")
+            raise _Damaged(f"{where} is not a JSON object")
         self._value: Mapping[str, Any] = value
         self._where = where
 

@@ -57,7 +57,9 @@ class Assembly(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         if name not in self._generated:
             if name not in self._forms:
-                raise KeyError(f"the kernel does not have the form '{name}'; forms: {', '.join(self._forms)}")
+                raise KeyError(
+                    f"the kernel does not have code in the form '{name}'; available forms: {', '.join(self._forms)}"
+                )
             form = self._forms[name]
             self._generated[name] = form if isinstance(form, str) else form()
         return self._generated[name]

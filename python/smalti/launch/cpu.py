@@ -97,7 +97,7 @@ class CpuLauncher:
         for argument in self._arguments:
             if not argument.is_memref and not calls.can_be_passed(argument):
                 raise LaunchError(
-                    f"{argument}: scalar arguments of this type are not supported on the CPU; declare a memref of one element instead, and pass an array"
+                    f"{argument}: scalar arguments of type {argument.type} are not supported on the CPU; declare a memref of one element instead, and pass an array of one element"
                 )
         self._layout = calls.ParameterLayout(kernel.arguments)
         libraries = [
@@ -113,7 +113,7 @@ class CpuLauncher:
 
     def __call__(self, *given: Any, stream: Any = None, time_limit: float | None = None) -> None:
         if stream is not None:
-            raise LaunchError("stream= is not supported on the CPU")
+            raise LaunchError("stream= is not supported on the CPU; omit it")
         if time_limit is None:
             time_limit = self._kernel.time_limit
         pace.check_time_limit(time_limit)

@@ -42,11 +42,11 @@ def check_scalars_and_layouts(kernel: CompiledCode) -> None:
     for argument in kernel.arguments:
         if argument.is_memref and not argument.is_static and argument.num_parameters == 1:
             raise LaunchError(
-                f"{argument}: the shape or layout is dynamic; only tile-level kernels support dynamic memrefs on GPUs"
+                f"{argument}: the shape or layout is dynamic; only tile-level kernels support dynamic memrefs on GPUs; declare static sizes and strides"
             )
         if not argument.is_memref and not calls.can_be_passed(argument):
             raise LaunchError(
-                f"{argument}: scalar arguments of this type are not supported on GPUs; declare a memref of one element instead, and pass an array"
+                f"{argument}: scalar arguments of type {argument.type} are not supported on GPUs; declare a memref of one element instead, and pass an array of one element"
             )
 
 

@@ -47,7 +47,7 @@ class EmulatedLauncher:
             )
             if kernel.symbol not in built.kernels:
                 known = ", ".join(f"@{name}" for name in built.kernels) or "none"
-                raise LaunchError(f"the code does not have a kernel @{kernel.symbol}; kernels: {known}")
+                raise LaunchError(f"the compiled code does not have a kernel @{kernel.symbol}; its kernels: {known}")
             self._libraries[emulation.sanitize] = built
         return self._libraries[emulation.sanitize]
 
@@ -59,7 +59,7 @@ class EmulatedLauncher:
     def __call__(self, *given: Any, stream: Any = None, emulation: Emulation | None = None) -> float:
         """Runs the kernel in place, and returns the duration of its blocks in seconds."""
         if stream is not None:
-            raise LaunchError("stream= is not supported on an emulated GPU")
+            raise LaunchError("stream= is not supported on an emulated GPU; omit it")
         kernel, resources = self._kernel, self._kernel.resources
         emulation = chosen(emulation, kernel.emulation)
         # The emulator assigns addresses.

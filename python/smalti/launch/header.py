@@ -55,10 +55,12 @@ class _Header:
         self.prefix = re.sub(r"\W", "_", kernel.symbol, flags=re.ASCII)
         for argument in kernel.arguments:
             if not argument.is_memref and not can_be_passed(argument):
-                raise SmaltiError(f"{argument}: a C header does not support scalar arguments of this type")
+                raise SmaltiError(
+                    f"{argument}: a C header does not support scalar arguments of type {argument.type}; declare a memref of one element instead"
+                )
             if argument.is_memref and not argument.is_static and argument.num_parameters == 1:
                 raise SmaltiError(
-                    f"{argument}: the shape is dynamic; only tile-level kernels support dynamic memrefs on GPUs"
+                    f"{argument}: the shape or layout is dynamic; only tile-level kernels support dynamic memrefs on GPUs; declare static sizes and strides"
                 )
         self.names = [self._name(argument) for argument in kernel.arguments]
 
@@ -138,28 +140,28 @@ class _Header:
         name = self.names[argument.index]
         size = max(argument.dtype.bits // 8, 1)
         alignment = max(size, argument.alignment if argument.alignment is not None else GPU_ALIGNMENT)
-        yield f"a->{name}.address % {alignment}", f"the address must be a multiple of {alignment} B"
+        yield f"a->{name}.address % {alignment}", f"the address of argument {name} must be a multiple of {alignment} B"
         if argument.is_static:
             return
         for dim, wanted in enumerate(argument.shape):
             given = f"a->{name}.sizes[{dim}]"
             if wanted is None:
-                yield f"{given} < 0", f"the size of dimension {dim} is negative"
+                yield f"{given} < 0", f"the size of dimension {dim} of argument {name} is negative"
             else:
-                yield f"{given} != {wanted}", f"the size of dimension {dim} must be {wanted}"
+                yield f"{given} != {wanted}", f"the size of dimension {dim} of argument {name} must be {wanted}"
         if not argument.is_row_major:
             for dim, wanted in enumerate(argument.strides):
                 given = f"a->{name}.strides[{dim}]"
                 if wanted is None:
-                    yield f"{given} < 0", f"the stride of dimension {dim} is negative"
+                    yield f"{given} < 0", f"the stride of dimension {dim} of argument {name} is negative"
                 else:
-                    yield f"{given} != {wanted}", f"the stride of dimension {dim} must be {wanted}"
+                    yield f"{given} != {wanted}", f"the stride of dimension {dim} of argument {name} must be {wanted}"
         if argument.max_bytes is not None:
             most = argument.max_bytes // size
             for dim in range(len(argument.shape)):
                 yield (
                     f"a->{name}.sizes[{dim}] > {most}",
-                    f"the array has more than the {argument.max_bytes} B that the kernel was compiled for",
+                    f"the array of argument {name} exceeds the {argument.max_bytes} B that the kernel was compiled for",
                 )
             # A row-major stride multiplies sizes, and can exceed int64_t.
             reach = " + ".join(
@@ -169,7 +171,7 @@ class _Header:
             full = " && ".join(f"{extent} > 0" for extent in self._sizes(argument))
             yield (
                 f"{full} && {reach} + 1 > {most}.0",
-                f"the array has more than the {argument.max_bytes} B that the kernel was compiled for",
+                f"the array of argument {name} exceeds the {argument.max_bytes} B that the kernel was compiled for",
             )
         for what, divisors in (("size", argument.size_divisors), ("stride", argument.stride_divisors)):
             for dim, divisor in enumerate(divisors):
@@ -180,7 +182,10 @@ class _Header:
                         value = f" % {divisor} * ".join(factors)
                     else:
                         value = f"a->{name}.{what}s[{dim}]"
-                    yield f"{value} % {divisor}", f"the {what} of dimension {dim} must be a multiple of {divisor}"
+                    yield (
+                        f"{value} % {divisor}",
+                        f"the {what} of dimension {dim} of argument {name} must be a multiple of {divisor}",
+                    )
         for described in self.kernel.tensor_maps:
             if described.argument != argument.index:
                 continue
@@ -189,16 +194,16 @@ class _Header:
                     most = tensor_maps.MAX_DYNAMIC_EXTENT
                     yield (
                         f"a->{name}.sizes[{dim}] > {most}",
-                        f"the size of dimension {dim} exceeds {most}, the maximum of TMA",
+                        f"the size of dimension {dim} of argument {name} exceeds {most}, the maximum of TMA",
                     )
 
     def _check(self) -> Iterator[str]:
         yield "/* Why a launch with these arguments is not supported; NULL if it is. */"
         yield self._begin("const char *", "check")
-        for argument, name in zip(self.kernel.arguments, self.names, strict=True):
+        for argument in self.kernel.arguments:
             if argument.is_memref:
                 for condition, message in dict.fromkeys(self._requirements(argument)):
-                    yield f'  if ({condition})\n    return "{name}: {message}";'
+                    yield f'  if ({condition})\n    return "{message}";'
         yield "  return NULL;\n}\n"
 
     def _grid(self) -> Iterator[str]:

@@ -61,7 +61,7 @@ class HipLauncher:
         if device.value in self._functions:
             return self._functions[device.value]
         chips = [gpu.architecture for gpu in devices.gpus() if gpu.vendor == "amd"]
-        hint = f"GPUs of this machine: {', '.join(chips)}" if chips else None
+        hint = f"compile for a GPU of this machine: {', '.join(chips)}" if chips else None
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self._require(
             self._hip.hipModuleLoadData(ctypes.byref(module), self._kernel.binary),

@@ -170,7 +170,9 @@ class Kernel(CompiledCode):
         """
         given = self.arguments
         if dynamic := [argument for argument in given if not argument.is_static]:
-            raise LaunchError(f"{dynamic[0]}: the shape is dynamic; launch_pointers requires memrefs of static shape")
+            raise LaunchError(
+                f"{dynamic[0]}: the shape is dynamic; launch_pointers requires memrefs of static shape; call the kernel with arrays instead"
+            )
         if isinstance(pointers, int):
             addresses = list((ctypes.c_uint64 * len(given)).from_address(pointers))
         else:

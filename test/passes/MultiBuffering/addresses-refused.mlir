@@ -111,7 +111,7 @@ func.func @scaled(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64
   return
 }
 
-// CHECK: Function=small_slots | Remark="buffer not multi-buffered: slots of 24 B do not keep the alignment of 16 B that users of the address from 'memref.extract_aligned_pointer_as_index' may require"
+// CHECK: Function=small_slots | Remark="buffer not multi-buffered: the size of the buffer, 24 B, is not a multiple of the alignment of 16 B that users of the address from 'memref.extract_aligned_pointer_as_index' may require"
 func.func @small_slots(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -161,7 +161,7 @@ func.func @too_little(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64
   return
 }
 
-// CHECK: Function=unknown_place | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 256 elements are proven to be overwritten); 'nvvm.cp.async.shared.global' is not counted: the address that it writes cannot be determined"
+// CHECK: Function=unknown_place | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 256 elements are proven to be overwritten); 'nvvm.cp.async.shared.global' is not counted as a write: the address that it writes cannot be determined"
 func.func @unknown_place(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -185,7 +185,7 @@ func.func @unknown_place(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref
   return
 }
 
-// CHECK: Function=unknown_size | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 256 elements are proven to be overwritten); 'llvm.store' is not counted: the number of bytes that it writes cannot be determined"
+// CHECK: Function=unknown_size | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 256 elements are proven to be overwritten); 'llvm.store' is not counted as a write: the number of bytes that it writes cannot be determined"
 func.func @unknown_size(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -7,7 +7,7 @@
 
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: Function=slices | Remark="mbarrier not multi-buffered: the mbarrier is the result of 'mosaic_gpu.slice_smem', whose size this function cannot change"
+// CHECK: Function=slices | Remark="mbarrier not multi-buffered: the mbarrier is the result of 'mosaic_gpu.slice_smem', which cannot be enlarged; allocate the mbarrier in the function"
 // CHECK: Function=slices | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -50,7 +50,7 @@ func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
   return
 }
 
-// CHECK: Function=argument | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, whose size this function cannot change"
+// CHECK: Function=argument | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, which cannot be enlarged; allocate the mbarrier in the function"
 // CHECK: Function=argument | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @argument(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bars: memref<1xi64, #shared>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -92,7 +92,7 @@ func.func @argument(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: i
   return
 }
 
-// CHECK: Function=pointer | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, whose size this function cannot change"
+// CHECK: Function=pointer | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, which cannot be enlarged; allocate the mbarrier in the function"
 // CHECK: Function=pointer | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @pointer(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bar: !llvm.ptr<3>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -176,7 +176,7 @@ func.func @escapes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: in
   return
 }
 
-// CHECK: Function=bytes | Remark="mbarrier not multi-buffered: the size of memref<12xi8, #gpu.address_space<workgroup>> is not proven to be a multiple of 8 B"
+// CHECK: Function=bytes | Remark="mbarrier not multi-buffered: the memory of the mbarrier has type memref<12xi8, #gpu.address_space<workgroup>>; its size must be a constant multiple of 8 B"
 // CHECK: Function=bytes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @bytes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -307,7 +307,7 @@ func.func @polled(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
   return
 }
 
-// CHECK: Function=announced_twice | Remark="mbarrier not multi-buffered: each iteration has 2 arrivals; 'nvvm.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=announced_twice | Remark="mbarrier not multi-buffered: each iteration has 2 arrivals, but 'nvvm.mbarrier.init' sets the arrival count to 1; the two must be equal"
 // CHECK: Function=announced_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @announced_twice(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -353,7 +353,7 @@ func.func @announced_twice(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}
   return
 }
 
-// CHECK: Function=each_warp | Remark="mbarrier not multi-buffered: each iteration has 4 arrivals; 'nvvm.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=each_warp | Remark="mbarrier not multi-buffered: each iteration has 4 arrivals, but 'nvvm.mbarrier.init' sets the arrival count to 1; the two must be equal"
 // CHECK: Function=each_warp | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @each_warp(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -590,7 +590,7 @@ func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n
 }
 
 // The share of each copy in the announced bytes is unknown.
-// CHECK: Function=shared_phase | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 128 elements are proven to be overwritten); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
+// CHECK: Function=shared_phase | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 128 elements are proven to be overwritten); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted as a write: the number of bytes that it writes cannot be determined"
 func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -634,7 +634,7 @@ func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
 }
 
 // Some of a tile may be left as it was.
-// CHECK-COUNT-2: Function=room_left | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it ({{.*}} elements are proven to be overwritten); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
+// CHECK-COUNT-2: Function=room_left | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it ({{.*}} elements are proven to be overwritten); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted as a write: the number of bytes that it writes cannot be determined"
 func.func @room_left(%map_a: !llvm.ptr, %map_b: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -46,7 +46,7 @@ func.func @used_outside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=arrives_twice | Remark="mbarrier not multi-buffered: each iteration has 2 arrivals; 'nvgpu.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=arrives_twice | Remark="mbarrier not multi-buffered: each iteration has 2 arrivals, but 'nvgpu.mbarrier.init' sets the arrival count to 1; the two must be equal"
 // CHECK: Function=arrives_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @arrives_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -78,7 +78,7 @@ func.func @arrives_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known
   return
 }
 
-// CHECK: Function=all_threads_arrive | Remark="mbarrier not multi-buffered: each iteration has 64 arrivals; 'nvgpu.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=all_threads_arrive | Remark="mbarrier not multi-buffered: each iteration has 64 arrivals, but 'nvgpu.mbarrier.init' sets the arrival count to 1; the two must be equal"
 // CHECK: Function=all_threads_arrive | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @all_threads_arrive(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -109,7 +109,7 @@ func.func @all_threads_arrive(%map: !map, %out: memref<64xf32>) attributes {gpu.
   return
 }
 
-// CHECK: Function=waits_on_another | Remark="mbarrier not multi-buffered: each iteration has 0 arrivals; 'nvgpu.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=waits_on_another | Remark="mbarrier not multi-buffered: each iteration has 0 arrivals, but 'nvgpu.mbarrier.init' sets the arrival count to 1; the two must be equal"
 // CHECK: Function=waits_on_another | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @waits_on_another(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -367,7 +367,7 @@ func.func @pointed_to(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bl
   return
 }
 
-// CHECK: Function=argument | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, whose size this function cannot change"
+// CHECK: Function=argument | Remark="mbarrier not multi-buffered: the mbarrier is a function argument, which cannot be enlarged; allocate the mbarrier in the function"
 // CHECK: Function=argument | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @argument(%map: !map, %out: memref<64xf32>, %bars: !one) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -553,7 +553,7 @@ func.func @unknown_number(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// CHECK: Function=no_such_number | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses index 3; the number of mbarriers is {{.*}}"
+// CHECK: Function=no_such_number | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses index 3 of the array of mbarriers, whose size is {{.*}}"
 // CHECK: Function=no_such_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @no_such_number(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -680,7 +680,7 @@ func.func @unknown_condition(%map: !map, %out: memref<64xf32>) attributes {gpu.k
   return
 }
 
-// CHECK: Function=unknown_arrivals | Remark="mbarrier not multi-buffered: the arrival count of 'nvgpu.mbarrier.init' cannot be determined"
+// CHECK: Function=unknown_arrivals | Remark="mbarrier not multi-buffered: the arrival count of 'nvgpu.mbarrier.init' cannot be determined; use a constant"
 // CHECK: Function=unknown_arrivals | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_arrivals(%map: !map, %out: memref<64xf32>, %count: index) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -744,7 +744,7 @@ func.func @repeated(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bloc
   return
 }
 
-// CHECK: Function=used_again | Remark="mbarrier not multi-buffered: the loop may execute more than once after the initialization of the mbarrier"
+// CHECK: Function=used_again | Remark="mbarrier not multi-buffered: the loop may execute more than once after one initialization of the mbarrier"
 // CHECK: Function=used_again | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @used_again(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -844,7 +844,7 @@ func.func @multicast(%map: !map, %mask: i16, %foreign: !tile, %out: memref<64xf3
   return
 }
 
-// CHECK: Function=some_arrivals | Remark="mbarrier not multi-buffered: the arrival count of 'nvgpu.mbarrier.arrive.nocomplete' cannot be determined"
+// CHECK: Function=some_arrivals | Remark="mbarrier not multi-buffered: the arrival count of 'nvgpu.mbarrier.arrive.nocomplete' cannot be determined; use a constant"
 // CHECK: Function=some_arrivals | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @some_arrivals(%map: !map, %times: index, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

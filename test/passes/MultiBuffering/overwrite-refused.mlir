@@ -9,7 +9,7 @@
 !descriptor = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
 !barriers = !nvgpu.mbarrier.group<memorySpace = #shared>
 
-// CHECK: Function=many_iterations | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1 of 8 elements are proven to be overwritten); 'memref.store' is not counted: it writes too many addresses to enumerate"
+// CHECK: Function=many_iterations | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1 of 8 elements are proven to be overwritten); 'memref.store' is not counted as a write: it writes too many addresses to enumerate"
 func.func @many_iterations(%value: f32, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -26,7 +26,7 @@ func.func @many_iterations(%value: f32, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=overflow | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1 of 8 elements are proven to be overwritten); 'memref.store' is not counted: the induction variable of the loop around it overflows"
+// CHECK: Function=overflow | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1 of 8 elements are proven to be overwritten); 'memref.store' is not counted as a write: the induction variable of the enclosing loop overflows"
 func.func @overflow(%value: f32, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -42,7 +42,7 @@ func.func @overflow(%value: f32, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=predicate | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'nvgpu.tma.async.load' is not counted: its predicate cannot be determined"
+// CHECK: Function=predicate | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'nvgpu.tma.async.load' is not counted as a write: the value of its predicate cannot be determined"
 func.func @predicate(%map: !descriptor, %barriers: !barriers, %mine: memref<64xi1>, %out: memref<64xf32>)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -59,7 +59,7 @@ func.func @predicate(%map: !descriptor, %barriers: !barriers, %mine: memref<64xi
   return
 }
 
-// CHECK: Function=window_somewhere | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.copy' is not counted: the position of the view that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: Function=window_somewhere | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.copy' is not counted as a write: the offset of the view that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
 func.func @window_somewhere(%a: memref<32xf32>, %places: memref<8xindex>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -75,7 +75,7 @@ func.func @window_somewhere(%a: memref<32xf32>, %places: memref<8xindex>, %out: 
   return
 }
 
-// CHECK: Function=large_window | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'memref.copy' is not counted: the buffer has too many elements for the analysis"
+// CHECK: Function=large_window | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'memref.copy' is not counted as a write: the analysis supports buffers of at most 4194304 elements"
 func.func @large_window(%a: memref<32xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -90,7 +90,7 @@ func.func @large_window(%a: memref<32xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=large_rows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'memref.store' is not counted: the buffer has too many elements for the analysis"
+// CHECK: Function=large_rows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'memref.store' is not counted as a write: the analysis supports buffers of at most 4194304 elements"
 func.func @large_rows(%value: f32, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -104,7 +104,7 @@ func.func @large_rows(%value: f32, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=large_bytes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'nvvm.cp.async.shared.global' is not counted: the buffer has too many elements for the analysis"
+// CHECK: Function=large_bytes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'nvvm.cp.async.shared.global' is not counted as a write: the analysis supports buffers of at most 4194304 elements"
 func.func @large_bytes(%a: !llvm.ptr<1>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -124,7 +124,7 @@ func.func @large_bytes(%a: !llvm.ptr<1>, %out: memref<64xf32>) {
 }
 
 // Windows, rows and bytes of which each is looked at.
-// CHECK: Function=many_windows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1048576 of 1048577 elements are proven to be overwritten); 'memref.copy' is not counted: it writes too many addresses to enumerate"
+// CHECK: Function=many_windows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1048576 of 1048577 elements are proven to be overwritten); 'memref.copy' is not counted as a write: it writes too many addresses to enumerate"
 func.func @many_windows(%a: memref<1048576xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -141,7 +141,7 @@ func.func @many_windows(%a: memref<1048576xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=many_rows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (65536 of 65537 elements are proven to be overwritten); 'vector.store' is not counted: it writes too many addresses to enumerate"
+// CHECK: Function=many_rows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (65536 of 65537 elements are proven to be overwritten); 'vector.store' is not counted as a write: it writes too many addresses to enumerate"
 func.func @many_rows(%row: vector<65536xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -158,7 +158,7 @@ func.func @many_rows(%row: vector<65536xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=many_bytes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (262144 of 1048577 elements are proven to be overwritten); 'nvvm.cp.async.bulk.shared.cluster.global' is not counted: it writes too many addresses to enumerate"
+// CHECK: Function=many_bytes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (262144 of 1048577 elements are proven to be overwritten); 'nvvm.cp.async.bulk.shared.cluster.global' is not counted as a write: it writes too many addresses to enumerate"
 func.func @many_bytes(%a: !llvm.ptr<1>, %barrier: !llvm.ptr<3>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -180,7 +180,7 @@ func.func @many_bytes(%a: !llvm.ptr<1>, %barrier: !llvm.ptr<3>, %out: memref<64x
 }
 
 // Lanes of less than a dword write a dword each.
-// CHECK: Function=small_lanes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'amdgpu.gather_to_lds' is not counted: the elements that the lanes of a wave write cannot be determined"
+// CHECK: Function=small_lanes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'amdgpu.gather_to_lds' is not counted as a write: the elements that the lanes of a wave write cannot be determined"
 func.func @small_lanes(%a: memref<64x64xf16>, %out: memref<64xf16>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -198,7 +198,7 @@ func.func @small_lanes(%a: memref<64x64xf16>, %out: memref<64xf16>) attributes {
 }
 
 // A wave's 64 elements exceed the slot: they would also write the next slot.
-// CHECK: Function=overhang | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 48 elements are proven to be overwritten); 'amdgpu.gather_to_lds' is not counted: the lanes of a wave may write past the end of the buffer"
+// CHECK: Function=overhang | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 48 elements are proven to be overwritten); 'amdgpu.gather_to_lds' is not counted as a write: the lanes of a wave may write past the end of the buffer"
 func.func @overhang(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -216,7 +216,7 @@ func.func @overhang(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu
 }
 
 // A write inside of dynamic bounds.
-// CHECK: Function=some_bounds | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'vector.transfer_write' is not counted: it is masked at bounds that are not constant"
+// CHECK: Function=some_bounds | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'vector.transfer_write' is not counted as a write: it drops out-of-bounds elements, and the size of its memref is dynamic"
 func.func @some_bounds(%row: vector<64xf32>, %n: index, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

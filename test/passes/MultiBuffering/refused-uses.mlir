@@ -109,7 +109,7 @@ func.func @carried_around(%row: vector<8xf32>, %more: memref<8xi1>, %out: memref
 }
 
 // No block of the function holds all uses.
-// CHECK: Function=unstructured | Remark="buffer not multi-buffered: the uses of the buffer are in several MLIR blocks of the function body"
+// CHECK: Function=unstructured | Remark="buffer not multi-buffered: the uses of the buffer are in several MLIR blocks of the function body; structured control flow (scf) is required"
 func.func @unstructured(%row: vector<8xf32>, %condition: i1, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -9,7 +9,7 @@
 // STRICT: error: smalti-multi-buffer: buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-multi-buffer | Category:smalti-multi-buffer | Function=partial_write | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'memref.store' is not counted: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: [Missed] smalti-multi-buffer | Category:smalti-multi-buffer | Function=partial_write | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'memref.store' is not counted as a write: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
 func.func @partial_write(%a: memref<64x8xf32>, %out: memref<8xf32>, %thread: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -41,7 +41,7 @@ func.func @read_first(%a: memref<64x8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=masked_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.transfer_write' is not counted: its mask may disable elements"
+// CHECK: Function=masked_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.transfer_write' is not counted as a write: its mask may disable elements"
 func.func @masked_write(%row: vector<8xf32>, %out: memref<8xf32>, %mask: vector<8xi1>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -55,7 +55,7 @@ func.func @masked_write(%row: vector<8xf32>, %out: memref<8xf32>, %mask: vector<
   return
 }
 
-// CHECK: Function=conditional_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'scf.if' is not counted: its two branches write different elements"
+// CHECK: Function=conditional_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'scf.if' is not counted as a write: its two branches write different elements"
 func.func @conditional_write(%row: vector<8xf32>, %out: memref<8xf32>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -119,7 +119,7 @@ func.func @dynamic_size(%n: index, %source: memref<?xf32>) {
 }
 
 // The bytes may have other views.
-// CHECK: Function=byte_view | Remark="buffer not multi-buffered: the buffer is the result of 'memref.view', whose size this function cannot change"
+// CHECK: Function=byte_view | Remark="buffer not multi-buffered: the buffer is the result of 'memref.view', which cannot be enlarged; only allocations are supported"
 func.func @byte_view(%source: memref<32xi8>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -133,7 +133,7 @@ func.func @byte_view(%source: memref<32xi8>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=alignment | Remark="buffer not multi-buffered: slots of 12 B do not keep the alignment of the buffer, 16 B; make the size of the buffer a multiple of it"
+// CHECK: Function=alignment | Remark="buffer not multi-buffered: the size of the buffer, 12 B, must be a multiple of its alignment, 16 B, so that each slot is aligned"
 func.func @alignment(%source: memref<3xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -147,7 +147,7 @@ func.func @alignment(%source: memref<3xf32>) {
 }
 
 // The second slot would begin at byte 24.
-// CHECK: Function=copy_alignment | Remark="buffer not multi-buffered: slots of 24 B do not keep the alignment of 16 B that 'nvgpu.device_async_copy' requires"
+// CHECK: Function=copy_alignment | Remark="buffer not multi-buffered: the size of the buffer, 24 B, is not a multiple of the alignment of 16 B that 'nvgpu.device_async_copy' requires"
 func.func @copy_alignment(%source: memref<64x12xf16>, %init: f16) -> f16 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -250,7 +250,7 @@ func.func @huge(%v: memref<4611686018427387904xf16>) {
 }
 
 // The inner loop may have a trip count of zero; the values that are read after it are then older.
-// CHECK: Function=maybe_none | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.store' is not counted: the trip count of 'scf.for' around it cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: Function=maybe_none | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.store' is not counted as a write: the trip count of the enclosing 'scf.for' cannot be determined (the block size is unknown, or control flow may be divergent)"
 func.func @maybe_none(%n: index, %row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -286,7 +286,7 @@ func.func @too_few_threads(%a: memref<64x128xf32>, %out: memref<128xf32>) attrib
 }
 
 // The threads of a block may run the loop a different number of times.
-// CHECK: Function=divergent_loop | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: Function=divergent_loop | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted as a write: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
 func.func @divergent_loop(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -302,7 +302,7 @@ func.func @divergent_loop(%a: memref<64x64xf32>, %out: memref<64xf32>) attribute
 }
 
 // The path of an iteration of the inner loop may change.
-// CHECK: Function=inner_branch | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted: the condition around it cannot be determined"
+// CHECK: Function=inner_branch | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted as a write: the condition of the enclosing branch cannot be determined"
 func.func @inner_branch(%which: memref<8xi1>, %value: f32, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 8, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -361,7 +361,7 @@ func.func @never_all(%value: f32) {
 }
 
 // A global belongs to the module.
-// CHECK: Function=global | Remark="buffer not multi-buffered: the buffer is the result of 'memref.get_global', whose size this function cannot change"
+// CHECK: Function=global | Remark="buffer not multi-buffered: the buffer is the result of 'memref.get_global', which cannot be enlarged; only allocations are supported"
 memref.global "private" @shared : memref<8xf32, #shared> = uninitialized
 func.func @global(%row: vector<8xf32>) {
   %c0 = arith.constant 0 : index
@@ -375,7 +375,7 @@ func.func @global(%row: vector<8xf32>) {
 }
 
 // Only one thread runs the loop, but all read what it leaves.
-// CHECK: Function=one_thread | Remark="buffer not multi-buffered: 'memref.load' uses the buffer outside the loop, and the trip count of the loop may be divergent"
+// CHECK: Function=one_thread | Remark="buffer not multi-buffered: 'memref.load' uses the buffer outside the loop, whose trip count may be divergent, so threads may use different slots"
 func.func @one_thread(%row: vector<8xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -50,7 +50,7 @@ func.func @encoded(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16, 
 }
 
 // As in the gradient of a filter, whose result is small.
-// CHECK: Function=few_uses | Remark="filter layout not changed: the filter is not a constant and each element is used 18 times; the option 'min-uses' requires 32"
+// CHECK: Function=few_uses | Remark="filter layout not changed: the filter is not a constant, so it would be transposed at run time; the convolution uses each element 18 times, and the option 'min-uses' requires 32"
 func.func @few_uses(%image: tensor<2x18x18x8xf16>, %filter: tensor<16x16x8x32xf16>, %init: tensor<2x3x3x32xf32>)
     -> tensor<2x3x3x32xf32> {
   %0 = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<2x18x18x8xf16>, tensor<16x16x8x32xf16>)
@@ -58,7 +58,7 @@ func.func @few_uses(%image: tensor<2x18x18x8xf16>, %filter: tensor<16x16x8x32xf1
   return %0 : tensor<2x3x3x32xf32>
 }
 
-// CHECK: Function=constant_position | Remark="filter layout not changed: the convolution reads its filter at a constant index"
+// CHECK: Function=constant_position | Remark="filter layout not changed: the convolution reads its filter at a constant index, which is not supported"
 func.func @constant_position(%image: tensor<18x8xf16>, %filter: tensor<3x2x8x32xf16>, %init: tensor<16x32xf32>)
     -> tensor<16x32xf32> {
   %0 = linalg.generic {

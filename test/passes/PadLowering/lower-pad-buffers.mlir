@@ -259,7 +259,7 @@ func.func @buffer(%source: memref<8xf32, #amdgpu.address_space<fat_raw_buffer>>)
   return %read : vector<16xf32>
 }
 
-// REMARK: Function=bits | Remark="padded read lowered to a masked read; raw buffer not used: the element size must be a power-of-two number of bytes"
+// REMARK: Function=bits | Remark="padded read lowered to a masked read; raw buffer not used: the element type is i4; an integer or float whose size is a power-of-two number of bytes is required"
 func.func @bits(%source: memref<8xi4>) -> vector<16xi4> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1 : i4
@@ -285,7 +285,7 @@ func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>)
 }
 
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the write already has a mask; only writes without a mask are supported"
-// REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index of the write may be negative"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index of the write may be negative, which is only supported for reads"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the vector has 33 rows and 66 elements in total; at most 32 rows and 256 elements in total are supported; use a smaller vector"
 func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: vector<4xf32>, %columns: vector<2x4xf32>,
@@ -305,7 +305,7 @@ func.func @no_strides(%source: memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, %
   return %r : vector<4xf32>
 }
 
-// REMARK: Function=no_extent | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the size of the memref in bytes cannot be determined; with dynamic sizes, set assume-small=true"
+// REMARK: Function=no_extent | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: type memref<4294967296x4294967296xf32> spans 2^63 or more elements; a raw buffer has at most 2146435071 B"
 func.func @no_extent(%source: memref<4294967296x4294967296xf32>, %i: index, %v: f32) -> vector<4xf32> {
   %r = vector.transfer_read %source[%i, %i], %v : memref<4294967296x4294967296xf32>, vector<4xf32>
   return %r : vector<4xf32>

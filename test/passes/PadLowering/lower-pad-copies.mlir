@@ -95,8 +95,8 @@ func.func @narrow(%source: memref<?x7xf32>, %i: index) {
 // CHECK-NOT:     nvgpu
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the read or the write has a mask"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the write to shared memory may be out of bounds"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the read or the write has a mask, which is not supported"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the write to shared memory may be out of bounds; mark it as in_bounds"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 10 B with alignment 16 B cannot be split into copies of 4 to 16 B"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 8 B with alignment 2 B cannot be split into copies of 4 to 16 B"
@@ -159,7 +159,7 @@ func.func @numbered_source(%source: memref<?x32xf16, 1>, %buffer: memref<8x32xf1
   return
 }
 
-// REMARK: Function=numbered_buffer | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: the shared memref is not in the address space workgroup"
+// REMARK: Function=numbered_buffer | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: the destination or source is not in shared memory (#gpu.address_space<workgroup>)"
 func.func @numbered_buffer(%source: memref<?x32xf16>, %buffer: memref<8x32xf16, 3>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16

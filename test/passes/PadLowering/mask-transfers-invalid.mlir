@@ -29,7 +29,7 @@ func.func @converting(%row: memref<30xf32>, %i: index) -> vector<4xf8E5M2> {
 func.func @permuted(%from: memref<30x30xf32>, %i: index, %m: vector<4x2xi1>, %others: vector<2x4xf32>) -> vector<2x4xf32> {
   %zero = arith.constant 0.0 : f32
   %v = vector.mask %m, %others {
-    // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: a permutation map together with the passthru value of 'vector.mask' is not supported}}
+    // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: the transfer has a permutation map, and 'vector.mask' around it has a passthru value; only one of them is supported}}
     vector.transfer_read %from[%i, %i], %zero {permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : memref<30x30xf32>, vector<2x4xf32>
   } : vector<4x2xi1> -> vector<2x4xf32>
   return %v : vector<2x4xf32>

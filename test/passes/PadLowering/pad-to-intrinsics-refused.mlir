@@ -32,13 +32,13 @@ func.func @buffers(%a: memref<15x16xf16>, %b: memref<16x16xf16>, %c: memref<15x1
   return
 }
 
-// CHECK: Function=few_rows | Remark="op not padded: padding m from 5 to 16 for mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 needs 3.20 times the iterations; 'max-waste' is 2.50"
+// CHECK: Function=few_rows | Remark="op not padded: padding m from 5 to 16 for mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 needs 3.20 times the iterations; the option 'max-waste' allows 2.50"
 func.func @few_rows(%a: tensor<5x16xf16>, %b: tensor<16x16xf16>, %c: tensor<5x16xf32>) -> tensor<5x16xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<5x16xf16>, tensor<16x16xf16>) outs(%c : tensor<5x16xf32>) -> tensor<5x16xf32>
   return %0 : tensor<5x16xf32>
 }
 
-// CHECK: Function=vector | Remark="op not padded: the contraction does not have m, n and k dimensions"
+// CHECK: Function=vector | Remark="op not padded: the contraction is not a matmul: it must have M, N and K dimensions"
 func.func @vector(%a: tensor<15x16xf16>, %b: tensor<16xf16>, %c: tensor<15xf32>) -> tensor<15xf32> {
   %0 = linalg.matvec ins(%a, %b : tensor<15x16xf16>, tensor<16xf16>) outs(%c : tensor<15xf32>) -> tensor<15xf32>
   return %0 : tensor<15xf32>
@@ -212,7 +212,7 @@ func.func @signed_elements(%a: tensor<15x16xsi8>, %b: tensor<16x16xsi8>, %c: ten
 }
 
 // At index m + k, an added iteration reads an element instead of padding.
-// CHECK: Function=beside | Remark="op not padded: the operand is indexed by d0 + d2; the iterations that padding adds to loop d2 would read its elements instead of padding"
+// CHECK: Function=beside | Remark="op not padded: the operand is indexed by d0 + d2; the iterations that padding adds to loop d2 would read elements of the operand instead of padding"
 func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi32>, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, affine_map<(m, n, k) -> (m + k)>, #c],
@@ -263,7 +263,7 @@ func.func @poison_times_0(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %point: i3
   return %0 : tensor<16x16xi32>
 }
 
-// CHECK: Function=two_results | Remark="op not padded: the matmul has 2 results; one is supported"
+// CHECK: Function=two_results | Remark="op not padded: the matmul has 2 results; only one result is supported"
 func.func @two_results(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>, %d: tensor<16x16xf32>)
     -> (tensor<16x16xf32>, tensor<16x16xf32>) {
   %0:2 = linalg.generic {indexing_maps = [#a, #b, #c, #c], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -278,7 +278,7 @@ func.func @two_results(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<
   return %0#0, %0#1 : tensor<16x16xf32>, tensor<16x16xf32>
 }
 
-// CHECK: Function=constant_position | Remark="op not padded: the convolution reads its filter at a constant index"
+// CHECK: Function=constant_position | Remark="op not padded: the convolution reads its filter at a constant index, which is not supported"
 func.func @constant_position(%image: tensor<18x8xf16>, %filter: tensor<3x2x8x32xf16>, %init: tensor<16x32xf32>)
     -> tensor<16x32xf32> {
   %0 = linalg.generic {

@@ -60,7 +60,7 @@ func.func @scalable(%dest: memref<?xf32>, %i: index, %vector: vector<[4]xf32>) {
   return
 }
 
-// CHECK: Function=permuted | Remark="padded read not lowered: a permutation map together with the passthru value of 'vector.mask' is not supported"
+// CHECK: Function=permuted | Remark="padded read not lowered: the transfer has a permutation map, and 'vector.mask' around it has a passthru value; only one of them is supported"
 func.func @permuted(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1>, %others: vector<2x4xf32>) -> vector<2x4xf32> {
   %value = arith.constant 0.0 : f32
   %read = vector.mask %mask, %others {

@@ -97,7 +97,7 @@ gpu.module @kernels {
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the rows of the slice in shared memory have 24 bytes; a multiple of 16 bytes is required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the offset of the global memref in the kernel argument is dynamic; a static offset is required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the global memref begins at element 4 of the kernel argument, whose elements have 16 bits; the offset must be a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the kernel argument is aligned to 8 B; TMA requires 16 B"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the attribute llvm.align of the kernel argument states 8 B; TMA requires 16 B"
   // CHECK: Function=maps | Remark="padded read lowered to a masked read; cp.async not used: the global memref is in memory space #gpu.address_space<global>; only the default memory space is supported"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,
                  %behind: memref<100x80xf16, strided<[80, 1], offset: 4>>, %low: !source {llvm.align = 8 : i64}, %i: index,
@@ -124,7 +124,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=large | Remark="{{.*}}; TMA not used: an extent of 1073741825 exceeds the limit of 2^30"
+  // CHECK: Function=large | Remark="{{.*}}; TMA not used: a dimension of the global memref has 1073741825 elements; at most 2^30 are supported"
   // CHECK: Function=large | Remark="{{.*}}; TMA not used: the copy needs 262144 B of shared memory; a block has at most 232448 B"
   // CHECK: Function=large | Remark="{{.*}}; TMA not used: the slice needs a tensor map of 6 dimensions; TMA supports at most 5, so copy a slice with fewer dimensions or tiles"
   gpu.func @large(%long: memref<1073741825xi8>, %wide: memref<300x300xf32>, %deep: memref<3x3x3x3x3x24xf16>)
@@ -174,8 +174,8 @@ gpu.module @kernels {
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in global memory is not proven to be block-uniform"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in shared memory is not proven to be block-uniform"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read cannot be moved after 'memref.store', which precedes the write to shared memory"
-  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read of shared memory may be out of bounds"
-  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read or the write has a mask"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read of shared memory may be out of bounds; mark it as in_bounds"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read or the write has a mask, which is not supported"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read and the write are in different MLIR blocks"
   gpu.func @stores(%dest: !source, %m: vector<64x64xi1>) workgroup(%b: memref<128x64xf16, #smem> {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index

@@ -9,7 +9,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(smalti-guard-folds)' -o %t.once
 // RUN: smalti-opt %t.once --pass-pipeline='builtin.module(smalti-guard-folds)' | diff %t.once -
 
-// REMARK: smalti-guard-folds | Function=zeros | Remark="atan2 guarded: upstream folds atan2 of two zeros to NaN"
+// REMARK: smalti-guard-folds | Function=zeros | Remark="math.atan2 protected from constant folding, in which MLIR evaluates atan2 of two zeros to NaN"
 // CHECK-LABEL: func.func @zeros
 func.func @zeros() -> (f32, f32) {
   // CHECK-DAG: %[[A:.*]] = arith.constant -0.000000e+00 : f32
@@ -41,7 +41,7 @@ func.func @later(%i: i32) -> (f32, f32) {
   return %x, %y : f32, f32
 }
 
-// REMARK: smalti-guard-folds | Function=small | Remark="conversion expanded to integer ops: upstream folds conversions of floats of at most 8 bits to other values than the targets"
+// REMARK: smalti-guard-folds | Function=small | Remark="conversion expanded to integer ops: the constant folding of MLIR converts floats of at most 8 bits to other values than the GPU"
 // CHECK-LABEL: func.func @small
 func.func @small() -> (f8E5M2, f8E4M3FN, f4E2M1FN, f32) {
   // CHECK-DAG: %[[X:.*]] = arith.constant 5.734400e+04 : f8E5M2

@@ -15,7 +15,7 @@
 // ONE: 1 slot per buffer of this loop
 // ONE-COUNT-1: loop pipelined
 // ONE-NOT: loop pipelined
-// LARGE: error: smalti-choose-overlap: 16 slots per buffer of this loop need 262144 B of shared memory per block; sm_80 has 166912 B; 1 slot needs 16384 B
+// LARGE: error: smalti-choose-overlap: 16 slots per buffer of this loop need 262144 B of shared memory per block; sm_80 has 166912 B; set fewer slots: 1 slot needs 16384 B
 // ROLES: warp specialization applied: {{.*}}; 4 slots of 16384 B
 // READS-NOT: slots per buffer of this loop
 // READS: loop pipelined: 4 stages, stream mode

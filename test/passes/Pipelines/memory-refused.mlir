@@ -3,7 +3,7 @@
 
 // Cases that upstream's conversions report without a location, or crash on.
 
-// CPU: [[#@LINE+2]]:{{.*}} error: cpu does not have memory space #gpu.address_space<workgroup>
+// CPU: [[#@LINE+2]]:{{.*}} error: type '{{.*}}' uses memory space #gpu.address_space<workgroup>, which cpu does not have
 func.func @spaces(%a: memref<16xf32>) {
   %s = memref.alloc() : memref<256xf32, #gpu.address_space<workgroup>>
   return
@@ -11,7 +11,7 @@ func.func @spaces(%a: memref<16xf32>) {
 
 // -----
 
-// CPU: [[#@LINE+1]]:{{.*}} error: cpu does not have memory space #gpu.address_space<workgroup>
+// CPU: [[#@LINE+1]]:{{.*}} error: type '{{.*}}' uses memory space #gpu.address_space<workgroup>, which cpu does not have
 func.func @argument(%a: memref<16xf32, #gpu.address_space<workgroup>>) {
   return
 }
@@ -126,7 +126,7 @@ gpu.module @m {
 
 // -----
 
-// AMD: [[#@LINE+2]]:{{.*}} error: gfx942 does not have memory space "a"
+// AMD: [[#@LINE+2]]:{{.*}} error: type '{{.*}}' uses memory space "a", which gfx942 does not have
 gpu.module @m {
   memref.global "private" @space : memref<4xf32, "a">
 }
@@ -147,7 +147,7 @@ gpu.module @m {
 // -----
 
 // AMD-NOT: error: conversion of memref memory space
-// AMD: [[#@LINE+4]]:{{.*}} error: gfx942 does not have memory space #mosaic_gpu.Replicated<times = 8>
+// AMD: [[#@LINE+4]]:{{.*}} error: type '{{.*}}' uses memory space #mosaic_gpu.Replicated<times = 8>, which gfx942 does not have
 gpu.module @m {
   gpu.func @space(%x: f32) kernel {
     %c0 = arith.constant 0 : index
@@ -159,7 +159,7 @@ gpu.module @m {
 
 // -----
 
-// AMD: [[#@LINE+4]]:{{.*}} error: gfx942 does not have memory space "a"
+// AMD: [[#@LINE+4]]:{{.*}} error: type '{{.*}}' uses memory space "a", which gfx942 does not have
 gpu.module @m {
   gpu.func @held(%i: index, %y: f32) kernel {
     %c0 = arith.constant 0 : index

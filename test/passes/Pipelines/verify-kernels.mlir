@@ -6,12 +6,12 @@
 // memory-refused.mlir test more through smalti-compile.
 
 // LOOPS-NOT: error: {{argument|memory attribution}}
-// LOOPS:     error: 'scf.for' op has a step of 0; it must be positive
+// LOOPS:     error: 'scf.for' op has a step of 0; the step must be positive
 // LOOPS-NOT: error: {{argument|memory attribution}}
 gpu.module @loops {
   gpu.func @k() kernel {
     %c0 = arith.constant 0 : index
-    // expected-error@+1 {{has a step of 0; it must be positive}}
+    // expected-error@+1 {{has a step of 0; the step must be positive}}
     scf.for %i = %c0 to %c0 step %c0 {
     }
     gpu.return
@@ -38,7 +38,7 @@ gpu.module @memory {
 
 // -----
 
-// CPU: error: cpu does not have memory space #gpu.address_space<workgroup>
+// CPU: error: type '{{.*}}' uses memory space #gpu.address_space<workgroup>, which cpu does not have
 func.func @spaces() {
   %s = memref.alloc() : memref<4xf32, #gpu.address_space<workgroup>>
   return

@@ -45,7 +45,7 @@ func.func @peer(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   return
 }
 
-// CHECK: Function=cluster | Remark="loop not pipelined: 'memref.load' accesses cluster memory, which is not analyzed"
+// CHECK: Function=cluster | Remark="loop not pipelined: 'memref.load' accesses cluster memory; only global, shared and private memory is analyzed"
 func.func @cluster(%a: memref<64xf32, #mosaic_gpu.smem_cluster>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -58,7 +58,7 @@ func.func @cluster(%a: memref<64xf32, #mosaic_gpu.smem_cluster>, %init: f32) -> 
   return %sum : f32
 }
 
-// CHECK: Function=tensor | Remark="loop not pipelined: 'memref.load' accesses tensor memory, which is not analyzed"
+// CHECK: Function=tensor | Remark="loop not pipelined: 'memref.load' accesses tensor memory; only global, shared and private memory is analyzed"
 func.func @tensor(%a: memref<64xf32, #mosaic_gpu.tmem>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -71,7 +71,7 @@ func.func @tensor(%a: memref<64xf32, #mosaic_gpu.tmem>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=tensor_load | Remark="loop not pipelined: 'mosaic_gpu.async_load_tmem' has a side effect on a resource other than a memref"
+// CHECK: Function=tensor_load | Remark="loop not pipelined: 'mosaic_gpu.async_load_tmem' has a side effect that is not an access to a memref or pointer"
 func.func @tensor_load(%a: memref<128x64xf32, #mosaic_gpu.tmem>, %g: memref<128x64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

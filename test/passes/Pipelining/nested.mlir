@@ -39,7 +39,7 @@ func.func @both(%a: memref<64x8xf32>, %b: memref<8xf32>, %init: f32) -> f32 {
 }
 
 // A loop with a barrier cannot be part of a stage; it is pipelined itself.
-// REMARK: Function=inner_barrier | Remark="loop not pipelined: 'gpu.barrier' is inside 'scf.for', which can only be scheduled as a whole"
+// REMARK: Function=inner_barrier | Remark="loop not pipelined: 'gpu.barrier' is inside 'scf.for', which can only be scheduled as a whole; move the inner op to the top level of the loop body"
 // REMARK: Function=inner_barrier | Remark="loop pipelined: 2 stages
 func.func @inner_barrier(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index

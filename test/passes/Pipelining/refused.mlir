@@ -93,7 +93,7 @@ func.func @never(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=nested_barrier | Remark="loop not pipelined: 'gpu.barrier' is inside 'scf.if', which can only be scheduled as a whole"
+// CHECK: Function=nested_barrier | Remark="loop not pipelined: 'gpu.barrier' is inside 'scf.if', which can only be scheduled as a whole; move the inner op to the top level of the loop body"
 func.func @nested_barrier(%a: memref<64xf32>, %init: f32, %condition: i1) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -288,7 +288,7 @@ func.func @address_computed(%a: memref<64xindex>, %shared: memref<64xindex, 3>) 
   return %last : index
 }
 
-// CHECK: Function=atomic | Remark="loop not pipelined: 'memref.atomic_rmw' atomically updates %arg1, and other threads may wait for the update"
+// CHECK: Function=atomic | Remark="loop not pipelined: 'memref.atomic_rmw' atomically updates %arg1, and other threads may wait for the update, so it cannot be delayed"
 func.func @atomic(%a: memref<64xf32> {llvm.noalias}, %sum: memref<1xf32> {llvm.noalias}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -300,7 +300,7 @@ func.func @atomic(%a: memref<64xf32> {llvm.noalias}, %sum: memref<1xf32> {llvm.n
   return
 }
 
-// CHECK: Function=inline_assembly | Remark="loop not pipelined: 'llvm.inline_asm' has a side effect on a resource other than a memref"
+// CHECK: Function=inline_assembly | Remark="loop not pipelined: 'llvm.inline_asm' has a side effect that is not an access to a memref or pointer"
 func.func @inline_assembly(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -328,7 +328,7 @@ func.func @fence(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=volatile_load | Remark="loop not pipelined: 'llvm.load' has a side effect on a resource other than a memref"
+// CHECK: Function=volatile_load | Remark="loop not pipelined: 'llvm.load' has a side effect that is not an access to a memref or pointer"
 func.func @volatile_load(%a: memref<64xf32>, %flag: !llvm.ptr<1>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -191,7 +191,7 @@ func.func @view(%a: memref<64x64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=layout | Remark="loop not pipelined: the result of 'vector.transfer_read' is used in another stage, but does not have a layout"
+// CHECK: Function=layout | Remark="loop not pipelined: the result of 'vector.transfer_read' is used in another stage, but does not have the attribute 'out_layouts'"
 func.func @layout(%a: memref<64x256xf32>, %init: vector<256xf32>) -> vector<256xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

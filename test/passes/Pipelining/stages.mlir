@@ -10,7 +10,7 @@
 
 // To shared memory: three, where the registers do.
 // AUTO: Function=through_shared | Remark="loop pipelined: 3 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: further stages would extend live ranges without hiding more latency"
-// ANY: Function=through_shared | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: the register limit is unknown without a target"
+// ANY: Function=through_shared | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: the register limit is unknown without a target; set the option 'target'"
 // EMIT: Function=through_shared | Remark="schedule written: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
 // FIVE: Function=through_shared | Remark="loop pipelined: 5 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
 func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {

@@ -6,7 +6,7 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-pad-shared-memory: rows not padded: the buffer has fewer than two dimensions
+// STRICT: error: smalti-pad-shared-memory: rows not padded: the buffer has type memref<{{.*}}>; at least two dimensions are required
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TARGET
 // TARGET: error: no target given
@@ -21,7 +21,7 @@
 // RUN: diff %t.before %t.cpu
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=one_dimension | Remark="rows not padded: the buffer has fewer than two dimensions: its type is memref<{{.*}}"
+// CHECK: [Missed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=one_dimension | Remark="rows not padded: the buffer has type memref<{{.*}}; at least two dimensions are required"
 func.func @one_dimension() -> f32 {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<1024xf32, #shared>

@@ -6,14 +6,14 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950 strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-swizzle-shared-memory: buffer not swizzled: the buffer has fewer than two dimensions
+// STRICT: error: smalti-swizzle-shared-memory: buffer not swizzled: the buffer has type memref<{{.*}}>; at least two dimensions are required
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950 marked=true}))' \
 // RUN:   --remarks-filter=smalti-swizzle-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED
 // MARKED: Function=number
 // MARKED-NOT: Function=
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=one_dimension | Remark="buffer not swizzled: the buffer has fewer than two dimensions: its type is memref<{{.*}}"
+// CHECK: [Missed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=one_dimension | Remark="buffer not swizzled: the buffer has type memref<{{.*}}; at least two dimensions are required"
 func.func @one_dimension() -> f32 {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<1024xf32, #shared>

@@ -241,7 +241,7 @@ gpu.module @mbarrier {
 // An op whose effects nothing states.
 gpu.module @unknown {
   gpu.func @unknown() kernel {
-    // expected-error@+1 {{hazards with 'gpu.printf' not ordered: 'gpu.printf' has a side effect on a resource other than a memref}}
+    // expected-error@+1 {{hazards with 'gpu.printf' not ordered: 'gpu.printf' has a side effect that is not an access to a memref or pointer}}
     gpu.printf "here\n"
     gpu.return
   }

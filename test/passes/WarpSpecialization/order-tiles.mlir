@@ -101,7 +101,7 @@ triton_xla.entry_func @unused(%dst: memref<64xf32>, %tile: index) tiles 1 {
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=grid | Remark="rasterization order not changed: the grid has 2 dimensions; a single tile id is required"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=grid | Remark="rasterization order not changed: the grid has 2 dimensions; one dimension is required"
 triton_xla.entry_func @grid(%i: index, %tile: index) tiles [2, 2] {
   triton_xla.return
 }

@@ -7,8 +7,8 @@
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a depth=2 strict=true})))' \
 // RUN:   | FileCheck %s --check-prefix=STRICT
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=threads | Remark="warp specialization not applied: the block has 96 threads; it must be a multiple of 128, at most 896 on sm_90a"
-// STRICT: error: smalti-specialize-warps: warp specialization not applied: the block has 96 threads; it must be a multiple of 128, at most 896 on sm_90a
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=threads | Remark="warp specialization not applied: the block has 96 threads; the number must be a multiple of 128, at most 896 on sm_90a"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: the block has 96 threads; the number must be a multiple of 128, at most 896 on sm_90a
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -57,8 +57,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=many | Remark="warp specialization not applied: the block has 1024 threads; it must be a multiple of 128, at most 896 on sm_90a"
-// STRICT: error: smalti-specialize-warps: warp specialization not applied: the block has 1024 threads; it must be a multiple of 128, at most 896 on sm_90a
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=many | Remark="warp specialization not applied: the block has 1024 threads; the number must be a multiple of 128, at most 896 on sm_90a"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: the block has 1024 threads; the number must be a multiple of 128, at most 896 on sm_90a
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>

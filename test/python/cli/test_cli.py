@@ -106,7 +106,7 @@ def test_broken_pass_file(shell: Shell, muladd: Path, tmp_path: Path) -> None:
     broken.write_text("a b c\n")
     lines = failed(shell("opt", muladd, "--load", broken)).splitlines()
     assert lines == [f"{broken}:1:3: error: SyntaxError: invalid syntax", "  a b c", "    ^"]
-    assert "file not found: gone.py" in failed(shell("opt", muladd, "--load", "gone.py"))
+    assert "--load gone.py: file not found" in failed(shell("opt", muladd, "--load", "gone.py"))
 
 
 def test_parse_error_has_location_and_caret(shell: Shell, tmp_path: Path) -> None:
@@ -141,12 +141,12 @@ def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> 
     assert done.returncode == 2 and "'stages' must have the form NAME=VALUE" in done.stderr
     message = failed(shell("compile", path, "--target", "cpu", "-O", "stges=3"))
     assert "smalti-compile does not have an option 'stges' (options: " in message and "num-warps" in message
-    assert "stages must be 'auto' or a positive number" in failed(
+    assert "'stages' must be 'auto' or a positive number" in failed(
         shell("compile", path, "--target", "cpu", "-O", "stages=x")
     )
     assert "kernel.asm" in failed(shell("compile", path, "--target", "cpu", "-O", "stop-after=tile"))
     done = shell("compile", path, "--target", "cpu", "-O", "target=sm_80")
-    assert done.returncode == 2 and "the target is not one of these options; set it with --target" in done.stderr
+    assert done.returncode == 2 and "the target cannot be set with -O; set it with --target" in done.stderr
     # An option has no location in the file.
     assert failed(shell("compile", path, "--target", "sm_80", "-O", "blocks=-1")).startswith(f"{path}: error: ")
 

@@ -195,9 +195,9 @@ OPTIONS = [
     ("zzz=4", "does not have an option 'zzz' (options: target"),
     ("num-wrps=4", "did you mean 'num-warps'?"),
     ("num-wrps=4", "does not have an option 'num-wrps' (options: target, stop-after, depth, stages, num-warps"),
-    ("num-warps=x", "num-warps must be 'auto' or a positive number"),
+    ("num-warps=x", "option 'num-warps' must be 'auto' or a positive number"),
     ("tile-order=x", "tile-order"),
-    ("hold-loads=x", "hold-loads must be bool"),
+    ("hold-loads=x", "'hold-loads' must be bool"),
 ]
 
 
@@ -224,7 +224,7 @@ def test_options_have_dashes_on_the_shell_and_underscores_in_python(name: str) -
 
 
 def test_messages_name_keywords_in_python() -> None:
-    with pytest.raises(smalti.PipelineError, match="num_warps must be 'auto' or a positive number"):
+    with pytest.raises(smalti.PipelineError, match="'num_warps' must be 'auto' or a positive number"):
         smalti.compile(SCALE, "sm_80", num_warps="x")
 
 

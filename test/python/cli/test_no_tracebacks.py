@@ -182,7 +182,11 @@ def _rewritten(data: bytes, change: Callable[[dict[str, Any]], Any], code: bytes
 
 
 ARCHIVES: list[tuple[Callable[[dict[str, Any]], Any], bytes | None, str]] = [
-    (lambda f: f.update(symbol="other"), None, "the code does not have a kernel @other; kernels: @scale"),
+    (
+        lambda f: f.update(symbol="other"),
+        None,
+        "the compiled code does not have a kernel @other; its kernels: @scale",
+    ),
     (lambda f: f.update(symbol="a\0b"), None, "symbol is 'a\\x00b', which has unprintable characters"),
     (lambda f: f.update(symbol="\ud800"), None, "which has unprintable characters"),
     (lambda f: f["arguments"][0].update(name=5), None, "name is 5"),

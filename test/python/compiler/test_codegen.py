@@ -163,7 +163,7 @@ def test_nvidia_kernel(lowered_already: None, tmp_path: Path) -> None:
         "ptxas",
         "sass",
     }
-    with pytest.raises(KeyError, match="does not have the form 'gcn'; forms: source, mlir"):
+    with pytest.raises(KeyError, match="does not have code in the form 'gcn'; available forms: source, mlir"):
         kernel.asm["gcn"]
     for suffix, start in {
         ".cubin": b"\x7fELF",

@@ -74,11 +74,11 @@ def test_unknown_pass_option_type_and_choice() -> None:
         smalti.Pipeline().nonsense()
     with pytest.raises(smalti.PipelineError, match="canonicalize does not have an option 'depth'"):
         smalti.Pipeline().canonicalize(depth=1)
-    with pytest.raises(smalti.PipelineError, match="max_iterations must be int, not str"):
+    with pytest.raises(smalti.PipelineError, match="'max_iterations' must be int, not str"):
         smalti.Pipeline().canonicalize(max_iterations="many")
-    with pytest.raises(smalti.PipelineError, match="max_iterations must be int, not bool"):
+    with pytest.raises(smalti.PipelineError, match="'max_iterations' must be int, not bool"):
         smalti.Pipeline().canonicalize(max_iterations=True)
-    with pytest.raises(smalti.PipelineError, match="region_simplify must be one of disabled, normal, aggressive"):
+    with pytest.raises(smalti.PipelineError, match="'region_simplify' must be one of disabled, normal, aggressive"):
         smalti.Pipeline().canonicalize(region_simplify="no")
 
 

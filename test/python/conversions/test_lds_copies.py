@@ -75,7 +75,7 @@ def test_ragged_matmul_with_copies(target: str, kernels: object) -> None:
 def test_other_chips_copy_through_registers() -> None:
     program = Program(matmul((64, 64, 64), (64, 64, 32)), "gfx1201", copies="async")
     assert copies_of(program) == 0
-    with pytest.raises(smalti.PipelineError, match="copies must be one of auto, async, registers"):
+    with pytest.raises(smalti.PipelineError, match="'copies' must be one of auto, async, registers"):
         Program(matmul((64, 64, 64), (64, 64, 32)), "gfx950", copies="dma")
 
 

@@ -178,12 +178,15 @@ def test_too_many_tiles(launcher: Any) -> None:
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ((64, 64, 68, 64), "a: the size of dimension 1 must be a multiple of 8"),
-        ((64, 64, 64, 68), "b: the stride of dimension 0 must be a multiple of 8"),
-        ((512, 64, 72, 64), "a: the array has more than the 65536 B that the kernel was compiled for"),
-        ((40000, 64, 0, 64), "a: the array has more than the 65536 B that the kernel was compiled for"),
-        ((64, (1 << 30) + 8, 8, 1 << 31), "b: the size of dimension 1 exceeds 1073741824, the maximum of TMA"),
-        ((64, -8, 8, 8), "b: the size of dimension 1 is negative"),
+        ((64, 64, 68, 64), "the size of dimension 1 of argument a must be a multiple of 8"),
+        ((64, 64, 64, 68), "the stride of dimension 0 of argument b must be a multiple of 8"),
+        ((512, 64, 72, 64), "the array of argument a exceeds the 65536 B that the kernel was compiled for"),
+        ((40000, 64, 0, 64), "the array of argument a exceeds the 65536 B that the kernel was compiled for"),
+        (
+            (64, (1 << 30) + 8, 8, 1 << 31),
+            "the size of dimension 1 of argument b exceeds 1073741824, the maximum of TMA",
+        ),
+        ((64, -8, 8, 8), "the size of dimension 1 of argument b is negative"),
     ],
 )
 def test_checks(launcher: Any, sizes: tuple[int, int, int, int], message: str) -> None:
@@ -193,7 +196,7 @@ def test_checks(launcher: Any, sizes: tuple[int, int, int, int], message: str) -
 def test_addresses_are_checked(launcher: Any) -> None:
     given = arguments(64, 64, 64, 64)
     given.c.address += 8
-    assert launcher.check(ctypes.byref(given)) == b"c: the address must be a multiple of 16 B"
+    assert launcher.check(ctypes.byref(given)) == b"the address of argument c must be a multiple of 16 B"
 
 
 def test_a_header_is_valid_c99_and_cpp(folder: Path, kernel: Kernel) -> None:
@@ -249,18 +252,18 @@ triton_xla.entry_func @cube(%x: memref<?x?x?x?xf32> {triton_xla.max_bytes = 2147
         # The row-major stride of dimension 0 is 2^63, and 2^64.
         (
             (3, 1 << 21, 1 << 21, 1 << 21),
-            "x: the array has more than the 2147483648 B that the kernel was compiled for",
+            "the array of argument x exceeds the 2147483648 B that the kernel was compiled for",
         ),
         (
             (3, 1 << 22, 1 << 21, 1 << 21),
-            "x: the array has more than the 2147483648 B that the kernel was compiled for",
+            "the array of argument x exceeds the 2147483648 B that the kernel was compiled for",
         ),
-        ((1 << 29, 1, 1, 1), "x: the stride of dimension 0 must be a multiple of 24"),
+        ((1 << 29, 1, 1, 1), "the stride of dimension 0 of argument x must be a multiple of 24"),
         # A stride that is not computed, of an empty array: 3 * 2^66 is a multiple of 24; 2^63 is not.
         ((0, 3 << 22, 1 << 22, 1 << 22), None),
-        ((0, 1 << 21, 1 << 21, 1 << 21), "x: the stride of dimension 0 must be a multiple of 24"),
-        ((2, 3, 4, 1), "x: the stride of dimension 0 must be a multiple of 24"),
-        ((2, 6, 1, 4), "x: the stride of dimension 1 must be a multiple of 8"),
+        ((0, 1 << 21, 1 << 21, 1 << 21), "the stride of dimension 0 of argument x must be a multiple of 24"),
+        ((2, 3, 4, 1), "the stride of dimension 0 of argument x must be a multiple of 24"),
+        ((2, 6, 1, 4), "the stride of dimension 1 of argument x must be a multiple of 8"),
     ],
 )
 def test_multiplied_sizes_do_not_overflow(tmp_path: Path, sizes: tuple[int, ...], message: str | None) -> None:

@@ -78,9 +78,7 @@ def test_stated_divisors_remain_requirements() -> None:
     run(kernel, 65, 80, 48)
     assert {found[1].size_divisors for found in kernel.variants if found[1]} == {(1, 24), (1, 48)}
     a, b, c = np.zeros((8, 16), np.float16), np.zeros((16, 8), np.float16), np.zeros((8, 8), np.float32)
-    with pytest.raises(
-        LaunchError, match="the size of dimension 1 is 16; the kernel states that it is a multiple of 24"
-    ):
+    with pytest.raises(LaunchError, match="the size of dimension 1 is 16; the kernel requires a multiple of 24"):
         kernel(16, a, b, c)
 
 

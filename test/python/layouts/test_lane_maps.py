@@ -202,16 +202,22 @@ def test_command_uses_the_banks_of_the_target() -> None:
     ("words", "message"),
     [
         (["foo"], "'foo' is not a layout: expected attribute value"),
-        ([WGMMA_TEXT, "--shape", "64x"], "'64x' is not a shape such as 64x128"),
+        ([WGMMA_TEXT, "--shape", "64x"], "'64x' is not a shape; use positive sizes joined by x, such as 64x128"),
         ([WGMMA_TEXT, "--shape", "60x8"], "60"),
-        (["#mosaic_gpu.WGSplatFragLayout<[8]>", "--shape", "9"], "for a vector of shape [8], not [9]"),
+        (
+            ["#mosaic_gpu.WGSplatFragLayout<[8]>", "--shape", "9"],
+            "for vectors of shape [8], but --shape is [9]; omit --shape",
+        ),
         (["#mosaic_gpu.tile<[8, 64]>"], "a shared-memory layout requires --shape"),
         (
             ["#mosaic_gpu.tmem", "--shape", "8"],
             "#mosaic_gpu.tmem is not a transform of shared memory; use #mosaic_gpu.tile or #mosaic_gpu.swizzle",
         ),
-        ([SWIZZLED, "--shape", "8x64", "--element", "vector<2xf16>"], "is not an integer or float type"),
-        ([SWIZZLED, "--shape", "8x64", "--element", "?"], "'?' is not an MLIR type, such as f16"),
+        ([SWIZZLED, "--shape", "8x64", "--element", "vector<2xf16>"], "use an integer or float type, such as f16"),
+        (
+            [SWIZZLED, "--shape", "8x64", "--element", "?"],
+            "--element is '?', which is not an MLIR type; use an integer or float type, such as f16",
+        ),
         ([SWIZZLED, "--shape", "8x64", "--target", "cpu"], "cpu does not have shared memory"),
         ([WGMMA_TEXT, "--svg", "/nowhere/map.svg"], "cannot write /nowhere/map.svg: No such file or directory"),
     ],

@@ -228,7 +228,7 @@ func.func @consumer(%barriers: !barriers, %shared: memref<3x64xf32, #shared>, %p
   return %sum : f32
 }
 
-// CHECK: Function=foreign_wait | Remark="loop not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for %arg1, and no copy of the loop completes on this mbarrier"
+// CHECK: Function=foreign_wait | Remark="loop not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for %arg1, but no copy of the loop completes on this mbarrier"
 func.func @foreign_wait(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -251,7 +251,7 @@ func.func @foreign_wait(%a: !descriptor, %empty: !one, %parity: i1, %thread: ind
   return %sum : f32
 }
 
-// CHECK: Function=foreign_arrival | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on %arg1, and no copy of the loop completes on this mbarrier"
+// CHECK: Function=foreign_arrival | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on %arg1, but no copy of the loop completes on this mbarrier"
 func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -324,7 +324,7 @@ func.func @polls(%barriers: !barriers, %token: !nvgpu.mbarrier.token) {
   return
 }
 
-// CHECK: Function=nested_wait | Remark="loop not pipelined: 'mosaic_gpu.async_wait_group' is inside 'scf.if', which can only be scheduled as a whole"
+// CHECK: Function=nested_wait | Remark="loop not pipelined: 'mosaic_gpu.async_wait_group' is inside 'scf.if', which can only be scheduled as a whole; move the inner op to the top level of the loop body"
 func.func @nested_wait(%condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -338,7 +338,7 @@ func.func @nested_wait(%condition: i1) {
 }
 
 // The copies would read the result of an earlier iteration.
-// CHECK: Function=unit_reads | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, and 'memref.load' inside it reads %arg1"
+// CHECK: Function=unit_reads | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, so it must not contain 'memref.load', which reads %arg1"
 func.func @unit_reads(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -488,7 +488,7 @@ func.func @never_waits(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf3
   return
 }
 
-// CHECK: Function=other_queue | Remark="loop not pipelined: 'nvgpu.device_async_wait' leaves 1 copy in flight of a kind that the loop does not start"
+// CHECK: Function=other_queue | Remark="loop not pipelined: 'nvgpu.device_async_wait' leaves 1 copy in flight, but the loop does not start copies of the kind that the wait covers"
 func.func @other_queue(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -564,7 +564,7 @@ func.func @arrives_after(%a: !descriptor, %parity: i1, %thread: index, %init: f3
 }
 
 // The store would be prefetched with the copies.
-// CHECK: Function=unit_writes | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, and 'memref.store' inside it writes %arg1"
+// CHECK: Function=unit_writes | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, so it must not contain 'memref.store', which writes %arg1"
 func.func @unit_writes(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
