@@ -353,7 +353,7 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
       elements of a row are not contiguous, they become scalar accesses.
     - Masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants.
     - Multi-dimensional contractions, reductions, transposes, broadcasts, shape casts and gathers become ops on rows.
-    - Element-wise ops on one-element vectors become scalar ops.
+    - Element-wise ops on one-element vectors of integers of 2 to 31 bits become scalar ops.
     - If a loop only reads and creates the elements of a carried `vector<2xf32>`, it carries the elements as scalars.
     - Loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a one-element
       memref. The conversion treats offsets as unsigned.
