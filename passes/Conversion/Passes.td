@@ -165,6 +165,7 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     **wgmma** is used for all dots of a kernel or for none. Operands B and A are loaded by TMA from unstrided windows of
     kernel arguments that the kernel does not write. A 16-bit operand A may also be computed; it stays in registers. An
     operand from outside the loop of the dot may be any tile; threads store it to shared memory once, before the loop.
+    wgmma is not used if the operands exceed the shared memory, or if a tile exceeds the registers of the warpgroups.
 
     All kernels are planned before the module changes. An op that `smalti-check-legality` refuses, or that
     `smalti-expand-tile-ops` expands, is an error. A tile must not need more than half of a thread's registers. A missed
