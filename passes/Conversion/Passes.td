@@ -165,6 +165,7 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     **wgmma** is used for all dots of a kernel or for none. Operands B and A are loaded by TMA from unstrided windows of
     kernel arguments that the kernel does not write. A 16-bit operand A may also be computed; it stays in registers. An
     operand from outside the loop of the dot may be any tile; threads store it to shared memory once, before the loop.
+    wgmma is not used if the operands exceed the shared memory, or if a tile exceeds the registers of the warpgroups.
 
     All kernels are planned before the module changes. An op that `smalti-check-legality` refuses, or that
     `smalti-expand-tile-ops` expands, is an error. A tile must not need more than half of a thread's registers. A missed
@@ -353,7 +354,7 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
       elements of a row are not contiguous, they become scalar accesses.
     - Masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants.
     - Multi-dimensional contractions, reductions, transposes, broadcasts, shape casts and gathers become ops on rows.
-    - Element-wise ops on one-element vectors become scalar ops.
+    - Element-wise ops on one-element vectors of integers of 2 to 31 bits become scalar ops.
     - If a loop only reads and creates the elements of a carried `vector<2xf32>`, it carries the elements as scalars.
     - Loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a one-element
       memref. The conversion treats offsets as unsigned.

@@ -352,8 +352,10 @@ template <typename Op> struct SignedStrideAccess : OpRewritePattern<Op> {
   }
 };
 
-/// An element-wise op on one element becomes a scalar op. LLVM's AMDGPU backend
-/// combines some ops on one-element vectors in an infinite loop.
+/// An element-wise op on one narrow integer becomes a scalar op. LLVM's AMDGPU
+/// backend combines some ops on one-element vectors in an infinite loop. Other
+/// types remain vectors, since scalar floats and conditions increase the
+/// register pressure of attention on gfx1100.
 struct OneElementOp : RewritePattern {
   explicit OneElementOp(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -367,6 +369,13 @@ struct OneElementOp : RewritePattern {
     };
     if (!OpTrait::hasElementwiseMappableTraits(op) ||
         op->getNumResults() != 1 || !isOneElement(op->getResult(0).getType()))
+      return failure();
+    auto isNarrow = [](Type type) {
+      auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
+      return integer && integer.getWidth() > 1 && integer.getWidth() < 32;
+    };
+    if (llvm::none_of(op->getResultTypes(), isNarrow) &&
+        llvm::none_of(op->getOperandTypes(), isNarrow))
       return failure();
     auto type = cast<VectorType>(op->getResult(0).getType());
     Location loc = op->getLoc();

@@ -412,9 +412,9 @@ LogicalResult Assignment::checkRegisters(Value value, Attribute layout) {
                    32)
              // Layouts do not support more than 2^63 elements.
              : countRegistersOf(type, plan.block.threads());
-  return checkRegistersOf(
-      value.getLoc(), "tile", type, registers, plan.block.threads(),
-      llvm::divideCeil(target.registersPerThread, 2), target.name);
+  return checkRegistersOf(value.getLoc(), "tile", type, registers,
+                          plan.block.threads(), getMaxTileRegisters(target),
+                          target.name);
 }
 
 LogicalResult Assignment::run() {
@@ -442,6 +442,13 @@ LogicalResult Assignment::run() {
     tiles.push_back(value);
   }
 
+  // Threads of a strided layout split rows of other lengths, which the tiles of
+  // a swizzled buffer do not support.
+  for (auto &[op, dot] : plan.wgmmaDots)
+    for (const TensorWindow *window : {dot.lhs ? &*dot.lhs : nullptr, &dot.rhs})
+      if (window && window->stored &&
+          !llvm::isPowerOf2_64(shapeOf(window->stored).back()))
+        infoOf(window->stored).isBlocked = true;
   setAccumulators();
   propagate();
   // The largest blocked class first: the others follow from it.
@@ -466,6 +473,10 @@ LogicalResult Assignment::run() {
       return failure();
   }
   return success();
+}
+
+int64_t smalti::getMaxTileRegisters(const Target &target) {
+  return llvm::divideCeil(target.registersPerThread, 2);
 }
 
 LogicalResult smalti::assignLayouts(TilePlan &plan, const Target &target) {

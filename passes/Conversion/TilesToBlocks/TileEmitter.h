@@ -249,15 +249,18 @@ private:
 
   /// A buffer that a TMA load or a store of all threads fills.
   struct TensorBuffer {
-    mlir::Value memory; ///< destination of the load or store
-    mlir::Value tile;   ///< operand of the wgmma
-    mlir::ArrayAttr transforms, tileTransforms;
+    mlir::Value memory;
+    /// The transforms of the memory and of its transposed view.
+    mlir::ArrayAttr transforms, transposedTransforms;
   };
   void emitWarpgroupBarriers();
   void emitTiles(mlir::Block &body, mlir::Value first);
   void emitWgmmaDot(const WgmmaDot &dot);
   TensorBuffer allocateTensorBuffer(mlir::Location loc,
                                     const TensorWindow &window);
+  std::pair<mlir::Value, mlir::ArrayAttr>
+  getOperand(mlir::Location loc, const TensorWindow &window,
+             const TensorBuffer &buffer);
   TensorBuffer storeInvariantTile(mlir::Location loc,
                                   const TensorWindow &window);
   mlir::Value coordinate(mlir::Location loc, mlir::OpFoldResult offset);
@@ -301,9 +304,8 @@ private:
   /// For each wgmma dot, the mbarrier of its TMA loads and the parity of the
   /// next phase.
   llvm::DenseMap<mlir::Operation *, mlir::Value> barriers, phases;
-  /// The buffers of tiles from outside the loops of wgmma dots, and those of
-  /// tiles of which the dots use the transpose.
-  llvm::DenseMap<mlir::Value, TensorBuffer> invariantTiles[2];
+  /// The buffers of tiles from outside the loops of wgmma dots.
+  llvm::DenseMap<mlir::Value, TensorBuffer> invariantTiles;
 };
 
 } // namespace smalti

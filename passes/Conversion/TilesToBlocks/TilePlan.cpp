@@ -260,6 +260,7 @@ private:
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
   bool chooseWarpgroups();
+  int64_t countTileRegisters(ArrayRef<WgmmaDot> plans);
   int64_t countTransposedUses();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
@@ -285,6 +286,8 @@ private:
   /// The number of ops that move elements between threads.
   int64_t numMoves = 0;
   int64_t largestTile = 1;
+  /// The end of the shared memory of the operands of wgmma.
+  int64_t sharedMemoryEnd = 0;
 };
 
 } // namespace
@@ -392,6 +395,28 @@ static bool isReducedAlongRows(triton_xla::DotOp dot) {
   return false;
 }
 
+/// The registers, in all threads, of the largest tile that is not only in
+/// shared memory.
+int64_t Planner::countTileRegisters(ArrayRef<WgmmaDot> plans) {
+  DenseSet<Operation *> copied;
+  for (const WgmmaDot &dot : plans) {
+    if (dot.copiesLhs())
+      copied.insert(dot.lhs->load);
+    if (dot.copiesRhs())
+      copied.insert(dot.rhs.load);
+  }
+  int64_t most = 0;
+  plan.func.getBody().walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (isTile(value) && !isSplat(value) && !copied.contains(op) &&
+          !getOperandTranspose(value))
+        most = std::max(
+            most, countRegistersOf(cast<RankedTensorType>(value.getType()),
+                                   /*threads=*/1));
+  });
+  return most;
+}
+
 /// Plans wgmma for all dots or for none, since MMAs have other accumulator
 /// layouts.
 bool Planner::chooseWarpgroups() {
@@ -417,12 +442,22 @@ bool Planner::chooseWarpgroups() {
     plan.wgmmaRejectionReason = std::move(*reason);
     return false;
   }
-  std::optional<int64_t> groups =
-      smalti::chooseWarpgroups(plans, target, requestedWarps);
+  std::optional<int64_t> groups = smalti::chooseWarpgroups(
+      plans, target, requestedWarps, countTileRegisters(plans));
   if (!groups) {
     plan.rejectedWgmmaDot = dots.front();
+    bool isTileTooLarge =
+        smalti::chooseWarpgroups(plans, target, requestedWarps,
+                                 /*tileRegisters=*/0)
+            .has_value();
     plan.wgmmaRejectionReason =
-        requestedWarps % 4 != 0
+        isTileTooLarge
+            ? llvm::formatv("with the warpgroups that split M, a tile needs "
+                            "more than {0} registers per thread; use smaller "
+                            "tiles",
+                            getMaxTileRegisters(target))
+                  .str()
+        : requestedWarps % 4 != 0
             ? llvm::formatv("num-warps={0} is not a multiple of 4, the warps "
                             "of a warpgroup",
                             requestedWarps)
@@ -436,6 +471,16 @@ bool Planner::chooseWarpgroups() {
             : "no number of warpgroups splits M into 64 rows per warpgroup "
               "with at most 128 accumulator registers per thread; use a "
               "smaller tile, and a multiple of 64 for M";
+    return false;
+  }
+  sharedMemoryEnd = getSharedMemoryEnd(plans);
+  if (sharedMemoryEnd > target.sharedMemoryPerBlock) {
+    plan.rejectedWgmmaDot = dots.front();
+    plan.wgmmaRejectionReason =
+        llvm::formatv("the operands of the dots need {0} B of shared memory; "
+                      "{1} has {2} B; use smaller tiles",
+                      sharedMemoryEnd, target.name, target.sharedMemoryPerBlock)
+            .str();
     return false;
   }
   plan.block.numWarps = *groups * 4;
@@ -799,6 +844,17 @@ void Planner::chooseTensorStores() {
       return;
     TensorWindow window;
     std::optional<std::string> reason = planTMAStore(insert, window);
+    if (!reason) {
+      int64_t end = appendTMAStore(sharedMemoryEnd, window);
+      if (end <= target.sharedMemoryPerBlock)
+        sharedMemoryEnd = end;
+      else
+        reason = llvm::formatv("with its buffers, the kernel needs {0} B of "
+                               "shared memory; {1} has {2} B; use smaller "
+                               "tiles",
+                               end, target.name, target.sharedMemoryPerBlock)
+                     .str();
+    }
     if (reason)
       plan.missedTensorStores.emplace_back(insert, std::move(*reason));
     else

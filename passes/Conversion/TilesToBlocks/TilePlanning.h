@@ -65,6 +65,9 @@ bool changesShape(mlir::Operation *op);
 mlir::LogicalResult assignLayouts(TilePlan &plan,
                                   const targets::Target &target);
 
+/// Maximum registers of a tile per thread.
+int64_t getMaxTileRegisters(const targets::Target &target);
+
 /// Finds the accesses to global memory that need a barrier before them.
 void placeGlobalBarriers(TilePlan &plan);
 

@@ -31,6 +31,8 @@ static constexpr int64_t kMaxColumns = 256;
 static constexpr int64_t kStepBytes = 32;
 /// Number of rows after which the swizzle repeats.
 static constexpr int64_t kSwizzleRows = 8;
+/// Bytes of an mbarrier.
+static constexpr int64_t kMbarrierBytes = 8;
 /// Maximum extent of a TMA box.
 static constexpr int64_t kMaxBox = 256;
 /// Alignment of addresses and strides of a TMA array, in bytes.
@@ -65,6 +67,10 @@ SmallVector<int64_t> TensorWindow::getShape() const {
 int64_t TensorWindow::getBytes() const {
   return window.tile.getNumElements() * window.tile.getElementTypeBitWidth() /
          8;
+}
+
+int64_t TensorWindow::getAlignment() const {
+  return kSwizzleRows * swizzleBytes;
 }
 
 SmallVector<int64_t> TensorWindow::getTiling() const {
@@ -310,12 +316,43 @@ Reason smalti::planTMAStore(triton_xla::InsertOp insert, TensorWindow &plan) {
   return std::nullopt;
 }
 
+int64_t smalti::getSharedMemoryEnd(ArrayRef<WgmmaDot> dots) {
+  int64_t end = 0;
+  for (const WgmmaDot &dot : dots)
+    if (dot.getBytes() != 0)
+      end = appendBuffer(end, kMbarrierBytes);
+  DenseSet<Value> stored;
+  auto append = [&](const TensorWindow &window) {
+    if (!window.stored || stored.insert(window.stored).second)
+      end = appendBuffer(end, window.getBytes(), window.getAlignment());
+  };
+  for (const WgmmaDot &dot : dots) {
+    if (dot.lhs)
+      append(*dot.lhs);
+    append(dot.rhs);
+  }
+  return end;
+}
+
+int64_t smalti::countTMAStoreBuffers(const TensorWindow &window) {
+  return std::min<int64_t>(window.getShape()[1] / window.getTiling()[1], 2);
+}
+
+int64_t smalti::appendTMAStore(int64_t end, const TensorWindow &window) {
+  for (int64_t i = countTMAStoreBuffers(window); i > 0; --i)
+    end = appendBuffer(end, window.getShape()[0] * window.swizzleBytes,
+                       window.getAlignment());
+  return end;
+}
+
 std::optional<int64_t> smalti::chooseWarpgroups(ArrayRef<WgmmaDot> dots,
                                                 const targets::Target &target,
-                                                int64_t numWarps) {
+                                                int64_t numWarps,
+                                                int64_t tileRegisters) {
   auto fits = [&](int64_t groups) {
     int64_t threads = groups * kWarpsOfGroup * target.waveSize;
     return threads <= target.maxThreadsPerBlock &&
+           tileRegisters <= getMaxTileRegisters(target) * threads &&
            llvm::all_of(dots, [&](const WgmmaDot &plan) {
              auto type = cast<RankedTensorType>(
                  triton_xla::DotOp(plan.dot).getAccumulator().getType());

@@ -43,6 +43,8 @@ struct TensorWindow {
   mlir::SmallVector<int64_t> getShape() const;
   mlir::Type getElementType() const { return window.tile.getElementType(); }
   int64_t getBytes() const;
+  /// The alignment in shared memory, in bytes: the period of the swizzle.
+  int64_t getAlignment() const;
   /// The tile transform: all rows, and as many columns as the swizzle spans.
   mlir::SmallVector<int64_t> getTiling() const;
 };
@@ -80,11 +82,24 @@ std::optional<std::string> planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan);
 std::optional<std::string> planTMAStore(triton_xla::InsertOp insert,
                                         TensorWindow &plan);
 
+/// The end of shared memory after the mbarriers and operands of the dots. A
+/// stored tile has one buffer for all dots.
+int64_t getSharedMemoryEnd(llvm::ArrayRef<WgmmaDot> dots);
+
+/// The end of shared memory after the buffers of a TMA store, which begin at
+/// `end` or later.
+int64_t appendTMAStore(int64_t end, const TensorWindow &window);
+
+/// The number of buffers through which a TMA store copies a tile in pieces.
+int64_t countTMAStoreBuffers(const TensorWindow &window);
+
 /// The number of warpgroups across which the rows of the dots are distributed,
 /// or std::nullopt if no number works for all dots. `numWarps` 0: chosen.
+/// `tileRegisters`: the registers of the largest tile, in all threads.
 std::optional<int64_t> chooseWarpgroups(llvm::ArrayRef<WgmmaDot> dots,
                                         const targets::Target &target,
-                                        int64_t numWarps);
+                                        int64_t numWarps,
+                                        int64_t tileRegisters);
 
 /// The accumulator layout on `groups` warpgroups, with 64 rows each.
 layout::TiledLayout getWarpgroupAccumulator(int64_t groups);

@@ -15,10 +15,6 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Number of rows after which the swizzle repeats; also determines the
-/// alignment.
-static constexpr int64_t kSwizzleRows = 8;
-
 //===----------------------------------------------------------------------===//
 // Mbarrier phases
 //===----------------------------------------------------------------------===//
@@ -81,7 +77,7 @@ TileEmitter::TensorBuffer
 TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
   MLIRContext *context = builder.getContext();
   Value memory = allocateBuffer(loc, window.getShape(), window.getElementType(),
-                                kSwizzleRows * window.swizzleBytes);
+                                window.getAlignment());
   auto swizzle = mosaic_gpu::SwizzleTransformAttr::get(
       context, builder.getI32IntegerAttr(window.swizzleBytes));
   SmallVector<int64_t> tiling = window.getTiling();
@@ -91,30 +87,36 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
     return builder.getArrayAttr(both);
   };
   TensorBuffer buffer;
-  buffer.memory = buffer.tile = memory;
-  buffer.transforms = buffer.tileTransforms = transforms(tiling);
+  buffer.memory = memory;
+  buffer.transforms = transforms(tiling);
   // Views have the transforms of the buffer.
   lastBuffer->setAttr(mosaic_gpu::kOutTransforms,
                       builder.getArrayAttr({buffer.transforms}));
-  if (window.isOperandTransposed()) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfter(lastBuffer);
-    AffineMap swap =
-        AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, context);
-    lastBuffer = memref::TransposeOp::create(builder, loc, buffer.memory,
-                                             AffineMapAttr::get(swap));
-    buffer.tile = lastBuffer->getResult(0);
-    std::swap(tiling[0], tiling[1]);
-    buffer.tileTransforms = transforms(tiling);
-  }
+  std::swap(tiling[0], tiling[1]);
+  buffer.transposedTransforms = transforms(tiling);
   return buffer;
+}
+
+/// The operand of a wgmma in a buffer, and its transforms.
+std::pair<Value, ArrayAttr>
+TileEmitter::getOperand(Location loc, const TensorWindow &window,
+                        const TensorBuffer &buffer) {
+  if (!window.isOperandTransposed())
+    return {buffer.memory, buffer.transforms};
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(lastBuffer);
+  AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0},
+                                                builder.getContext());
+  lastBuffer = memref::TransposeOp::create(builder, loc, buffer.memory,
+                                           AffineMapAttr::get(swap));
+  return {lastBuffer->getResult(0), buffer.transposedTransforms};
 }
 
 /// Stores a tile from outside the loop of a dot once, after its definition.
 TileEmitter::TensorBuffer
 TileEmitter::storeInvariantTile(Location loc, const TensorWindow &window) {
   Value tile = window.stored;
-  TensorBuffer &buffer = invariantTiles[window.isViewTransposed][tile];
+  TensorBuffer &buffer = invariantTiles[tile];
   if (buffer.memory)
     return buffer;
   buffer = allocateTensorBuffer(loc, window);
@@ -251,18 +253,24 @@ void TileEmitter::emitWgmmaDot(const WgmmaDot &dot) {
   Value accumulator = isSplat(op.getAccumulator())
                           ? mapping.lookup(op.getAccumulator())
                           : lookupAs(loc, op.getAccumulator(), layout);
-  Value a = dot.lhs ? lhs.tile : lookupAs(loc, op.getLhs(), layout);
+  Value a;
+  ArrayAttr aTransforms;
+  if (dot.lhs)
+    std::tie(a, aTransforms) = getOperand(op.getLhs().getLoc(), *dot.lhs, lhs);
+  else
+    a = lookupAs(loc, op.getLhs(), layout);
+  auto [b, bTransforms] = getOperand(op.getRhs().getLoc(), dot.rhs, rhs);
   auto wgmma = mosaic_gpu::WGMMAOp::create(builder, loc, accumulator.getType(),
-                                           accumulator, a, rhs.tile);
+                                           accumulator, a, b);
   wgmma.setUnsignedA(op.getUnsignedLhs());
   wgmma.setUnsignedB(op.getUnsignedRhs());
   wgmma->setAttr(kSynchronousWgmma, builder.getUnitAttr());
   SmallVector<Attribute> layouts = {layout}, transforms;
   if (dot.lhs)
-    transforms.push_back(lhs.tileTransforms);
+    transforms.push_back(aTransforms);
   else
     layouts.push_back(layout);
-  transforms.push_back(rhs.tileTransforms);
+  transforms.push_back(bTransforms);
   setLayouts(wgmma, layouts, {layout});
   wgmma->setAttr(mosaic_gpu::kInTransforms, builder.getArrayAttr(transforms));
   // The next iteration overwrites the operands.
@@ -287,7 +295,7 @@ void TileEmitter::emitTensorStore(triton_xla::InsertOp op,
   TensorWindow piece = window;
   piece.window.tile = tile.clone({rows, width});
   SmallVector<TensorBuffer> buffers;
-  for (int64_t i = 0; i < std::min<int64_t>(pieces, 2); ++i)
+  for (int64_t i = 0, count = countTMAStoreBuffers(window); i < count; ++i)
     buffers.push_back(allocateTensorBuffer(loc, piece));
 
   SmallVector<Value> indices = coordinates(loc, window);

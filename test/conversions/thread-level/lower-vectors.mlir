@@ -164,28 +164,44 @@ gpu.module @broadcast {
   }
 }
 
-// Scalar ops on one element keep their attributes.
+// Scalar ops on one narrow integer keep their attributes. Ops of other types
+// remain vectors.
 // CHECK-LABEL: gpu.func @one_element(
-// CHECK-SAME:    %[[A:.*]]: vector<1xi32>, %[[B:.*]]: vector<1xi32>, %[[C:.*]]: i1
+// CHECK-SAME:    %[[A:.*]]: vector<1xi8>, %[[B:.*]]: vector<1xi8>, %[[C:.*]]: i1
 // CHECK-DAG:     %[[A0:.*]] = vector.extract %[[A]][0]
 // CHECK-DAG:     %[[B0:.*]] = vector.extract %[[B]][0]
-// CHECK:         %[[SUM:.*]] = arith.addi %[[A0]], %[[B0]] overflow<nsw> : i32
-// CHECK:         arith.select %[[C]], %{{.*}}, %{{.*}} : i32
-// CHECK:         arith.trunci %{{.*}} : i32 to i8
+// CHECK:         %[[SUM:.*]] = arith.addi %[[A0]], %[[B0]] overflow<nsw> : i8
+// CHECK:         arith.select %[[C]], %{{.*}}, %{{.*}} : i8
+// CHECK:         arith.extui %{{.*}} : i8 to i32
+// CHECK:         arith.trunci %{{.*}} : i32 to i16
 // CHECK-NOT:     {{arith.*}}vector<1x
 // CHECK:         gpu.return
+// CHECK-LABEL: gpu.func @wide_element(
+// CHECK:         arith.addi %{{.*}} : vector<1xi32>
+// CHECK:         arith.cmpf olt, %{{.*}} : vector<1xf32>
+// CHECK:         arith.andi %{{.*}} : vector<1xi1>
+// CHECK:         arith.select %{{.*}} : vector<1xi1>, vector<1xf16>
 // CHECK-LABEL: gpu.func @two_elements(
-// CHECK:         arith.addi %{{.*}} : vector<2xi32>
+// CHECK:         arith.addi %{{.*}} : vector<2xi8>
 gpu.module @elements {
-  gpu.func @one_element(%a: vector<1xi32>, %b: vector<1xi32>, %c: i1) -> vector<1xi8> {
-    %sum = arith.addi %a, %b overflow<nsw> : vector<1xi32>
-    %chosen = arith.select %c, %sum, %b : vector<1xi32>
-    %narrow = arith.trunci %chosen : vector<1xi32> to vector<1xi8>
-    gpu.return %narrow : vector<1xi8>
+  gpu.func @one_element(%a: vector<1xi8>, %b: vector<1xi8>, %c: i1) -> vector<1xi16> {
+    %sum = arith.addi %a, %b overflow<nsw> : vector<1xi8>
+    %chosen = arith.select %c, %sum, %b : vector<1xi8>
+    %wide = arith.extui %chosen : vector<1xi8> to vector<1xi32>
+    %narrow = arith.trunci %wide : vector<1xi32> to vector<1xi16>
+    gpu.return %narrow : vector<1xi16>
   }
-  gpu.func @two_elements(%a: vector<2xi32>) -> vector<2xi32> {
-    %sum = arith.addi %a, %a : vector<2xi32>
-    gpu.return %sum : vector<2xi32>
+  gpu.func @wide_element(%a: vector<1xi32>, %x: vector<1xf32>, %h: vector<1xf16>, %c: vector<1xi1>)
+      -> (vector<1xi32>, vector<1xf16>) {
+    %sum = arith.addi %a, %a : vector<1xi32>
+    %less = arith.cmpf olt, %x, %x : vector<1xf32>
+    %both = arith.andi %less, %c : vector<1xi1>
+    %chosen = arith.select %both, %h, %h : vector<1xi1>, vector<1xf16>
+    gpu.return %sum, %chosen : vector<1xi32>, vector<1xf16>
+  }
+  gpu.func @two_elements(%a: vector<2xi8>) -> vector<2xi8> {
+    %sum = arith.addi %a, %a : vector<2xi8>
+    gpu.return %sum : vector<2xi8>
   }
 }
 

@@ -149,3 +149,96 @@ triton_xla.entry_func @computed_transpose(%a: memref<64x64xf16>, %b: memref<64x3
   triton_xla.insert %sum into %c[0, 0] [64, 32] [1, 1] : tensor<64x32xf32> into memref<64x32xf32>
   triton_xla.return
 }
+
+// -----
+
+// A tile and its transpose have one buffer.
+// CHECK-LABEL: gpu.func @both_views
+// CHECK: %[[VIEW:.*]] = memref.transpose %[[X:[a-z0-9_]+]]
+// CHECK: mosaic_gpu.vector_store %{{.*}}, %[[X]]
+// CHECK-NOT: mosaic_gpu.vector_store
+// CHECK: mosaic_gpu.wgmma {{.*}} b(%[[VIEW]] :
+// CHECK: mosaic_gpu.wgmma {{.*}} b(%[[X]] :
+triton_xla.entry_func @both_views(%x: memref<64x64xf16>, %y: memref<128x64xf16>, %z: memref<128x64xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %no_scores = arith.constant dense<0.0> : tensor<64x64xf32>
+  %no_sums = arith.constant dense<0.0> : tensor<64x64xf32>
+  %xt = triton_xla.extract %x[0, 0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %xT = triton_xla.transpose %xt [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
+  scf.for %i = %c0 to %c128 step %c64 {
+    %yt = triton_xla.extract %y[%i, 0] [64, 64] [1, 1] : memref<128x64xf16> to tensor<64x64xf16>
+    %s = triton_xla.dot %yt, %xT, %no_scores : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
+    %sum = triton_xla.dot %p, %xt, %no_sums : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    triton_xla.insert %sum into %z[%i, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<128x64xf32>
+  }
+  triton_xla.return
+}
+
+// -----
+
+// REMARK: wgmma not used: with the warpgroups that split M, a tile needs more than 128 registers per thread; use smaller tiles
+// CHECK-LABEL: gpu.func @many_registers
+// CHECK-NOT: mosaic_gpu.wgmma
+triton_xla.entry_func @many_registers(%x: memref<256x256xf16>, %y: memref<128x256xf16>, %z: memref<128x256xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %no_scores = arith.constant dense<0.0> : tensor<64x256xf32>
+  %no_sums = arith.constant dense<0.0> : tensor<64x256xf32>
+  %xt = triton_xla.extract %x[0, 0] [256, 256] [1, 1] : memref<256x256xf16> to tensor<256x256xf16>
+  %xT = triton_xla.transpose %xt [1, 0] : tensor<256x256xf16> -> tensor<256x256xf16>
+  scf.for %i = %c0 to %c128 step %c64 {
+    %yt = triton_xla.extract %y[%i, 0] [64, 256] [1, 1] : memref<128x256xf16> to tensor<64x256xf16>
+    %s = triton_xla.dot %yt, %xT, %no_scores : tensor<64x256xf16>, tensor<256x256xf16> -> tensor<64x256xf32>
+    %p = arith.truncf %s : tensor<64x256xf32> to tensor<64x256xf16>
+    %sum = triton_xla.dot %p, %xt, %no_sums : tensor<64x256xf16>, tensor<256x256xf16> -> tensor<64x256xf32>
+    triton_xla.insert %sum into %z[%i, 0] [64, 256] [1, 1] : tensor<64x256xf32> into memref<128x256xf32>
+  }
+  triton_xla.return
+}
+
+// -----
+
+// The buffers of the TMA store count.
+// REMARK: dot lowered to wgmma: 192x192x256 on 3 warpgroups; A stored to shared memory once
+// REMARK: TMA store not used: with its buffers, the kernel needs 246784 B of shared memory; sm_90a has 232448 B; use smaller tiles
+// CHECK-LABEL: gpu.func @store_exceeds
+// CHECK: mosaic_gpu.wgmma
+// CHECK-NOT: mosaic_gpu.async_store
+triton_xla.entry_func @store_exceeds(%a: memref<192x256xf16>, %b: memref<512x192xf16>, %c: memref<192x192xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 256 : index
+  %end = arith.constant 512 : index
+  %zero = arith.constant dense<0.0> : tensor<192x192xf32>
+  %at = triton_xla.extract %a[0, 0] [192, 256] [1, 1] : memref<192x256xf16> to tensor<192x256xf16>
+  %sum = scf.for %i = %c0 to %end step %step iter_args(%acc = %zero) -> (tensor<192x192xf32>) {
+    %bt = triton_xla.extract %b[%i, 0] [256, 192] [1, 1] : memref<512x192xf16> to tensor<256x192xf16>
+    %next = triton_xla.dot %at, %bt, %acc : tensor<192x256xf16>, tensor<256x192xf16> -> tensor<192x192xf32>
+    scf.yield %next : tensor<192x192xf32>
+  }
+  triton_xla.insert %sum into %c[0, 0] [192, 192] [1, 1] : tensor<192x192xf32> into memref<192x192xf32>
+  triton_xla.return
+}
+
+// -----
+
+// REMARK: wgmma not used: the operands of the dots need 254976 B of shared memory; sm_90a has 232448 B; use smaller tiles
+// CHECK-LABEL: gpu.func @operands_exceed
+// CHECK-NOT: mosaic_gpu.wgmma
+triton_xla.entry_func @operands_exceed(%a: memref<256x256xf16>, %b: memref<512x240xf16>, %c: memref<256x240xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 256 : index
+  %end = arith.constant 512 : index
+  %zero = arith.constant dense<0.0> : tensor<256x240xf32>
+  %at = triton_xla.extract %a[0, 0] [256, 256] [1, 1] : memref<256x256xf16> to tensor<256x256xf16>
+  %sum = scf.for %i = %c0 to %end step %step iter_args(%acc = %zero) -> (tensor<256x240xf32>) {
+    %bt = triton_xla.extract %b[%i, 0] [256, 240] [1, 1] : memref<512x240xf16> to tensor<256x240xf16>
+    %next = triton_xla.dot %at, %bt, %acc : tensor<256x256xf16>, tensor<256x240xf16> -> tensor<256x240xf32>
+    scf.yield %next : tensor<256x240xf32>
+  }
+  triton_xla.insert %sum into %c[0, 0] [256, 240] [1, 1] : tensor<256x240xf32> into memref<256x240xf32>
+  triton_xla.return
+}

@@ -308,6 +308,36 @@ triton_xla.entry_func @many_rows(%a: memref<{m}x{k}xf16>, %b: memref<{k}x32xf16>
 """)
 
 
+def test_one_stored_tile_for_a_dot_of_it_and_a_dot_of_its_transpose() -> None:
+    """The length of its rows is not a power of two."""
+    rows, columns = 64, 96
+    program = check(f"""
+triton_xla.entry_func @both(%x: memref<{rows}x{columns}xf16>, %y: memref<128x{columns}xf16>, %z: memref<128x{columns}xf32>,
+                            %tile: index) tiles 1 {{
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %no_scores = arith.constant dense<0.0> : tensor<64x{rows}xf32>
+  %no_sums = arith.constant dense<0.0> : tensor<64x{columns}xf32>
+  %xt = triton_xla.extract %x[0, 0] [{rows}, {columns}] [1, 1] : memref<{rows}x{columns}xf16> to tensor<{rows}x{columns}xf16>
+  %transposed = triton_xla.transpose %xt [1, 0] : tensor<{rows}x{columns}xf16> -> tensor<{columns}x{rows}xf16>
+  scf.for %i = %c0 to %c128 step %c64 {{
+    %yt = triton_xla.extract %y[%i, 0] [64, {columns}] [1, 1] : memref<128x{columns}xf16> to tensor<64x{columns}xf16>
+    %scores = triton_xla.dot %yt, %transposed, %no_scores
+        : tensor<64x{columns}xf16>, tensor<{columns}x{rows}xf16> -> tensor<64x{rows}xf32>
+    %halves = arith.truncf %scores : tensor<64x{rows}xf32> to tensor<64x{rows}xf16>
+    %sums = triton_xla.dot %halves, %xt, %no_sums
+        : tensor<64x{rows}xf16>, tensor<{rows}x{columns}xf16> -> tensor<64x{columns}xf32>
+    triton_xla.insert %sums into %z[%i, 0] [64, {columns}] [1, 1] : tensor<64x{columns}xf32> into memref<128x{columns}xf32>
+  }}
+  triton_xla.return
+}}
+""")
+    said = [remark.message for remark in program.kernel.remarks]
+    assert sum("B stored to shared memory once" in message for message in said) == 2, said
+    program.check(emulation=Emulation(copies="early", sanitize="thread"))
+
+
 EIGHT_BITS = ("f8E4M3FN", "f8E5M2", "i8")
 
 

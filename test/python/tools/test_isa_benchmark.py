@@ -317,7 +317,7 @@ PINNED = {
     "gfx90a": "softmax",
     "gfx942": "matmul",
     "gfx950": "layer norm",
-    "gfx1100": "RMS norm",
+    "gfx1100": "attention, causal",
     "gfx1201": "column sum",
     "gfx1250": "softmax",
 }
