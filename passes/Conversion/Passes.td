@@ -73,13 +73,17 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
   let description = [{
     Replaces every `triton_xla.entry_func @f(args..., %tile: index) tiles N` by
 
-    `func.func @f(args..., %begin: index, %end: index) attributes {llvm.emit_c_interface, smalti.num_tiles = N}`,
+    `func.func @smalti.f(args..., %begin: index, %end: index) attributes {llvm.emit_c_interface, smalti.num_tiles = N,
+    smalti.source_name = "f"}`,
 
     which executes the kernel for tiles `[begin, end)`. Calls do not share memory, so a caller can distribute `[0, N)`
     across threads. Tiles become buffers, which are allocated once per call. Windows are copied between buffers and
     memory, in bounds for any offset. A `dot` becomes a register-tiled matmul on packed operands, with accumulators in
     the accumulator type. Chains of element-wise ops are fused into one vectorized loop. A reduction has one accumulator
     per vector lane. The code size does not depend on the tile size.
+
+    The prefix of the names prevents that a kernel or another symbol of the module, such as `@tanhf` or `@free`, replaces a
+    function of the C library that the code calls.
 
     `print` calls `printf` of the C library once per element, as one line. `assert` becomes `cf.assert`. Scopes of
     atomic operations have no effect.

@@ -103,6 +103,25 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
   return failure(result.wasInterrupted());
 }
 
+/// Renames all symbols that the module defines, so that none of them replaces a
+/// function of the C library that the code calls, such as @tanhf or @free.
+/// Names of C do not contain dots.
+static void renameSymbols(ModuleOp module) {
+  SymbolTable symbols(module);
+  for (Operation &op : module.getOps()) {
+    auto symbol = dyn_cast<SymbolOpInterface>(op);
+    if (!symbol || symbol.isDeclaration())
+      continue;
+    StringAttr name = symbol.getNameAttr();
+    std::string unique = ("smalti." + name.getValue()).str();
+    while (symbols.lookup(unique))
+      unique += '_';
+    if (isa<EntryFuncOp>(op))
+      op.setAttr(kSourceName, name);
+    (void)symbols.rename(&op, unique);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//
@@ -521,6 +540,8 @@ struct ConvertTritonXLAToCPU
       if (failed(checkKernel(entry)))
         return signalPassFailure();
     }
+    if (!entries.empty())
+      renameSymbols(module);
     SmallVector<OwningOpRef<ModuleOp>> converted;
     for (EntryFuncOp entry : entries) {
       converted.push_back(convert(entry));

@@ -473,17 +473,10 @@ def _kernels(operation: Any) -> list[Any]:
     return found
 
 
-def _source_name(kernel: Any) -> str:
-    """The name of a kernel in the source. It differs from the symbol if an assembler does not accept the name."""
-    attributes = kernel.attributes
-    named = "smalti.source_name" if "smalti.source_name" in attributes else "sym_name"
-    return ir.StringAttr(attributes[named]).value
-
-
 def launch_parameters(module: ir.Module, name: str, has_dynamic_grid: bool = False) -> LaunchParameters:
     """The launch parameters of the kernel `name` in a lowered module, or of the only kernel."""
     kernels = _kernels(module.operation)
-    named = [kernel for kernel in kernels if _source_name(kernel) == name]
+    named = [kernel for kernel in kernels if entry.source_name(kernel) == name]
     if not named and len(kernels) != 1:
         raise CompileError(f"lowering did not produce a GPU kernel @{name}")
     operation = (named or kernels)[0]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .. import execution_engine, ir, pace, toolchain
 from .._mlir_libs import _smalti
 from ..calling import arrays, calls
+from ..compiler import entry
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError
 
@@ -94,6 +95,7 @@ class CpuLauncher:
         self._check = calls.ArgumentChecker(kernel.entry, arrays.CPU)
         self._arguments = kernel.arguments
         self._symbol = kernel.symbol
+        self._operation = self._find()
         for argument in self._arguments:
             if not argument.is_memref and not calls.can_be_passed(argument):
                 raise LaunchError(
@@ -107,7 +109,7 @@ class CpuLauncher:
         ]
         try:
             self._engine: Any = execution_engine.ExecutionEngine(kernel.module, opt_level=3, shared_libs=libraries)
-            self._function = self._engine.lookup(self._symbol)
+            self._function = self._engine.lookup(ir.StringAttr(self._operation.attributes["sym_name"]).value)
         except RuntimeError as error:
             raise CompileError(f"JIT compilation of @{self._symbol} failed: {error}") from None
 
@@ -156,14 +158,17 @@ class CpuLauncher:
 
     def _error(self, number: int) -> Diagnostic:
         """The error for which the kernel sets the flag to `number`."""
-        module = self._kernel.module
-        for view in module.body.operations:
-            attributes = view.operation.attributes
-            if _ERRORS in attributes and ir.StringAttr(attributes["sym_name"]).value == self._symbol:
-                error = ir.DictAttr(ir.ArrayAttr(attributes[_ERRORS])[number - 1])
-                where = ir.Location.from_attr(error["location"], module.context)
-                return Diagnostic("error", ir.StringAttr(error["message"]).value, source_location(where))
-        raise AssertionError(f"@{self._symbol} has no {_ERRORS}")
+        error = ir.DictAttr(ir.ArrayAttr(self._operation.attributes[_ERRORS])[number - 1])
+        where = ir.Location.from_attr(error["location"], self._kernel.module.context)
+        return Diagnostic("error", ir.StringAttr(error["message"]).value, source_location(where))
+
+    def _find(self) -> ir.Operation:
+        """The function of the kernel."""
+        for view in self._kernel.module.body.operations:
+            operation = view.operation
+            if "sym_name" in operation.attributes and entry.source_name(operation) == self._symbol:
+                return operation
+        raise AssertionError(f"lowering did not produce a function for @{self._symbol}")
 
     def _range(self, count: int) -> range:
         """The tiles to run, out of `count`."""

@@ -364,3 +364,29 @@ def test_empty_and_single_element_arrays_have_no_strides_to_check() -> None:
 def test_an_array_begins_with_its_first_element(target: str) -> None:
     with pytest.raises(smalti.CompileError, match="an array starts at its first element"):
         smalti.compile(ADD.replace("TYPE", "i32").replace("offset: ?", "offset: 4"), target=target)
+
+
+NAMES = ("tanhf", "cbrtf", "free", "malloc", "memcpy", "printf", "llvm.foo")
+
+
+def test_kernels_do_not_replace_functions_of_the_c_library() -> None:
+    kernels = [
+        f"""\
+triton_xla.entry_func @"{name}"(%x: memref<8xf32>, %y: memref<8xf32>, %tile: index) tiles 1 {{
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  %a = math.tanh %t : tensor<8xf32>
+  %b = math.cbrt %a : tensor<8xf32>
+  triton_xla.insert %b into %y[0] [8] [1] : tensor<8xf32> into memref<8xf32>
+  triton_xla.return
+}}
+"""
+        for name in NAMES
+    ]
+    module = "".join(kernels) + "memref.global @memset : memref<4xf32> = dense<1.0>\n"
+    x = np.linspace(-2, 2, 8, dtype=np.float32)
+    for name in ("tanhf", "llvm.foo"):
+        y = np.zeros_like(x)
+        kernel = smalti.compile(module, target="cpu", entry=name)
+        kernel(x, y)
+        np.testing.assert_allclose(y, np.cbrt(np.tanh(x)), rtol=1e-5)
+        assert f"@smalti.{name}" in kernel.asm["mlir"]
