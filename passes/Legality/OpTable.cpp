@@ -282,6 +282,14 @@ static bool hasQuotedName(Operation *op) {
          });
 }
 
+/// Whether the op asks for a dimension that the memref does not have.
+static bool hasWrongDimension(Operation *op) {
+  auto dim = cast<memref::DimOp>(op);
+  auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+  std::optional<int64_t> number = dim.getConstantIndex();
+  return type && number && (*number < 0 || *number >= type.getRank());
+}
+
 /// Whether the op is in the region of a sort and cannot compare whole tiles.
 static bool isInSort(Operation *op) {
   return isa_and_nonnull<triton_xla::SortOp>(op->getParentOp()) &&
