@@ -270,8 +270,7 @@ static LogicalResult verifySymbols(ModuleOp module) {
   bool isValid = true;
   module.walk([&](SymbolOpInterface symbol) {
     if (!symbol.getNameAttr() || symbol->hasTrait<OpTrait::SymbolTable>() ||
-        symbol.isDeclaration() ||
-        !isReservedName(symbol.getName()))
+        symbol.isDeclaration() || !isReservedName(symbol.getName()))
       return;
     isValid = false;
     symbol->emitOpError("defines '")

@@ -280,18 +280,18 @@ private:
     for (auto [number, value] : llvm::enumerate(values)) {
       auto offset = static_cast<int32_t>(
           kValuesOffset + sizeof(int64_t) * (2 * errors.size() + number));
-      Value slot =
-          LLVM::GEPOp::create(builder, loc, address.getType(),
-                              builder.getI8Type(), address, {offset});
-      Value stored = arith::IndexCastOp::create(builder, loc,
-                                                builder.getI64Type(), value);
+      Value slot = LLVM::GEPOp::create(builder, loc, address.getType(),
+                                       builder.getI8Type(), address, {offset});
+      Value stored =
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
       LLVM::StoreOp::create(builder, loc, stored, slot, /*alignment=*/8);
     }
-    return createError(builder, loc,
-                       "the index {0} of dimension " +
-                           Twine(getInteger(op->getAttr(kIndexCheck)).value_or(0)) +
-                           " is out of bounds; the size is {1}",
-                       /*hasValues=*/true);
+    return createError(
+        builder, loc,
+        "the index {0} of dimension " +
+            Twine(getInteger(op->getAttr(kIndexCheck)).value_or(0)) +
+            " is out of bounds; the size is {1}",
+        /*hasValues=*/true);
   }
 
   static TypedAttr getConstant(Type type, const APInt &number) {
@@ -391,8 +391,7 @@ private:
         builder.getNamedAttr("location", LocationAttr(loc)),
         builder.getNamedAttr("message", builder.getStringAttr(message))};
     if (hasValues)
-      fields.push_back(
-          builder.getNamedAttr("values", builder.getUnitAttr()));
+      fields.push_back(builder.getNamedAttr("values", builder.getUnitAttr()));
     errors.push_back(builder.getDictionaryAttr(fields));
     return arith::ConstantIntOp::create(builder, loc, errors.size(), 32);
   }

@@ -145,8 +145,8 @@ static void checkIndices(RewriterBase &rewriter, EntryFuncOp entry) {
              memref::AtomicRMWOp>(op))
       return;
     // A stored value comes before the array. Indices are last.
-    Value array = op->getOperand(
-        isa<memref::StoreOp, memref::AtomicRMWOp>(op) ? 1 : 0);
+    Value array =
+        op->getOperand(isa<memref::StoreOp, memref::AtomicRMWOp>(op) ? 1 : 0);
     auto type = cast<ShapedType>(array.getType());
     for (auto [dim, index] :
          llvm::enumerate(op->getOperands().take_back(type.getRank())))
@@ -576,8 +576,9 @@ struct ConvertTritonXLAToCPU
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, bufferization::BufferizationDialect,
-                    cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                    cf::ControlFlowDialect, func::FuncDialect,
+                    linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+                    memref::MemRefDialect, scf::SCFDialect,
                     tensor::TensorDialect, vector::VectorDialect>();
     registerBufferizationModels(registry);
   }

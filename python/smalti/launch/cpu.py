@@ -142,7 +142,7 @@ class CpuLauncher:
                 self._kernel.entry.count_tiles(values),
             )
         if flag.value:
-            self._stopped(flag.value, memory, time_limit)
+            self._stopped(flag.value, list(memory), time_limit)
         del keep, values
 
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
