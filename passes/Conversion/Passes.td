@@ -73,13 +73,20 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
   let description = [{
     Replaces every `triton_xla.entry_func @f(args..., %tile: index) tiles N` by
 
-    `func.func @f(args..., %begin: index, %end: index) attributes {llvm.emit_c_interface, smalti.num_tiles = N}`,
+    `func.func @smalti.f(args..., %begin: index, %end: index) attributes {llvm.emit_c_interface, smalti.num_tiles = N,
+    smalti.source_name = "f"}`,
 
     which executes the kernel for tiles `[begin, end)`. Calls do not share memory, so a caller can distribute `[0, N)`
     across threads. Tiles become buffers, which are allocated once per call. Windows are copied between buffers and
     memory, in bounds for any offset. A `dot` becomes a register-tiled matmul on packed operands, with accumulators in
     the accumulator type. Chains of element-wise ops are fused into one vectorized loop. A reduction has one accumulator
     per vector lane. The code size does not depend on the tile size.
+
+    An index of `memref.load`, `memref.store`, `memref.atomic_rmw` or `tensor.extract`, and a dimension of `memref.dim`, gets
+    a `cf.assert` with the attribute `smalti.index_check`, unless ranges prove that the index is in bounds.
+
+    The prefix of the names prevents that a kernel or another symbol of the module, such as `@tanhf` or `@free`, replaces a
+    function of the C library that the code calls.
 
     `print` calls `printf` of the C library once per element, as one line. `assert` becomes `cf.assert`. Scopes of
     atomic operations have no effect.
@@ -460,7 +467,8 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
 
     The function sets the flag to N and returns if the step of a loop is not positive, a `cf.assert` fails, or an integer
     division is undefined: a division by 0, or of the minimum by -1. N is the 1-based index of the error in
-    `smalti.stop_errors`.
+    `smalti.stop_errors`. For a `cf.assert` with `smalti.index_check`, whose condition is `index ult size`, the function first
+    stores both as 64-bit integers at 8 + 16 * (N - 1) bytes from the flag. The error then has the attribute `values`.
 
     Errors, before anything changes: an `scf` op in an op with single-block regions; a `cf.assert` or a division that
     needs a check inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or

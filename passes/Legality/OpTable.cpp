@@ -282,6 +282,33 @@ static bool hasQuotedName(Operation *op) {
          });
 }
 
+/// Whether the op is in exactly `limit` ops of the given kinds, so that only
+/// the outermost op beyond the limit is reported.
+template <typename... Kinds>
+static bool isNestedIn(Operation *op, unsigned limit) {
+  unsigned depth = 0;
+  while ((op = op->getParentOp()) && depth <= limit)
+    depth += isa<Kinds...>(op);
+  return depth == limit;
+}
+
+static bool isInTooManyLoops(Operation *op) {
+  return isNestedIn<scf::ForOp, scf::WhileOp>(op, 16);
+}
+
+static bool isInTooManyRegions(Operation *op) {
+  return isNestedIn<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(
+      op, 64);
+}
+
+/// Whether the op asks for a dimension that the memref does not have.
+static bool hasWrongDimension(Operation *op) {
+  auto dim = cast<memref::DimOp>(op);
+  auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+  std::optional<int64_t> number = dim.getConstantIndex();
+  return type && number && (*number < 0 || *number >= type.getRank());
+}
+
 /// Whether the op is in the region of a sort and cannot compare whole tiles.
 static bool isInSort(Operation *op) {
   return isa_and_nonnull<triton_xla::SortOp>(op->getParentOp()) &&

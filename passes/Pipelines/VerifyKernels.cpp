@@ -255,6 +255,34 @@ static LogicalResult verifyRequests(triton_xla::EntryFuncOp kernel) {
   return success(isValid);
 }
 
+/// Whether code for a GPU may call a function of this name.
+static bool isReservedName(StringRef name) {
+  // Outlining removes this suffix of JAX.
+  name.consume_back("_mosaic_gpu");
+  for (StringRef prefix : {"llvm.", "__nv", "__ocml_", "__ockl_", "__oclc_"})
+    if (name.starts_with(prefix))
+      return true;
+  return name == "vprintf" || name == "__assertfail";
+}
+
+/// Checks that a module for a GPU does not define a function that the generated
+/// code calls.
+static LogicalResult verifySymbols(ModuleOp module) {
+  bool isValid = true;
+  module.walk([&](SymbolOpInterface symbol) {
+    if (!symbol.getNameAttr() || symbol->hasTrait<OpTrait::SymbolTable>() ||
+        symbol.isDeclaration() || !isReservedName(symbol.getName()))
+      return;
+    isValid = false;
+    symbol->emitOpError("defines '")
+        << symbol.getName()
+        << "', a name of the compiler or of the device library; names that "
+           "begin with 'llvm.', '__nv', '__ocml_', '__ockl_' or '__oclc_', and "
+           "the names 'vprintf' and '__assertfail', are reserved";
+  });
+  return success(isValid);
+}
+
 void SmaltiVerifyKernels::runOnOperation() {
   markAllAnalysesPreserved();
   ModuleOp module = getOperation();
@@ -269,7 +297,9 @@ void SmaltiVerifyKernels::runOnOperation() {
   for (auto kernel : module.getOps<triton_xla::EntryFuncOp>())
     isInvalid |= failed(verifyRequests(kernel));
   InlinedSizes sizes;
-  if (!chip->isGPU())
+  if (chip->isGPU())
+    isInvalid |= failed(verifySymbols(module));
+  else
     for (auto function : module.getOps<FunctionOpInterface>())
       isInvalid |= failed(sizes.check(function));
   if (isInvalid)

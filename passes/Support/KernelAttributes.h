@@ -27,8 +27,8 @@ namespace smalti {
 
 /// The argument types of a kernel before lowering to pointers (array of types).
 inline constexpr llvm::StringLiteral kArguments = "smalti.arguments";
-/// The original name of a kernel that was renamed because its name is not a
-/// valid assembler symbol (string).
+/// The original name of a kernel that was renamed: for a CPU, or because the
+/// name is not a valid assembler symbol (string).
 inline constexpr llvm::StringLiteral kSourceName = "smalti.source_name";
 /// Warps per block (i64).
 inline constexpr llvm::StringLiteral kNumWarps = "smalti.num_warps";

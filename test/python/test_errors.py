@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
@@ -43,6 +44,52 @@ def test_text_that_is_not_a_path(text: str) -> None:
     with pytest.raises(smalti.ParseError) as caught:
         smalti.parse(text)
     assert "file not found" not in str(caught.value)
+
+
+NESTED = """\
+triton_xla.entry_func @nested(%x: memref<8xf32>, %tile: index) tiles 1 {{
+%zero = arith.constant 0 : index
+%one = arith.constant 1 : index
+%yes = arith.constant true
+%f = memref.load %x[%zero] : memref<8xf32>
+{0}
+memref.store %f, %x[%zero] : memref<8xf32>
+{1}
+triton_xla.return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "opened, depth, message",
+    [
+        ("scf.for %i{0} = %zero to %one step %one {{", 16, "'scf.for' in 16 other loops is not supported"),
+        ("scf.if %yes {{", 64, "'scf.if' in 64 other regions is not supported"),
+        ("scf.if %yes {{", 10000, "line 1005 is nested in more than 1000 brackets"),
+    ],
+)
+def test_deep_nesting(opened: str, depth: int, message: str, tmp_path: Path) -> None:
+    def nest(depth: int) -> str:
+        return NESTED.format("\n".join(opened.format(i) for i in range(depth)), "}" * depth)
+
+    if depth <= 64:
+        smalti.compile(nest(depth), target="cpu")(np.zeros(8, np.float32))
+        depth += 1
+    path = tmp_path / "nested.mlir"
+    path.write_text(nest(depth))
+    for source in (path, nest(depth)):
+        with pytest.raises(smalti.SmaltiError, match=message):
+            smalti.compile(source, target="cpu")
+
+
+def test_brackets_that_are_not_nested() -> None:
+    text = "\n".join(
+        'func.func private @f{i}() attributes {a = ">{{{{{{", b = affine_map<(d0) -> (d0)>} // {{{{'.replace(
+            "{i}", str(i)
+        )
+        for i in range(300)
+    )
+    assert len(smalti.parse(text).body.operations) == 300
 
 
 def test_verifier_error_differs_from_a_parse_error() -> None:

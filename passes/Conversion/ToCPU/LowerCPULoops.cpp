@@ -11,7 +11,8 @@
 //
 // The function sets the flag itself before an operation that would not
 // terminate or would abort the process: a loop whose step is not positive, an
-// undefined division, a failed assertion.
+// undefined division, a failed assertion, an index out of bounds. Two 64-bit
+// values per error follow the flag: the index and the size.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,6 +50,9 @@ using namespace smalti;
 /// Maximum estimated time, in nanoseconds, of a loop that does not read the
 /// flag.
 static constexpr int64_t shortTime = 4'000'000;
+
+/// Bytes from the flag to the pairs of values, one pair per error.
+static constexpr int64_t kValuesOffset = 8;
 
 /// The number of elements of a shape; std::nullopt if a size is dynamic or the
 /// number exceeds `shortTime`.
@@ -252,9 +256,42 @@ private:
     Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
     OpBuilder inside = createBranch(
         builder, loc, arith::XOrIOp::create(builder, loc, op.getArg(), one));
-    setFlag(inside, loc,
-            createError(inside, loc, "the assertion failed: " + op.getMsg()));
+    if (op->hasAttr(kIndexCheck))
+      setFlag(inside, loc, createIndexError(inside, op));
+    else
+      setFlag(inside, loc,
+              createError(inside, loc, "the assertion failed: " + op.getMsg()));
     op.erase();
+  }
+
+  /// The value of the flag for an index out of bounds. If the check still
+  /// compares the index and the size, they are stored after the flag.
+  Value createIndexError(OpBuilder &builder, cf::AssertOp op) {
+    Location loc = op.getLoc();
+    auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
+    if (!compare || !compare.getLhs().getType().isIndex())
+      return createError(builder, loc, op.getMsg());
+    std::array<Value, 2> values = {compare.getLhs(), compare.getRhs()};
+    // Canonicalization moves constants to the right.
+    if (compare.getPredicate() == arith::CmpIPredicate::ugt)
+      std::swap(values[0], values[1]);
+    else if (compare.getPredicate() != arith::CmpIPredicate::ult)
+      return createError(builder, loc, op.getMsg());
+    for (auto [number, value] : llvm::enumerate(values)) {
+      auto offset = static_cast<int32_t>(
+          kValuesOffset + sizeof(int64_t) * (2 * errors.size() + number));
+      Value slot = LLVM::GEPOp::create(builder, loc, address.getType(),
+                                       builder.getI8Type(), address, {offset});
+      Value stored =
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+      LLVM::StoreOp::create(builder, loc, stored, slot, /*alignment=*/8);
+    }
+    return createError(
+        builder, loc,
+        "the index {0} of dimension " +
+            Twine(getInteger(op->getAttr(kIndexCheck)).value_or(0)) +
+            " is out of bounds; the size is {1}",
+        /*hasValues=*/true);
   }
 
   static TypedAttr getConstant(Type type, const APInt &number) {
@@ -348,10 +385,13 @@ private:
   }
 
   /// The value of the flag for an error.
-  Value createError(OpBuilder &builder, Location loc, const Twine &message) {
-    NamedAttribute fields[] = {
+  Value createError(OpBuilder &builder, Location loc, const Twine &message,
+                    bool hasValues = false) {
+    SmallVector<NamedAttribute> fields = {
         builder.getNamedAttr("location", LocationAttr(loc)),
         builder.getNamedAttr("message", builder.getStringAttr(message))};
+    if (hasValues)
+      fields.push_back(builder.getNamedAttr("values", builder.getUnitAttr()));
     errors.push_back(builder.getDictionaryAttr(fields));
     return arith::ConstantIntOp::create(builder, loc, errors.size(), 32);
   }

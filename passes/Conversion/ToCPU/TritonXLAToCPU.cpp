@@ -18,6 +18,7 @@
 
 #include "smalti/passes/Conversion/ToCPU/TritonXLAToCPU.h"
 
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Conversion/ToCPU/CPUHalfFloats.h"
@@ -101,6 +102,78 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
                            "conversion; run smalti-expand-tile-ops first");
   });
   return failure(result.wasInterrupted());
+}
+
+/// Renames all symbols that the module defines, so that none of them replaces a
+/// function of the C library that the code calls, such as @tanhf or @free.
+/// Names of C do not contain dots.
+static void renameSymbols(ModuleOp module) {
+  SymbolTable symbols(module);
+  for (Operation &op : module.getOps()) {
+    auto symbol = dyn_cast<SymbolOpInterface>(op);
+    if (!symbol || symbol.isDeclaration())
+      continue;
+    StringAttr name = symbol.getNameAttr();
+    std::string unique = ("smalti." + name.getValue()).str();
+    while (symbols.lookup(unique))
+      unique += '_';
+    if (isa<EntryFuncOp>(op))
+      op.setAttr(kSourceName, name);
+    (void)symbols.rename(&op, unique);
+  }
+}
+
+/// Inserts checks of indices of single elements and of dimensions, unless
+/// ranges prove that they are in bounds.
+static void checkIndices(RewriterBase &rewriter, EntryFuncOp entry) {
+  struct Index {
+    Operation *op;
+    Value index;
+    int64_t dim;
+    /// The bound, or the memref whose dynamic size is the bound.
+    int64_t size;
+    Value memref;
+  };
+  SmallVector<Index> indices;
+  entry.walk([&](Operation *op) {
+    if (auto dim = dyn_cast<memref::DimOp>(op)) {
+      auto type = cast<MemRefType>(dim.getSource().getType());
+      indices.push_back({op, dim.getIndex(), 0, type.getRank(), Value()});
+      return;
+    }
+    if (!isa<tensor::ExtractOp, memref::LoadOp, memref::StoreOp,
+             memref::AtomicRMWOp>(op))
+      return;
+    // A stored value comes before the array. Indices are last.
+    Value array =
+        op->getOperand(isa<memref::StoreOp, memref::AtomicRMWOp>(op) ? 1 : 0);
+    auto type = cast<ShapedType>(array.getType());
+    for (auto [dim, index] :
+         llvm::enumerate(op->getOperands().take_back(type.getRank())))
+      indices.push_back({op, index, int64_t(dim), type.getDimSize(dim),
+                         type.isDynamicDim(dim) ? array : Value()});
+  });
+  IntegerRanges ranges(entry);
+  llvm::erase_if(indices, [&](const Index &index) {
+    std::optional<SignedRange> range = ranges.get(index.index);
+    return !index.memref && range && range->isWithin(0, index.size - 1);
+  });
+  for (const Index &index : indices) {
+    rewriter.setInsertionPoint(index.op);
+    Location loc = index.op->getLoc();
+    Value size =
+        index.memref
+            ? memref::DimOp::create(rewriter, loc, index.memref, index.dim)
+            : arith::ConstantIndexOp::create(rewriter, loc, index.size)
+                  .getResult();
+    Value isInside = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::ult, index.index, size);
+    auto check = cf::AssertOp::create(
+        rewriter, loc, isInside,
+        ("the index of dimension " + Twine(index.dim) + " is out of bounds")
+            .str());
+    check->setAttr(kIndexCheck, rewriter.getI64IntegerAttr(index.dim));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -503,8 +576,9 @@ struct ConvertTritonXLAToCPU
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, bufferization::BufferizationDialect,
-                    func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                    cf::ControlFlowDialect, func::FuncDialect,
+                    linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+                    memref::MemRefDialect, scf::SCFDialect,
                     tensor::TensorDialect, vector::VectorDialect>();
     registerBufferizationModels(registry);
   }
@@ -521,6 +595,8 @@ struct ConvertTritonXLAToCPU
       if (failed(checkKernel(entry)))
         return signalPassFailure();
     }
+    if (!entries.empty())
+      renameSymbols(module);
     SmallVector<OwningOpRef<ModuleOp>> converted;
     for (EntryFuncOp entry : entries) {
       converted.push_back(convert(entry));
@@ -541,8 +617,9 @@ private:
 
   OwningOpRef<ModuleOp> convert(EntryFuncOp entry) {
     OwningOpRef<ModuleOp> scratch = ModuleOp::create(entry.getLoc());
-    func::FuncOp function = cloneIntoLoop(entry, *scratch);
     IRRewriter rewriter(&getContext());
+    checkIndices(rewriter, entry);
+    func::FuncOp function = cloneIntoLoop(entry, *scratch);
     if (failed(convertElementwise(*scratch)))
       return {};
     lowerExtracts(rewriter, function, vectorBits);

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import io
 import json
 import os
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -134,12 +136,13 @@ class Worker:
         try:
             self._process = subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,
+                # The child ends when this pipe closes. Nothing is written to it.
+                stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=self._log,
                 pass_fds=(theirs_in, theirs_out),
                 env=environment,
-                # Only the parent receives Ctrl-C of the shell. The child ends when the pipe closes.
+                # Only the parent receives Ctrl-C of the shell.
                 start_new_session=True,
             )
         finally:
@@ -156,6 +159,8 @@ class Worker:
         if self._replies >= 0:
             os.close(self._replies)
             self._replies = -1
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
         if process is not None and self._owner == os.getpid():
             try:
                 process.wait(timeout=2)
@@ -305,8 +310,24 @@ def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
     return {"description": json.loads(description)}, code
 
 
+def _end_with_parent() -> None:
+    """Ends this process when the parent ends, also during a request: the kernel sends SIGIO when the pipe to stdin closes. A
+    thread could not watch the pipe, because native code may hold the lock of Python."""
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGIO])
+    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    poll = select.poll()
+    poll.register(0, 0)
+    if poll.poll(0):
+        # The pipe closed before SIGIO was requested.
+        raise SystemExit
+
+
 def _serve(requests: int, replies: int) -> None:
     import resource
+
+    _end_with_parent()
 
     from .. import ir
 

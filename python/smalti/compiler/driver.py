@@ -88,6 +88,24 @@ def _type_hint(message: str) -> str | None:
     return None
 
 
+_MAX_NESTING = 1000
+"""MLIR's parser recurses, and its stack overflows at a depth of several thousands."""
+_BRACKETS = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|[<>]=|[(\[{<>}\])]')
+
+
+def _check_nesting(text: bytes) -> None:
+    """Raises ParseError if brackets are nested too deeply. Bytecode is not checked."""
+    if text.startswith(b"ML\xefR") or max(map(text.count, (b"(", b"[", b"{", b"<"))) <= _MAX_NESTING // 4:
+        return
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        token = found.group()
+        depth = max(0, depth + (token in b"([{<") - (token in b")]}>"))
+        if depth > _MAX_NESTING:
+            line = text.count(b"\n", 0, found.start()) + 1
+            raise ParseError(f"line {line} is nested in more than {_MAX_NESTING} brackets; use less nesting")
+
+
 def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
     """Parses and verifies a module; see `smalti.parse`. A new context has only the dialects of the module."""
     if isinstance(source, ir.Module):
@@ -102,11 +120,13 @@ def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
         path = Path(cast(str | os.PathLike[str], source))
         if not path.is_file():
             raise ParseError(f"file not found: {path}")
+        _check_nesting(path.read_bytes())
         with _parse_errors(context):
             return ir.Module.parseFile(str(path), context)
     text = source if isinstance(source, bytes) else str(source)
     if isinstance(text, str):
         sources.remember(context, text)
+    _check_nesting(text.encode(errors="replace") if isinstance(text, str) else text)
     with _parse_errors(context):
         return ir.Module.parse(text, context)
 
@@ -474,17 +494,10 @@ def _kernels(operation: Any) -> list[Any]:
     return found
 
 
-def _source_name(kernel: Any) -> str:
-    """The name of a kernel in the source. It differs from the symbol if an assembler does not accept the name."""
-    attributes = kernel.attributes
-    named = "smalti.source_name" if "smalti.source_name" in attributes else "sym_name"
-    return ir.StringAttr(attributes[named]).value
-
-
 def launch_parameters(module: ir.Module, name: str, has_dynamic_grid: bool = False) -> LaunchParameters:
     """The launch parameters of the kernel `name` in a lowered module, or of the only kernel."""
     kernels = _kernels(module.operation)
-    named = [kernel for kernel in kernels if _source_name(kernel) == name]
+    named = [kernel for kernel in kernels if entry.source_name(kernel) == name]
     if not named and len(kernels) != 1:
         raise CompileError(f"the compiled module does not contain a GPU kernel @{name}")
     operation = (named or kernels)[0]

@@ -201,9 +201,19 @@ def entry_functions(module: Any) -> list[Any]:
     top = list(_operations(module.operation))
     programs = [op for op in top if op.name == "triton_xla.entry_func"] or [op for op in top if _launches(op)]
     if programs:
-        return programs
-    inside = (op for outer in top if outer.name == "gpu.module" for op in _operations(outer))
-    return [op for op in inside if op.name == "gpu.func" and "gpu.kernel" in op.attributes]
+        return _owning(module.operation, programs)
+    found: list[Any] = []
+    for outer in _owning(module.operation, [op for op in top if op.name == "gpu.module"]):
+        kernels = [op for op in _operations(outer) if op.name == "gpu.func" and "gpu.kernel" in op.attributes]
+        found.extend(_owning(outer, kernels))
+    return found
+
+
+def _owning(parent: Any, symbols: list[Any]) -> list[Any]:
+    """The operations `symbols` in `parent` as objects that keep the module alive. In MLIR's bindings, only the result of a
+    lookup does."""
+    table = ir.SymbolTable(parent) if symbols else {}
+    return [table[_symbol(symbol)].operation for symbol in symbols]
 
 
 def _symbol(function: Any) -> str:
@@ -211,9 +221,16 @@ def _symbol(function: Any) -> str:
     try:
         return name.decode()
     except UnicodeDecodeError:
-        message = f"the name {name!r} of the kernel is not valid UTF-8; use letters, digits, '_' and '$'"
+        message = f"the name {name!r} is not valid UTF-8; use letters, digits, '_' and '$'"
         location = source_location(function.location)
         raise CompileError("", diagnostics=[Diagnostic("error", message, location)]) from None
+
+
+def source_name(function: Any) -> str:
+    """The name of a kernel in the source, from its function after lowering, which may have another symbol."""
+    attributes = function.attributes
+    named = "smalti.source_name" if "smalti.source_name" in attributes else "sym_name"
+    return ir.StringAttr(attributes[named]).value
 
 
 def find_entry(module: Any, name: str | None = None) -> Any:

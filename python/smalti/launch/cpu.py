@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .. import execution_engine, ir, pace, toolchain
 from .._mlir_libs import _smalti
 from ..calling import arrays, calls
+from ..compiler import entry
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError
 
@@ -94,6 +95,8 @@ class CpuLauncher:
         self._check = calls.ArgumentChecker(kernel.entry, arrays.CPU)
         self._arguments = kernel.arguments
         self._symbol = kernel.symbol
+        function = self._find()
+        self._errors = list(ir.ArrayAttr(function.attributes[_ERRORS])) if _ERRORS in function.attributes else []
         for argument in self._arguments:
             if not argument.is_memref and not calls.can_be_passed(argument):
                 raise LaunchError(
@@ -107,7 +110,7 @@ class CpuLauncher:
         ]
         try:
             self._engine: Any = execution_engine.ExecutionEngine(kernel.module, opt_level=3, shared_libs=libraries)
-            self._function = self._engine.lookup(self._symbol)
+            self._function = self._engine.lookup(ir.StringAttr(function.attributes["sym_name"]).value)
         except RuntimeError as error:
             raise CompileError(f"JIT compilation of @{self._symbol} failed: {error}") from None
 
@@ -129,7 +132,9 @@ class CpuLauncher:
         self._layout.pack_into(
             cells, [ctypes.addressof(x) if array else x for x, array in zip(keep, is_array, strict=True)]
         )
-        flag = ctypes.c_int32(0)
+        # The flag, and two values for each error.
+        memory = (ctypes.c_int64 * (1 + 2 * len(self._errors)))()
+        flag = ctypes.c_int32.from_buffer(memory)
         with _stopping(flag, time_limit):
             self._run(
                 [ctypes.addressof(cells) + at for at in self._layout.offsets],
@@ -137,33 +142,37 @@ class CpuLauncher:
                 self._kernel.entry.count_tiles(values),
             )
         if flag.value:
-            self._stopped(flag.value, time_limit)
+            self._stopped(flag.value, list(memory), time_limit)
         del keep, values
 
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
         """Runs on host arrays without copying them, and returns the shortest run in seconds."""
         return calls.best_time(lambda: self(*values), repeat)
 
-    def _stopped(self, why: int, time_limit: float | None) -> None:
+    def _stopped(self, why: int, memory: Sequence[int], time_limit: float | None) -> None:
         """Raises the error of a run that stopped early."""
         name = f"@{self._symbol}"
         if why > 0:
-            raise LaunchError("", diagnostics=[self._error(why)])
+            raise LaunchError("", diagnostics=[self._error(why, memory[2 * why - 1 : 2 * why + 1])])
         if why == _TIMED_OUT:
             raise LaunchError(f"{name}: the time limit of {time_limit:g} s is reached", hint=pace.MORE_TIME)
         # The handler of SIGINT has run without raising an exception.
         raise KeyboardInterrupt
 
-    def _error(self, number: int) -> Diagnostic:
-        """The error for which the kernel sets the flag to `number`."""
-        module = self._kernel.module
-        for view in module.body.operations:
-            attributes = view.operation.attributes
-            if _ERRORS in attributes and ir.StringAttr(attributes["sym_name"]).value == self._symbol:
-                error = ir.DictAttr(ir.ArrayAttr(attributes[_ERRORS])[number - 1])
-                where = ir.Location.from_attr(error["location"], module.context)
-                return Diagnostic("error", ir.StringAttr(error["message"]).value, source_location(where))
-        raise AssertionError(f"@{self._symbol} has no {_ERRORS}")
+    def _error(self, number: int, values: Sequence[int]) -> Diagnostic:
+        """The error for which the kernel sets the flag to `number`, with the values that the kernel stored."""
+        error = ir.DictAttr(self._errors[number - 1])
+        where = ir.Location.from_attr(error["location"], self._kernel.module.context)
+        message = ir.StringAttr(error["message"]).value
+        return Diagnostic("error", message.format(*values) if "values" in error else message, source_location(where))
+
+    def _find(self) -> ir.Operation:
+        """The function of the kernel."""
+        for view in self._kernel.module.body.operations:
+            operation = view.operation
+            if "sym_name" in operation.attributes and entry.source_name(operation) == self._symbol:
+                return operation
+        raise AssertionError(f"lowering did not produce a function for @{self._symbol}")
 
     def _range(self, count: int) -> range:
         """The tiles to run, out of `count`."""

@@ -164,34 +164,35 @@ def _insert(_: Interpreter, op: Any, operands: list[Value]) -> None:
     write_lanes(memory_of(destination), *lanes_, moved(tile, lambda x: x.reshape(sizes)))
 
 
-def _position(op: Any, indices: Sequence[Value], shape: Sequence[int]) -> tuple[int, ...]:
-    position = tuple(int(certain(index, "an index")) for index in indices)
-    for dimension, (index, size) in enumerate(zip(position, shape, strict=True)):
+def position(op: Any, indices: Sequence[Value], shape: Sequence[int]) -> tuple[int, ...]:
+    """The indices of one element as numbers. Raises InterpreterError if one is out of bounds."""
+    numbers = tuple(int(certain(index, "an index")) for index in indices)
+    for dimension, (index, size) in enumerate(zip(numbers, shape, strict=True)):
         if not 0 <= index < size:
-            raise located(
-                op, f"index {index} is out of bounds in dimension {dimension} of the memref, whose size is {size}"
-            )
-    return position
+            raise located(op, f"the index {index} of dimension {dimension} is out of bounds; the size is {size}")
+    return numbers
 
 
 @handles("memref.load")
 def _load(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     source, *indices = operands
-    position = _position(op, indices, source.data.shape)
-    return moved(source, lambda x: np.asarray(x[position]))
+    place = position(op, indices, source.data.shape)
+    return moved(source, lambda x: np.asarray(x[place]))
 
 
 @handles("memref.store")
 def _store(_: Interpreter, op: Any, operands: list[Value]) -> None:
     value, destination, *indices = operands
-    position = _position(op, indices, destination.data.shape)
-    where = selection(destination.data.shape, [np.asarray(index) for index in position], True)
+    place = position(op, indices, destination.data.shape)
+    where = selection(destination.data.shape, [np.asarray(index) for index in place], True)
     write_lanes(memory_of(destination), *where, value)
 
 
 @handles("memref.dim")
 def _dim(_: Interpreter, op: Any, operands: list[Value]) -> Value:
-    return Value(np.asarray(operands[0].data.shape[int(certain(operands[1], "the dimension"))]))
+    memref, number = operands
+    (place,) = position(op, [number], (memref.data.ndim,))
+    return Value(np.asarray(memref.data.shape[place]))
 
 
 def lanes(

@@ -10,14 +10,14 @@ import numpy as np
 
 from .arithmetic import select
 from .interpreter import Interpreter, handles
-from .memory import fill_of, mixed
+from .memory import fill_of, mixed, position
 from .values import Value, certain, element_type, error_of, integer, integers, moved, shape_of, width_of, wrap
 
 
 @handles("tensor.extract")
 def _element(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     tile, *indices = operands
-    place = tuple(int(certain(index, "an index")) for index in indices)
+    place = position(op, indices, tile.data.shape)
     return Value(tile.data[place], None if tile.error is None else tile.error[place])
 
 

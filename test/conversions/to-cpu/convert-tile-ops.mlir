@@ -3,7 +3,7 @@
 // A sum of a row has independent accumulators of whole vectors. The first elements start the accumulators, and the
 // initial value is added once, to their sum.
 
-// CHECK-LABEL: func.func @row_sum(
+// CHECK-LABEL: func.func @smalti.row_sum(
 // CHECK-DAG:     %[[INIT:.*]] = arith.constant 5.000000e+00 : f32
 // CHECK-COUNT-4: vector.load %{{.*}} : memref<100xf32>, vector<8xf32>
 // CHECK:         scf.for %{{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
@@ -31,7 +31,7 @@ triton_xla.entry_func @row_sum(%a: memref<100xf32>, %b: memref<f32>, %tile: inde
 
 // Sums of columns: each lane has a column and starts with the initial value.
 
-// CHECK-LABEL: func.func @column_sums(
+// CHECK-LABEL: func.func @smalti.column_sums(
 // CHECK:         %[[INIT:.*]] = arith.constant dense<5.000000e+00> : vector<8xf32>
 // CHECK:         scf.for
 // CHECK:           scf.for %{{.*}} iter_args(%{{.*}} = %[[INIT]], %{{.*}} = %[[INIT]]
@@ -55,7 +55,7 @@ triton_xla.entry_func @column_sums(%a: memref<20x64xf32>, %b: memref<64xf32>, %t
 // The broadcast of a computed row is fused into its consumer, but the computation of the row is not, since it would be
 // repeated for each element.
 
-// CHECK-LABEL: func.func @broadcast(
+// CHECK-LABEL: func.func @smalti.broadcast(
 // CHECK:         math.sqrt %{{.*}} : vector<8xf32>
 // CHECK-NOT:     math.sqrt
 // CHECK:         scf.for
@@ -76,7 +76,7 @@ triton_xla.entry_func @broadcast(%a: memref<16x32xf32>, %b: memref<16xf32>, %til
 
 // A reshape does not copy.
 
-// CHECK-LABEL: func.func @reshape(
+// CHECK-LABEL: func.func @smalti.reshape(
 // CHECK:         %[[BUFFER:.*]] = memref.alloc
 // CHECK-NOT:     memref.alloc
 // CHECK:         return
@@ -91,7 +91,7 @@ triton_xla.entry_func @reshape(%a: memref<8x16xf32>, %b: memref<4x32xf32>, %tile
 
 // Memory is only accessed at indices inside of the memref.
 
-// CHECK-LABEL: func.func @gather(
+// CHECK-LABEL: func.func @smalti.gather(
 // CHECK-SAME:    %[[A:.*]]: memref<?xf32>
 // CHECK:         %[[EXTENT:.*]] = memref.dim %[[A]]
 // CHECK:         %[[INSIDE:.*]] = arith.cmpi ult, %[[INDEX:.*]], %[[EXTENT]] : index
@@ -106,7 +106,7 @@ triton_xla.entry_func @gather(%a: memref<?xf32>, %n: memref<16xi32>, %b: memref<
 
 // -----
 
-// CHECK-LABEL: func.func @atomics(
+// CHECK-LABEL: func.func @smalti.atomics(
 // CHECK:         llvm.atomicrmw add %{{.*}} acq_rel : !llvm.ptr, i32
 // CHECK:         llvm.load %{{.*}} atomic monotonic
 // CHECK:         scf.while
@@ -126,9 +126,9 @@ triton_xla.entry_func @atomics(%a: memref<4xi32>, %b: memref<4xf32>, %i: i32, %x
 
 // CHECK-COUNT-1: llvm.func @printf(!llvm.ptr, ...) -> i32
 // CHECK-NOT:     llvm.func @printf
-// CHECK:         func.func @print(
+// CHECK:         func.func @smalti.print(
 // CHECK:           llvm.call @printf(
-// CHECK:         func.func @print_again(
+// CHECK:         func.func @smalti.print_again(
 // CHECK:           llvm.call @printf(
 // CHECK:           cf.assert %{{.*}}, "message"
 // CHECK:           llvm.intr.assume
@@ -147,7 +147,7 @@ triton_xla.entry_func @print_again(%c: i1, %tile: index) tiles 1 {
 
 // Tiles of a grid are numbered in row-major order.
 
-// CHECK-LABEL: func.func @grid(
+// CHECK-LABEL: func.func @smalti.grid(
 // CHECK-SAME:    %[[A:.*]]: memref<2x4xindex>, %[[BEGIN:[^:]*]]: index, %[[END:[^:]*]]: index) attributes {{{.*}}smalti.num_tiles = 8
 // CHECK:         scf.for %[[TILE:.*]] = %[[BEGIN]] to %[[END]]
 // CHECK:           %[[COLUMN:.*]] = arith.remui %[[TILE]], %c4 : index
@@ -163,7 +163,7 @@ triton_xla.entry_func @grid(%a: memref<2x4xindex>, %i: index, %j: index) tiles [
 
 // Each matmul of a batch has the accumulators of one matmul in registers.
 
-// CHECK-LABEL: func.func @batch(
+// CHECK-LABEL: func.func @smalti.batch(
 // CHECK:         scf.for
 // CHECK:           scf.for %{{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK:         return

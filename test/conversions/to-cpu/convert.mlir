@@ -2,9 +2,9 @@
 
 // The tile id becomes a loop over a range; argument attributes are kept.
 
-// CHECK-LABEL: func.func @signature(
+// CHECK-LABEL: func.func @smalti.signature(
 // CHECK-SAME:    %{{.*}}: memref<8xf32> {smalti.name = "a"}, %{{.*}}: f32, %[[BEGIN:.*]]: index, %[[END:.*]]: index)
-// CHECK-SAME:    attributes {llvm.emit_c_interface, note = "kept", smalti.num_tiles = 8 : i64}
+// CHECK-SAME:    attributes {llvm.emit_c_interface, note = "kept", smalti.num_tiles = 8 : i64, smalti.source_name = "signature"}
 // CHECK:         %[[ONE:.*]] = arith.constant 1 : index
 // CHECK:         scf.for %[[TILE:.*]] = %[[BEGIN]] to %[[END]] step %[[ONE]] {
 // CHECK-NEXT:      memref.store %{{.*}}, %{{.*}}[%[[TILE]]]
@@ -20,7 +20,7 @@ triton_xla.entry_func @signature(%a: memref<8xf32> {smalti.name = "a"}, %s: f32,
 // A window that is proven in bounds is copied in whole vectors without a fill. Buffers are allocated once, outside the
 // loop over tiles, and freed.
 
-// CHECK-LABEL: func.func @inside(
+// CHECK-LABEL: func.func @smalti.inside(
 // CHECK-SAME:    %[[A:.*]]: memref<64xf32>, %[[B:.*]]: memref<64xf32>
 // CHECK:         %[[BUFFER:.*]] = memref.alloc() {alignment = 64 : i64} : memref<32xf32>
 // CHECK:         scf.for
@@ -44,7 +44,7 @@ triton_xla.entry_func @inside(%a: memref<64xf32>, %b: memref<64xf32>, %tile: ind
 // A window that may be out of bounds: the buffer is filled, and only elements in bounds are copied, the last ones as
 // scalars.
 
-// CHECK-LABEL: func.func @overhang(
+// CHECK-LABEL: func.func @smalti.overhang(
 // CHECK-SAME:    %[[A:.*]]: memref<?xf32>
 // CHECK:         %[[FILL:.*]] = arith.constant dense<1.500000e+00> : vector<8xf32>
 // CHECK:         memref.dim %[[A]]
@@ -64,7 +64,7 @@ triton_xla.entry_func @overhang(%a: memref<?xf32>, %b: memref<32xf32>, %o: index
 
 // Rows that are not contiguous are read as scalars.
 
-// CHECK-LABEL: func.func @strided(
+// CHECK-LABEL: func.func @smalti.strided(
 // CHECK-SAME:    %[[A:.*]]: memref<64xf32, strided<[?]>>
 // CHECK-NOT:     vector.load %[[A]]
 // CHECK:         memref.load %[[A]]
@@ -79,7 +79,7 @@ triton_xla.entry_func @strided(%a: memref<64xf32, strided<[?]>>, %b: memref<32xf
 // A matmul is a loop over K with accumulators in registers, for any tile size; narrow operands are extended into their
 // packed buffers. The loop-carried tile is updated in place, without copies.
 
-// CHECK-LABEL: func.func @matmul(
+// CHECK-LABEL: func.func @smalti.matmul(
 // CHECK-NOT:     memref.copy
 // CHECK:         scf.for
 // CHECK:         arith.extf %{{.*}} : vector<8xf16> to vector<8xf32>
@@ -108,7 +108,7 @@ triton_xla.entry_func @matmul(%a: memref<128x256xf16>, %b: memref<256x128xf16>, 
 
 // A chain of element-wise ops with a mask is fused into one loop.
 
-// CHECK-LABEL: func.func @fused(
+// CHECK-LABEL: func.func @smalti.fused(
 // CHECK:         scf.for
 // CHECK:           vector.step
 // CHECK:           arith.mulf %{{.*}} : vector<8xf32>
@@ -134,7 +134,7 @@ triton_xla.entry_func @fused(%a: memref<4x32xf32>, %n: index, %tile: index) tile
 
 // f16 arithmetic is done in f32 and rounded after each op; extensions do not cancel truncations.
 
-// CHECK-LABEL: func.func @narrow(
+// CHECK-LABEL: func.func @smalti.narrow(
 // CHECK:         arith.mulf %{{.*}} : vector<16xf32>
 // CHECK-NEXT:    %[[ROUNDED:.*]] = arith.truncf %{{.*}} : vector<16xf32> to vector<16xf16>
 // CHECK-NEXT:    arith.extf %[[ROUNDED]] : vector<16xf16> to vector<16xf32>
@@ -152,7 +152,7 @@ triton_xla.entry_func @narrow(%a: memref<32xf16>, %tile: index) tiles 1 {
 
 // Casts of bf16 are integer arithmetic; maximumf is kept, with its order of zeros.
 
-// CHECK-LABEL: func.func @expanded(
+// CHECK-LABEL: func.func @smalti.expanded(
 // CHECK-NOT:     arith.extf
 // CHECK:         arith.shli %{{.*}} : vector<16xi32>
 // CHECK:         arith.maximumf %{{.*}} : vector<16xf32>
@@ -171,10 +171,10 @@ triton_xla.entry_func @expanded(%a: memref<32xbf16>, %tile: index) tiles 1 {
 // Two kernels with constants: the names of the globals do not collide.
 
 // CHECK:       memref.global "private" constant @[[FIRST:.*]] : memref<2xf32> = dense<[1.000000e+00, 2.000000e+00]>
-// CHECK:       func.func @first(
+// CHECK:       func.func @smalti.first(
 // CHECK:         memref.get_global @[[FIRST]]
 // CHECK:       memref.global "private" constant @[[SECOND:.*]] : memref<2xf32> = dense<[3.000000e+00, 4.000000e+00]>
-// CHECK:       func.func @second(
+// CHECK:       func.func @smalti.second(
 // CHECK:         memref.get_global @[[SECOND]]
 triton_xla.entry_func @first(%a: memref<2xf32>, %tile: index) tiles 1 {
   %t = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
@@ -191,7 +191,7 @@ triton_xla.entry_func @second(%a: memref<2xf32>, %tile: index) tiles 1 {
 
 // Two elements share a byte: a store changes the bits of one element atomically.
 
-// CHECK-LABEL: func.func @packed(
+// CHECK-LABEL: func.func @smalti.packed(
 // CHECK-SAME:    %[[A:.*]]: memref<64xi4>
 // CHECK-NOT:     memref.load %[[A]]
 // CHECK:         memref.extract_aligned_pointer_as_index %[[A]]
@@ -210,7 +210,7 @@ triton_xla.entry_func @packed(%a: memref<64xi4>, %tile: index) tiles 1 {
 
 // Conversions of floats of at most 8 bits are integer arithmetic on vectors.
 
-// CHECK-LABEL: func.func @small_floats(
+// CHECK-LABEL: func.func @smalti.small_floats(
 // CHECK-NOT:     arith.truncf
 // CHECK:         arith.minui %{{.*}} : vector<8xi32>
 // CHECK-NOT:     arith.truncf

@@ -348,3 +348,19 @@ func.func @assertion(%c: i1) attributes {smalti.num_tiles = 4 : i64} {
   cf.assert %c, "n is too large"
   return
 }
+
+// -----
+
+// An index check stores the index and the size after the flag.
+// CHECK: func.func @index({{.*}}, %[[I:.*]]: index, %[[N:.*]]: index, %[[FLAG:.*]]: !llvm.ptr) attributes {smalti.num_tiles = 1 : i64, smalti.stop_errors = [{location = #{{.*}}, message = "the index {0} of dimension 1 is out of bounds; the size is {1}", values}]}
+// CHECK: %[[FIRST:.*]] = llvm.getelementptr %[[FLAG]][8]
+// CHECK: %[[INDEX:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK: llvm.store %[[INDEX]], %[[FIRST]]
+// CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[FLAG]][16]
+// CHECK: %[[SIZE:.*]] = arith.index_cast %[[N]] : index to i64
+// CHECK: llvm.store %[[SIZE]], %[[SECOND]]
+func.func @index(%x: memref<1xf32>, %i: index, %n: index) attributes {smalti.num_tiles = 1 : i64} {
+  %inside = arith.cmpi ult, %i, %n : index
+  cf.assert %inside, "out of bounds" {smalti.index_check = 1 : i64}
+  return
+}

@@ -20,9 +20,8 @@ triton_xla.entry_func @registers(%x: memref<1024x1024xf32>, %tile: index) tiles 
 
 triton_xla.entry_func @dim(%x: memref<?x8xf32>, %y: memref<1xindex>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
-  %c2 = arith.constant 2 : index
   // expected-error@+1 {{'memref.dim' op must be expanded to simpler ops before this conversion; run smalti-expand-tile-ops first}}
-  %d = memref.dim %x, %c2 : memref<?x8xf32>
+  %d = memref.dim %x, %tile : memref<?x8xf32>
   memref.store %d, %y[%c0] : memref<1xindex>
   triton_xla.return
 }

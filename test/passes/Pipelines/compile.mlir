@@ -58,7 +58,7 @@
 // ROCDL: rocdl.mfma.f32.16x16x16f16
 // ROCDL-NOT: unrealized_conversion_cast
 
-// CPU: llvm.func @matmul(
+// CPU: llvm.func @smalti.matmul(
 
 // LEVEL: --stop-after option: Cannot find option named 'nowhere'
 // NOTCPU: error: smalti-compile: this level of 'stop-after' requires a GPU target; cpu supports only stop-after=tile and stop-after=llvm

@@ -12,6 +12,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,6 +111,43 @@ def test_a_worker_that_takes_too_long_is_ended(worker: codegen_worker.Worker) ->
     with pytest.raises(codegen_worker.WorkerTimeout):
         worker.generate(bytecode(GPU_MODULE), TO_ISA, time_limit=0.2)
     assert worker.generate(bytecode(GPU_MODULE), TO_ISA)
+
+
+ORPHAN = """
+from smalti.codegen import codegen_worker
+
+worker = codegen_worker.Worker()
+worker.start()
+print(worker.pid, flush=True)
+text = "".join(f"llvm.func @f{i}(%a: i32) -> i32 {{ llvm.return %a : i32 }}\\n" for i in range(1000))
+worker.generate(text.encode(), f"builtin.module({','.join(['cse'] * 100000)})")
+"""
+
+
+def processor_time(process: int) -> int:
+    """In hundredths of a second; -1 if the process has ended."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().split()
+    except OSError:
+        return -1
+    return -1 if fields[2] == "Z" else int(fields[13]) + int(fields[14])
+
+
+def test_a_worker_ends_with_its_parent() -> None:
+    """Also during a request."""
+    with subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        # The child starts in less time, and the request takes longer.
+        deadline = time.monotonic() + 60
+        while 0 <= processor_time(child) < 100 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert processor_time(child) >= 100
+        parent.kill()
+    deadline = time.monotonic() + 5
+    while processor_time(child) >= 0 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert processor_time(child) < 0
 
 
 def test_fatal_message_leaves_the_stack_out() -> None:

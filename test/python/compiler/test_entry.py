@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 import smalti
@@ -234,7 +236,7 @@ def test_element_type_that_no_array_has() -> None:
 
 def test_a_name_that_is_not_utf8() -> None:
     text = b'triton_xla.entry_func @"k\\FF"(%tile: index) tiles 1 {\n  triton_xla.return\n}\n'
-    with pytest.raises(smalti.CompileError, match=r"the name b'k.xff' of the kernel is not valid UTF-8"):
+    with pytest.raises(smalti.CompileError, match=r"the name b'k.xff' is not valid UTF-8"):
         smalti.compile(text, target="cpu")
 
 
@@ -248,3 +250,22 @@ triton_xla.entry_func @reverse(%x: memref<4xf32, strided<[-1]>>, %o: memref<4xf3
 """
     module = smalti.parse(text)
     assert check.check(smalti.compile(module, target="cpu"), module).require().ok
+
+
+TWO_LEVELS = """\
+gpu.module @kernels {
+  gpu.func @k(%x: memref<8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    gpu.return
+  }
+}
+"""
+
+
+def test_an_entry_function_keeps_its_module() -> None:
+    for text in (SCALE, TWO_LEVELS):
+        function = entry.find_entry(smalti.parse(text))
+        functions = entry.entry_functions(smalti.parse(text))
+        gc.collect()
+        for found in (function, *functions):
+            assert found.regions[0].blocks[0].operations
+            assert found.parent.name in ("builtin.module", "gpu.module")

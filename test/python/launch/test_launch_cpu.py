@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
-from smalti import targets
+from smalti import reference, targets
 from smalti.calling import arrays, calls
 from smalti.compiler import entry
 from smalti.launch import cpu
 from smalti.launch.kernels import Kernel
+from smalti.reference.interpreter import InterpreterError
 
 LOWER = (
     "convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-arith-to-llvm,finalize-memref-to-llvm,"
@@ -364,3 +365,85 @@ def test_empty_and_single_element_arrays_have_no_strides_to_check() -> None:
 def test_an_array_begins_with_its_first_element(target: str) -> None:
     with pytest.raises(smalti.CompileError, match="an array starts at its first element"):
         smalti.compile(ADD.replace("TYPE", "i32").replace("offset: ?", "offset: 4"), target=target)
+
+
+NAMES = ("tanhf", "cbrtf", "free", "malloc", "memcpy", "printf", "llvm.foo")
+
+
+def test_kernels_do_not_replace_functions_of_the_c_library() -> None:
+    kernels = [
+        f"""\
+triton_xla.entry_func @"{name}"(%x: memref<8xf32>, %y: memref<8xf32>, %tile: index) tiles 1 {{
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  %a = math.tanh %t : tensor<8xf32>
+  %b = math.cbrt %a : tensor<8xf32>
+  triton_xla.insert %b into %y[0] [8] [1] : tensor<8xf32> into memref<8xf32>
+  triton_xla.return
+}}
+"""
+        for name in NAMES
+    ]
+    module = "".join(kernels) + "memref.global @memset : memref<4xf32> = dense<1.0>\n"
+    x = np.linspace(-2, 2, 8, dtype=np.float32)
+    for name in ("tanhf", "llvm.foo"):
+        y = np.zeros_like(x)
+        kernel = smalti.compile(module, target="cpu", entry=name)
+        kernel(x, y)
+        np.testing.assert_allclose(y, np.cbrt(np.tanh(x)), rtol=1e-5)
+        assert f"@smalti.{name}" in kernel.asm["mlir"]
+
+
+OUT_OF_BOUNDS = {
+    "tensor.extract": "%v = tensor.extract %t[%i] : tensor<8xf32>",
+    "memref.load": "%v = memref.load %x[%zero, %i] : memref<?x8xf32>",
+    "memref.store": "%v = arith.negf %one : f32 memref.store %v, %x[%zero, %i] : memref<?x8xf32>",
+}
+
+
+@pytest.mark.parametrize("op", OUT_OF_BOUNDS)
+def test_indices_are_checked(op: str) -> None:
+    """On the CPU and in the reference interpreter, also in an array whose size is dynamic."""
+    text = f"""\
+triton_xla.entry_func @at(%x: memref<?x8xf32>, %n: i64, %tile: index) tiles 1 {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %i = arith.index_cast %n : i64 to index
+  %t = triton_xla.extract %x[0, 0] [1, 8] [1, 1] : memref<?x8xf32> to tensor<8xf32>
+  {OUT_OF_BOUNDS[op]}
+  memref.store %v, %x[%i, %zero] : memref<?x8xf32>
+  triton_xla.return
+}}
+"""
+    kernel = smalti.compile(text, target="cpu")
+    x = np.zeros((8, 8), np.float32)
+    kernel(x, 7)
+    with pytest.raises(smalti.LaunchError, match="index 7 of dimension 0 is out of bounds; the size is 3"):
+        kernel(np.zeros((3, 8), np.float32), 7)
+    module = smalti.parse(text)
+    for index in (8, -1):
+        found = f"index {index} of dimension . is out of bounds; the size is 8"
+        with pytest.raises(smalti.LaunchError, match=found) as error:
+            kernel(x, index)
+        assert error.value.diagnostics[0].location is not None
+        assert error.value.diagnostics[0].location.line == 6
+        with pytest.raises(InterpreterError, match=found):
+            reference.run(entry.find_entry(module), [x, index])
+
+
+def test_proven_indices_are_not_checked() -> None:
+    text = """\
+triton_xla.entry_func @at(%x: memref<4x8xf32>, %tile: index) tiles 4 {
+  %low = arith.constant 0 : index
+  %high = arith.constant 8 : index
+  %step = arith.constant 1 : index
+  scf.for %i = %low to %high step %step {
+    %v = memref.load %x[%tile, %i] : memref<4x8xf32>
+    memref.store %v, %x[%tile, %i] : memref<4x8xf32>
+  }
+  triton_xla.return
+}
+"""
+    assert "stop_errors" not in smalti.compile(text, target="cpu").asm["mlir"]
+    wrong = text.replace("constant 8", "constant 9")
+    with pytest.raises(smalti.LaunchError, match="index 8 of dimension 1 is out of bounds; the size is 8"):
+        smalti.compile(wrong, target="cpu")(np.zeros((4, 8), np.float32))
