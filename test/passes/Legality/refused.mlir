@@ -84,7 +84,7 @@ triton_xla.entry_func @bytes(%x: memref<4294967296x4294967296xf32>, %tile: index
 
 // -----
 
-// expected-error@+1 {{'triton_xla.entry_func' with an argument of i12 is not supported: integers in memory have 1, 2, 4, 8, 16, 32 or 64 bits; use a wider type}}
+// expected-error@+1 {{'triton_xla.entry_func' with an argument of i12 is not supported: arrays have integers of 1, 2, 4, 8, 16, 32 or 64 bits, and LLVM does not define the unused bits of others in memory; use a wider type}}
 triton_xla.entry_func @width(%x: memref<8xi12>, %tile: index) tiles 1 {
   triton_xla.return
 }
