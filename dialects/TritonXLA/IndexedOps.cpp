@@ -136,6 +136,7 @@ LogicalResult AtomicRMWOp::verify() {
   case arith::AtomicRMWKind::assign:
     break;
   case arith::AtomicRMWKind::addf:
+  case arith::AtomicRMWKind::mulf:
   case arith::AtomicRMWKind::maximumf:
   case arith::AtomicRMWKind::minimumf:
   case arith::AtomicRMWKind::maxnumf:
@@ -143,23 +144,10 @@ LogicalResult AtomicRMWOp::verify() {
     if (!isa<FloatType>(element))
       return emitOpError() << kind << " requires floats, but found " << element;
     break;
-  case arith::AtomicRMWKind::addi:
-  case arith::AtomicRMWKind::maxs:
-  case arith::AtomicRMWKind::maxu:
-  case arith::AtomicRMWKind::mins:
-  case arith::AtomicRMWKind::minu:
-  case arith::AtomicRMWKind::andi:
-  case arith::AtomicRMWKind::ori:
-  case arith::AtomicRMWKind::xori:
+  default:
     if (!element.isIntOrIndex())
       return emitOpError() << kind << " requires integers, but found "
                            << element;
-    break;
-  default:
-    return emitOpError() << kind
-                         << " is not supported; supported are assign, addf, "
-                            "addi, maximumf, minimumf, maxnumf, minnumf, maxs, "
-                            "maxu, mins, minu, andi, ori and xori";
   }
   return verifyAccess(*this, getDestinationType(), getIndices(), type);
 }
