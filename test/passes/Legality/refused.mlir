@@ -114,11 +114,9 @@ triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3FN>, %b: memref<4xf4E2M1F
 
 // -----
 
-triton_xla.entry_func @atomics(%a: memref<4xf8E5M2>, %b: memref<4xi4>, %x: f8E5M2, %y: i4, %tile: index) tiles 1 {
+triton_xla.entry_func @atomics(%a: memref<4xf8E5M2>, %x: f8E5M2, %tile: index) tiles 1 {
   // expected-error@+1 {{'triton_xla.atomic_rmw' of f8E5M2 is not supported: no target computes with floats of at most 8 bits; use wider elements}}
   %f = triton_xla.atomic_rmw addf %x into %a[%tile] : f8E5M2 into memref<4xf8E5M2>, index
-  // expected-error@+1 {{'triton_xla.atomic_cas' of i4 is not supported: atomic operations access 8, 16, 32 or 64 bits}}
-  %i = triton_xla.atomic_cas %y, %y into %b[%tile] : i4 into memref<4xi4>, index
   triton_xla.return
 }
 
