@@ -561,6 +561,37 @@ def _sorted_by_key(w: Writer, element: str) -> None:
     w.store(Tile("%k", x.shape, element))
 
 
+_GCD = """{{
+  ^bb0(%a: {ty}, %b: {ty}):
+    %none = arith.cmpi eq, %b, %zero : {ty}
+    %gcd = scf.if %none -> {ty} {{
+      scf.yield %a : {ty}
+    }} else {{
+      %u, %v = scf.while (%u = %a, %v = %b) : ({ty}, {ty}) -> ({ty}, {ty}) {{
+        %go = arith.cmpi ne, %v, %zero : {ty}
+        scf.condition(%go) %u, %v : {ty}, {ty}
+      }} do {{
+      ^bb0(%u: {ty}, %v: {ty}):
+        %rest = arith.remui %u, %v : {ty}
+        scf.yield %v, %rest : {ty}, {ty}
+      }}
+      scf.yield %u : {ty}
+    }}
+    triton_xla.yield %gcd : {ty}
+  }}"""
+
+
+@_kernel("triton_xla.reduce and triton_xla.scan with control flow", INTEGERS[:-1])
+def _greatest_divisors(w: Writer, element: str) -> None:
+    (x,) = _tiles(w, element, 1)
+    w.line(f"%zero = arith.constant 0 : {element}")
+    rows, gcd = x.shape[:1], _GCD.format(ty=element)
+    w.line(f"%r = triton_xla.reduce {x} dims [1] init %zero : ({x.type}, {element}) -> {tensor(rows, element)} {gcd}")
+    w.line(f"%s = triton_xla.scan {x} dim 1 init %zero : ({x.type}, {element}) -> {x.type} {gcd}")
+    w.store(Tile("%r", rows, element))
+    w.store(Tile("%s", x.shape, element))
+
+
 _ARGMAX = """{{
   ^bb0(%lv: {ty}, %li: i32, %rv: {ty}, %ri: i32):
     %greater = arith.cmpf ogt, %lv, %rv : {ty}
