@@ -45,7 +45,9 @@ class Updates:
     @staticmethod
     def start(memory: Value) -> Updates:
         size = memory.data.size
-        found = Updates(np.zeros(size, np.int64), *np.zeros((5, size)), {}, {}, np.zeros(size, bool))
+        sums, errors, largest, smallest, relative = np.zeros((5, size))
+        count, unordered = np.zeros(size, np.int64), np.zeros(size, bool)
+        found = Updates(count, sums, errors, largest, smallest, relative, {}, {}, unordered)
         found.rebase(memory.data.reshape(-1), error_of(memory).reshape(-1), np.arange(size))
         return found
 
