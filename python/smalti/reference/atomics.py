@@ -143,7 +143,7 @@ def update(
 def _bound(kind: str, record: Updates, at: int, value: Any, largest: float, ty: dtypes.ElementType) -> float:
     """The bound of an element after an update, for any order of its updates. `largest` is that of the two operands."""
     if kind == "mulf":
-        return _bound_of_product(record, at, value, ty)
+        return _bound_of_multiplications(record, at, value, ty)
     if kind != "addf":
         # The value is one of the operands, or an integer that depends on both.
         return largest if ty.kind == "f" or kind == "assign" else np.inf if largest else 0.0
@@ -156,12 +156,12 @@ def _bound(kind: str, record: Updates, at: int, value: Any, largest: float, ty: 
     return float(record.propagated[at] + record.count[at] * unit * record.magnitude[at])
 
 
-def _bound_of_product(record: Updates, at: int, value: Any, ty: dtypes.ElementType) -> float:
-    """The bound of a product for any order of its factors. Any value is correct if an order overflows or underflows."""
+def _bound_of_multiplications(record: Updates, at: int, value: Any, ty: dtypes.ElementType) -> float:
+    """The bound of an element after multiplications, for any order. Any value is correct if an order overflows or underflows."""
     if record.count[at] > 1 and (record.largest[at] > largest_finite(ty) or record.smallest[at] < smallest_normal(ty)):
         return np.inf
     if not np.isfinite(value):
-        # A factor that may be zero or of either sign changes an infinite product.
+        # An operand that may be zero or of either sign changes an infinite result.
         return np.inf if record.relative[at] >= 1 else 0.0
     # numpy rounds f64 too.
     unit = ty.rounding * (2 if ty.bits == 64 else 1)

@@ -31,11 +31,11 @@ class Updates:
     propagated: np.ndarray
     """The sum of the errors of these values."""
     largest: np.ndarray
-    """The product of the finite magnitudes of the first value and of all factors above 1."""
+    """The largest finite magnitude of the first value after multiplications by any of the operands."""
     smallest: np.ndarray
-    """The product of the magnitudes, except 0, of the first value and of all factors below 1."""
+    """The smallest magnitude, except 0, of the first value after multiplications by any of the operands."""
     relative: np.ndarray
-    """The relative error of the product of the first value and all factors."""
+    """The relative error of the first value multiplied by all operands."""
     kind: dict[int, str]
     last: dict[int, tuple[int, int]]
     """The tile and the number of the operation of the last update."""
@@ -60,9 +60,9 @@ class Updates:
         self.smallest[where] = np.where(magnitude != 0, magnitude, 1)
         self.relative[where] = relative_error(magnitude, error[where])
 
-    def multiply(self, at: int, factor: Any, error: float) -> None:
-        """Another factor of an element."""
-        magnitude = abs(float(factor))
+    def multiply(self, at: int, operand: Any, error: float) -> None:
+        """An element is multiplied by an operand."""
+        magnitude = abs(float(operand))
         if np.isfinite(magnitude):
             self.largest[at] *= max(magnitude, 1)
         if magnitude != 0:

@@ -766,8 +766,8 @@ _add("triton_xla.atomic_rmw assign deterministic", NUMBERS, _atomic("assign", "d
 
 
 @_kernel("triton_xla.atomic_rmw mulf", ARITHMETIC_FLOATS)
-def _atomic_product(w: Writer, element: str) -> None:
-    """No order of the factors overflows or underflows."""
+def _atomic_multiplication(w: Writer, element: str) -> None:
+    """No order of the multiplications overflows or underflows."""
     (count,) = sizes(w.extent, 1)
     name, ty = w.argument((6,), element)
     x, n = w.load((count,), element), _positions(w, count, "i32")

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each element becomes an atomic instruction of LLVM, or a loop with cmpxchg.
-// The backends expand instructions that the chip lacks to such a loop. A loop
+// The backends expand instructions that the chip lacks to that loop. A loop
 // for an element of less than a byte replaces the byte.
 //
 //===----------------------------------------------------------------------===//
