@@ -140,6 +140,7 @@ LogicalResult AtomicRMWOp::verify() {
   case arith::AtomicRMWKind::assign:
     break;
   case arith::AtomicRMWKind::addf:
+  case arith::AtomicRMWKind::mulf:
   case arith::AtomicRMWKind::maximumf:
   case arith::AtomicRMWKind::minimumf:
   case arith::AtomicRMWKind::maxnumf:
@@ -149,24 +150,11 @@ LogicalResult AtomicRMWOp::verify() {
                            << " requires elements that are floats, but found "
                            << element;
     break;
-  case arith::AtomicRMWKind::addi:
-  case arith::AtomicRMWKind::maxs:
-  case arith::AtomicRMWKind::maxu:
-  case arith::AtomicRMWKind::mins:
-  case arith::AtomicRMWKind::minu:
-  case arith::AtomicRMWKind::andi:
-  case arith::AtomicRMWKind::ori:
-  case arith::AtomicRMWKind::xori:
+  default:
     if (!element.isIntOrIndex())
       return emitOpError() << kind
                            << " requires elements that are integers, but found "
                            << element;
-    break;
-  default:
-    return emitOpError() << kind
-                         << " is not supported; supported are assign, addf, "
-                            "addi, maximumf, minimumf, maxnumf, minnumf, maxs, "
-                            "maxu, mins, minu, andi, ori and xori";
   }
   return verifyAccess(*this, getDestinationType(), getIndices(), type);
 }

@@ -152,8 +152,8 @@ def TritonXLA_AtomicRMWOp : TritonXLA_AtomicOp<"atomic_rmw", "value", [AllTypesM
   let description = [{
     For each element of `value`, the op atomically replaces
     `destination[i0, i1, ...]` by its combination with the element. The result is the
-    value before the update. The kinds are `addf`, `maximumf`, `minimumf`, `maxnumf`,
-    `minnumf` of floats, `addi`, `maxs`, `maxu`, `mins`, `minu`, `andi`, `ori`, `xori` of
+    value before the update. The kinds are `addf`, `mulf`, `maximumf`, `minimumf`,
+    `maxnumf`, `minnumf` of floats, `addi`, `muli`, `maxs`, `maxu`, `mins`, `minu`, `andi`, `ori`, `xori` of
     integers, and `assign` (exchange) of both.
 
     The op has one index for each dimension of the destination: a tile of indices with

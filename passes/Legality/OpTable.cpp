@@ -309,14 +309,6 @@ static bool hasWrongDimension(Operation *op) {
   return type && number && (*number < 0 || *number >= type.getRank());
 }
 
-/// Whether the op is in the region of a sort and cannot compare whole tiles.
-static bool isInSort(Operation *op) {
-  return isa_and_nonnull<triton_xla::SortOp>(op->getParentOp()) &&
-         !isa<triton_xla::YieldOp, arith::ConstantOp>(op) &&
-         (op->getNumRegions() != 0 ||
-          !OpTrait::hasElementwiseMappableTraits(op));
-}
-
 /// Whether the sorted dimension, rounded up to a power of two, makes the tiles
 /// too large.
 static bool sortsTooMany(Operation *op) {
@@ -343,12 +335,6 @@ static arith::AtomicRMWKind getAtomicKind(Operation *op) {
 
 static bool computes(Operation *op) {
   return getAtomicKind(op) != arith::AtomicRMWKind::assign;
-}
-
-static bool multiplies(Operation *op) {
-  return llvm::is_contained(
-      {arith::AtomicRMWKind::mulf, arith::AtomicRMWKind::muli},
-      getAtomicKind(op));
 }
 
 //===----------------------------------------------------------------------===//

@@ -23,11 +23,14 @@ static void printMaskType(OpAsmPrinter &, Operation *, Value, Type, Type) {}
 #define GET_OP_CLASSES
 #include "smalti/dialects/MosaicGPU/Ops/Atomics.cpp.inc"
 
-/// Whether atomic operations support elements of the type.
-static bool isAtomicElement(Type type) {
-  unsigned bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
-  return (type.isSignlessInteger() || isa<FloatType>(type)) &&
-         llvm::is_contained({8u, 16u, 32u, 64u}, bits);
+/// Whether atomic operations support elements of the type, in shared memory or
+/// packed in global memory.
+static bool isAtomicElement(Type type, bool isShared) {
+  if (!type.isSignlessInteger() && !isa<FloatType>(type))
+    return false;
+  unsigned bits = type.getIntOrFloatBitWidth();
+  return llvm::is_contained({8u, 16u, 32u, 64u}, bits) ||
+         (!isShared && (bits == 2 || bits == 4));
 }
 
 /// Shared checks of atomic operations: memory, and types of the vectors.
@@ -48,12 +51,12 @@ static LogicalResult verifyAtomic(OpTy op, Value values) {
            << "destination and values must have the same element type, but "
               "found "
            << memory << " and " << type;
-  if (!isAtomicElement(type.getElementType()))
-    return op.emitOpError() << "elements of the values must be signless "
-                               "integers or floats of 8, "
-                               "16, 32 or 64 "
-                               "bits, but found "
-                            << type.getElementType();
+  bool isShared = isSharedMemory(memory);
+  if (!isAtomicElement(type.getElementType(), isShared))
+    return op.emitOpError()
+           << "elements of the values must be signless integers or floats of "
+           << (isShared ? "" : "2, 4, ") << "8, 16, 32 or 64 bits, but found "
+           << type.getElementType();
   if (op.getOld() && op.getOld().getType() != type)
     return op.emitOpError() << "the result must have the type of the values, "
                             << type << ", but is " << op.getOld().getType();
@@ -101,6 +104,7 @@ LogicalResult AtomicRMWOp::verify() {
   case Kind::assign:
     return success();
   case Kind::addf:
+  case Kind::mulf:
   case Kind::maximumf:
   case Kind::minimumf:
   case Kind::maxnumf:
@@ -111,24 +115,12 @@ LogicalResult AtomicRMWOp::verify() {
                               "but found "
                            << element;
     return success();
-  case Kind::addi:
-  case Kind::andi:
-  case Kind::ori:
-  case Kind::xori:
-  case Kind::maxs:
-  case Kind::maxu:
-  case Kind::mins:
-  case Kind::minu:
+  default:
     if (!element.isInteger())
       return emitOpError() << "kind '" << kind
                            << "' requires integer elements, but found "
                            << element;
     return success();
-  default:
-    return emitOpError()
-           << "does not support the kind '" << kind
-           << "'; supported are assign, addf, addi, maximumf, minimumf, "
-              "maxnumf, minnumf, maxs, maxu, mins, minu, andi, ori and xori";
   }
 }
 

@@ -26,15 +26,15 @@ def MosaicGPU_AtomicRMWOp : MosaicGPU_AtomicOp<"atomic_rmw"> {
 
     | kind | elements |
     |---|---|
-    | `addf`, `maximumf`, `minimumf`, `maxnumf`, `minnumf` | f16, bf16, f32, f64 |
-    | `addi`, `andi`, `ori`, `xori`, `maxs`, `mins`, `maxu`, `minu` | i8, i16, i32, i64 |
-    | `assign` (exchange) | integers and floats of 8, 16, 32 or 64 bits |
+    | `addf`, `mulf`, `maximumf`, `minimumf`, `maxnumf`, `minnumf` | f16, bf16, f32, f64 |
+    | `addi`, `muli`, `andi`, `ori`, `xori`, `maxs`, `mins`, `maxu`, `minu` | i2 and i4 (packed), i8, i16, i32, i64 |
+    | `assign` (exchange) | integers and floats of 2 or 4 bits (packed), 8, 16, 32 or 64 bits |
 
     The operation is atomic for the threads of the block, of the device, or of the system (`scope`). `ordering` applies to
     each operation and to the thread that executes it. An acquire orders later accesses of the thread after the operation,
     and a release orders earlier accesses before it.
 
-    The memory is one-dimensional, strided, and shared or global. All vectors have the same shape.
+    The memory is one-dimensional, strided, and shared or global (packed elements: global). All vectors have the same shape.
 
     Example:
 
@@ -66,7 +66,7 @@ def MosaicGPU_AtomicCASOp : MosaicGPU_AtomicOp<"atomic_cas", [AllTypesMatch<["ex
     are those of `expected[i]`. The old value is element `i` of the result, which may be omitted. An element whose `mask`
     is false does not access memory, and its result is zero.
 
-    Elements are integers and floats of 8, 16, 32 or 64 bits. Floats are compared as bits: NaN may equal NaN, and -0.0
+    Elements are integers and floats of 2, 4, 8, 16, 32 or 64 bits. Floats are compared as bits: NaN may equal NaN, and -0.0
     differs from 0.0. Indices, scope, ordering and memory are those of `mosaic_gpu.atomic_rmw`. If an operation does not
     replace the element, it is a load: its release has no effect.
 

@@ -56,7 +56,7 @@ static LogicalResult verifyScalarRegion(Operation *op, Region &body) {
     return op->emitOpError() << "the region must end with 'mosaic_gpu.return'";
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
   WalkResult result = body.walk([&](Operation *inner) -> WalkResult {
-    if (!inner->hasTrait<OpTrait::IsTerminator>() && !isPure(inner))
+    if (!inner->hasTrait<OpTrait::IsTerminator>() && !isMemoryEffectFree(inner))
       return inner->emitOpError()
              << "has side effects; ops in the region of '" << op->getName()
              << "' must not have side effects";

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "smalti/passes/Conversion/TilesToTiles/ExpandTileOps.h"
+#include "smalti/passes/Conversion/TilesToTiles/RegionOnTiles.h"
 
 #include "smalti/passes/Support/SmallFloats.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -90,34 +90,6 @@ Value smalti::triton_xla::expandHistogram(TileBuilder &b, HistogramOp op) {
   return b.slice(b.reshape(loop.getResult(0), rows * row), /*dim=*/0, 0, bins);
 }
 
-/// Computes a region of scalar ops for all elements of tiles.
-static Value inlineOnTiles(TileBuilder &b, Region &region, ValueRange tiles) {
-  ArrayRef<int64_t> shape = b.shapeOf(tiles.front());
-  IRMapping mapping;
-  mapping.map(region.getArguments(), tiles);
-  auto mapped = [&](Value value) {
-    if (!mapping.contains(value))
-      mapping.map(value, b.splat(shape, value));
-    return mapping.lookup(value);
-  };
-  for (Operation &op : region.front().without_terminator()) {
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      auto type = RankedTensorType::get(shape, constant.getType());
-      mapping.map(constant.getResult(),
-                  arith::ConstantOp::create(
-                      b, DenseElementsAttr::get(type, constant.getValue()))
-                      .getResult());
-      continue;
-    }
-    for (Value operand : op.getOperands())
-      (void)mapped(operand);
-    Operation *clone = b.clone(op, mapping);
-    for (Value result : clone->getResults())
-      result.setType(RankedTensorType::get(shape, result.getType()));
-  }
-  return mapped(region.front().getTerminator()->getOperand(0));
-}
-
 /// A bitonic sort of `inputs` and their positions, which make it stable. Tiles
 /// have the shape [outer, size, inner], with a power of two as the size;
 /// positions from `count` are padding and come last.
@@ -134,7 +106,7 @@ static void sortNetwork(TileBuilder &b, Region &comparator,
       SmallVector<Value> arguments;
       for (size_t i = 0; i < numInputs; ++i)
         arguments.append({x[i], y[i]});
-      return inlineOnTiles(b, comparator, arguments);
+      return computeOnTiles(b, comparator, arguments);
     };
     Value less = call(x, y), greater = call(y, x);
     Value first = b.compare(CmpIPredicate::slt, x.back(), y.back());

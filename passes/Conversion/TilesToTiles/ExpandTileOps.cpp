@@ -147,6 +147,10 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
     return !isSmallFloat(iota.getType().getElementType());
   if (isDerivedOnGPU(op))
     return !chip || !chip->isGPU();
+  // A sort is expanded after the ops in its region, which may have scf.if.
+  if (auto sort = op->getParentOfType<SortOp>();
+      sort && isa<scf::IndexSwitchOp>(op) && !isKept(sort))
+    return false;
   StringRef name = op->getName().stripDialect();
   bool isListed = llvm::is_contained(keep, name);
   if (isa<math::IPowIOp>(op))

@@ -3,6 +3,8 @@
 
 #include "smalti/passes/Conversion/ToCPU/CPUAtomics.h"
 
+#include "smalti/passes/Analysis/Memory/PackedMemory.h"
+#include "smalti/passes/Conversion/ToCPU/CPUPackedMemory.h"
 #include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
 #include "smalti/passes/Support/AtomicKinds.h"
 
@@ -49,11 +51,19 @@ public:
         bits(builder.getIntegerType(
             std::max<int64_t>(::smalti::bitWidth(element), 8))),
         ordering(ordering) {
+    if (getPackedBits(element) != 0) {
+      std::tie(address, shift) =
+          getSubByteAddress(builder, loc, memref, indices);
+      return;
+    }
     Value position = getElementPosition(builder, loc, memref, indices);
     address =
         getByteAddress(builder, loc, memref,
                        LoopBuilder{builder, loc}.mul(position, getBytes()));
   }
+
+  /// Whether the byte of the element has others.
+  bool sharesByte() const { return bool(shift); }
 
   Value update(LLVM::AtomicBinOp kind, Value value) {
     return fromBits(LLVM::AtomicRMWOp::create(builder, loc, kind, address,
@@ -73,7 +83,7 @@ public:
   }
 
   /// Repeats a compare-and-swap until no other thread has changed the element.
-  Value updateInLoop(arith::AtomicRMWKind kind, Value value) {
+  Value updateInLoop(llvm::function_ref<Value(Value)> combine) {
     Value first = LLVM::LoadOp::create(
         builder, loc, bits, address, getBytes(), /*isVolatile=*/false,
         /*isNonTemporal=*/false, /*isInvariant=*/false,
@@ -81,10 +91,9 @@ public:
     auto loop = scf::WhileOp::create(
         builder, loc, TypeRange(bits), ValueRange(first),
         [&](OpBuilder &, Location, ValueRange arguments) {
-          Value combined = arith::getReductionOp(kind, builder, loc,
-                                                 fromBits(arguments[0]), value);
+          Value combined = combine(fromBits(arguments[0]));
           auto [old, isSwapped] =
-              compareAndSwap(arguments[0], toBits(combined));
+              compareAndSwap(arguments[0], replaceIn(arguments[0], combined));
           Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
           Value repeats = arith::XOrIOp::create(builder, loc, isSwapped, one);
           scf::ConditionOp::create(builder, loc, repeats, old);
@@ -107,6 +116,8 @@ public:
   Value fromBits(Value value) {
     if (element.isIndex())
       return arith::IndexCastOp::create(builder, loc, element, value);
+    if (shift)
+      value = arith::ShRUIOp::create(builder, loc, value, shift);
     if (code() != bits)
       value = arith::TruncIOp::create(builder, loc, code(), value);
     if (isa<FloatType>(element))
@@ -115,6 +126,17 @@ public:
   }
 
 private:
+  /// The bits of memory with another element.
+  Value replaceIn(Value held, Value value) {
+    if (!shift)
+      return toBits(value);
+    // Flip the bits that differ.
+    Value difference = arith::XOrIOp::create(
+        builder, loc, toBits(fromBits(held)), toBits(value));
+    return arith::XOrIOp::create(
+        builder, loc, held,
+        arith::ShLIOp::create(builder, loc, difference, shift));
+  }
   int64_t getBytes() { return bits.getWidth() / 8; }
   /// The integer with the bits of a value. Memory has a byte for fewer than 8.
   Type code() { return builder.getIntegerType(::smalti::bitWidth(element)); }
@@ -139,6 +161,8 @@ private:
   IntegerType bits;
   MemoryOrdering ordering;
   Value address;
+  /// The lowest bit of an element that shares its byte; null for others.
+  Value shift;
 };
 
 } // namespace
@@ -177,15 +201,26 @@ Value smalti::createAtomicRMW(OpBuilder &builder, Location loc,
   AtomicElement element(builder, loc, memref, indices, ordering);
   if (value.getType().isInteger(1))
     kind = getKindOfBools(kind);
-  if (std::optional<LLVM::AtomicBinOp> instruction = getInstruction(kind))
+  std::optional<LLVM::AtomicBinOp> instruction = getInstruction(kind);
+  if (instruction && !element.sharesByte())
     return element.update(*instruction, value);
-  return element.updateInLoop(kind, value);
+  return element.updateInLoop([&](Value old) {
+    return kind == arith::AtomicRMWKind::assign
+               ? value
+               : arith::getReductionOp(kind, builder, loc, old, value);
+  });
 }
 
 Value smalti::createAtomicCAS(OpBuilder &builder, Location loc, Value expected,
                               Value desired, Value memref, ValueRange indices,
                               MemoryOrdering ordering) {
   AtomicElement element(builder, loc, memref, indices, ordering);
+  if (element.sharesByte())
+    return element.updateInLoop([&](Value old) -> Value {
+      Value isEqual = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::eq, old, expected);
+      return arith::SelectOp::create(builder, loc, isEqual, desired, old);
+    });
   return element.fromBits(
       element.compareAndSwap(element.toBits(expected), element.toBits(desired))
           .first);

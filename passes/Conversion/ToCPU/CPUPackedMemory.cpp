@@ -28,28 +28,35 @@ static bool isSubByteMemory(Type type) {
   return memref && isSubByte(memref.getElementType());
 }
 
+std::pair<Value, Value> smalti::getSubByteAddress(OpBuilder &builder,
+                                                  Location loc, Value memref,
+                                                  ValueRange indices) {
+  LoopBuilder math{builder, loc};
+  Value position = getElementPosition(builder, loc, memref, indices);
+  int64_t packedBits =
+      getPackedBits(cast<MemRefType>(memref.getType()).getElementType());
+  Value byteIndex = position, shift;
+  if (packedBits) {
+    Value perByte = math.index(8 / packedBits);
+    byteIndex = arith::FloorDivSIOp::create(builder, loc, position, perByte);
+    Value within = math.sub(
+        position, arith::MulIOp::create(builder, loc, byteIndex, perByte));
+    shift = arith::IndexCastOp::create(builder, loc, builder.getI8Type(),
+                                       math.mul(within, packedBits));
+  }
+  return {getByteAddress(builder, loc, memref, byteIndex), shift};
+}
+
 namespace {
 
-/// The byte of an element, and the position of the element in the byte.
+/// An element of less than a byte.
 class SubByteElement {
 public:
   SubByteElement(OpBuilder &builder, Location loc, Value memref,
                  ValueRange indices)
       : builder(builder), loc(loc),
         element(cast<MemRefType>(memref.getType()).getElementType()) {
-    LoopBuilder math{builder, loc};
-    Value position = getElementPosition(builder, loc, memref, indices);
-    int64_t packedBits = getPackedBits(element);
-    Value byteIndex = position;
-    if (packedBits) {
-      Value perByte = math.index(8 / packedBits);
-      byteIndex = arith::FloorDivSIOp::create(builder, loc, position, perByte);
-      Value within = math.sub(
-          position, arith::MulIOp::create(builder, loc, byteIndex, perByte));
-      shift = arith::IndexCastOp::create(builder, loc, builder.getI8Type(),
-                                         math.mul(within, packedBits));
-    }
-    address = getByteAddress(builder, loc, memref, byteIndex);
+    std::tie(address, shift) = getSubByteAddress(builder, loc, memref, indices);
   }
 
   Value load() {

@@ -4,12 +4,14 @@
 #ifndef SMALTI_PASSES_CONVERSION_TOCPU_CPUPACKEDMEMORY_H
 #define SMALTI_PASSES_CONVERSION_TOCPU_CPUPACKEDMEMORY_H
 
-#include "mlir/Support/LLVM.h"
+#include "mlir/IR/Value.h"
+
+#include <utility>
 
 namespace mlir {
-class Operation;
+class OpBuilder;
 class RewriterBase;
-class Type;
+class ValueRange;
 namespace func {
 class FuncOp;
 } // namespace func
@@ -19,6 +21,13 @@ namespace smalti {
 
 /// Whether elements have less than a byte. Elements of type i1 are bytes.
 bool isSubByte(mlir::Type element);
+
+/// The address of the byte of an element of less than a byte, and the lowest
+/// bit of the element in it, an i8; null if the element has its own byte.
+std::pair<mlir::Value, mlir::Value> getSubByteAddress(mlir::OpBuilder &builder,
+                                                      mlir::Location loc,
+                                                      mlir::Value memref,
+                                                      mlir::ValueRange indices);
 
 /// Lowers loads and stores of arguments whose elements have less than a byte,
 /// packed into bytes as PackedMemory.h describes. A store is an atomic

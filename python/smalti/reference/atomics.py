@@ -26,6 +26,7 @@ from .values import (
     moved,
     operand_groups,
     signed_of,
+    smallest_normal,
     unsigned_of,
     width_of,
     wrap,
@@ -45,6 +46,8 @@ _COMMUTATIVE: dict[str, Combine] = {
     "minnumf": np.fmin,
     "mins": np.minimum,
     "minu": np.minimum,
+    "mulf": np.multiply,
+    "muli": np.multiply,
     "ori": np.bitwise_or,
     "xori": np.bitwise_xor,
 }
@@ -118,8 +121,12 @@ def update(
         old_data[lane], old_error[lane] = old, np.inf if memory.is_contended(at) else error[at]
         record.last[at] = (run.tile_number, run.operation_number)
         record.count[at] += 1
+        if record.kind.get(at, kind) != kind:
+            record.rebase(data, error, at)
         record.magnitude[at] += abs(new)
         record.propagated[at] += errors[lane]
+        if kind == "mulf":
+            record.multiply(at, new, errors[lane])
         if kind == "cas":
             matches = old == operands[0][lane]
             data[at] = new if matches else old
@@ -135,6 +142,8 @@ def update(
 
 def _bound(kind: str, record: Updates, at: int, value: Any, largest: float, ty: dtypes.ElementType) -> float:
     """The bound of an element after an update, for any order of its updates. `largest` is that of the two operands."""
+    if kind == "mulf":
+        return _bound_of_multiplications(record, at, value, ty)
     if kind != "addf":
         # The value is one of the operands, or an integer that depends on both.
         return largest if ty.kind == "f" or kind == "assign" else np.inf if largest else 0.0
@@ -145,6 +154,21 @@ def _bound(kind: str, record: Updates, at: int, value: Any, largest: float, ty: 
     # numpy rounds f64 too.
     unit = ty.rounding * (2 if ty.bits == 64 else 1)
     return float(record.propagated[at] + record.count[at] * unit * record.magnitude[at])
+
+
+def _bound_of_multiplications(record: Updates, at: int, value: Any, ty: dtypes.ElementType) -> float:
+    """The bound of an element after multiplications, for any order. Any value is correct if an order overflows or underflows."""
+    if record.count[at] > 1 and (record.largest[at] > largest_finite(ty) or record.smallest[at] < smallest_normal(ty)):
+        return np.inf
+    if not np.isfinite(value):
+        # An operand that may be zero or of either sign changes an infinite result.
+        return np.inf if record.relative[at] >= 1 else 0.0
+    # numpy rounds f64 too.
+    unit = ty.rounding * (2 if ty.bits == 64 else 1)
+    relative = np.expm1(np.log1p(record.relative[at]) + record.count[at] * np.log1p(unit))
+    if np.isinf(relative):
+        return np.inf
+    return float(abs(value) * relative + 2 * unit * smallest_normal(ty))
 
 
 def _positions(memory: Memory, groups: Sequence[list[Value]], shape: tuple[int, ...]) -> list[int]:

@@ -16,6 +16,11 @@ from .interpreter import Interpreter, handles, located
 from .values import Value, certain, element_type, error_of, integers, moved, operand_groups, shape_of
 
 
+def relative_error(magnitude: Any, error: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.where(np.equal(error, 0), 0.0, np.divide(error, magnitude))
+
+
 @dataclass
 class Updates:
     """The atomic updates of each element of a memref since its last write, by its position in row-major order."""
@@ -25,6 +30,12 @@ class Updates:
     """The sum of the magnitudes of the first value and of all added ones."""
     propagated: np.ndarray
     """The sum of the errors of these values."""
+    largest: np.ndarray
+    """The largest finite magnitude of the first value after multiplications by any of the operands."""
+    smallest: np.ndarray
+    """The smallest magnitude, except 0, of the first value after multiplications by any of the operands."""
+    relative: np.ndarray
+    """The relative error of the first value multiplied by all operands."""
     kind: dict[int, str]
     last: dict[int, tuple[int, int]]
     """The tile and the number of the operation of the last update."""
@@ -34,16 +45,34 @@ class Updates:
     @staticmethod
     def start(memory: Value) -> Updates:
         size = memory.data.size
-        magnitude = np.abs(memory.data.reshape(-1)).astype(np.float64)
-        return Updates(
-            np.zeros(size, np.int64), magnitude, error_of(memory).reshape(-1).copy(), {}, {}, np.zeros(size, bool)
-        )
+        sums, errors, largest, smallest, relative = np.zeros((5, size))
+        count, unordered = np.zeros(size, np.int64), np.zeros(size, bool)
+        found = Updates(count, sums, errors, largest, smallest, relative, {}, {}, unordered)
+        found.rebase(memory.data.reshape(-1), error_of(memory).reshape(-1), np.arange(size))
+        return found
+
+    def rebase(self, data: np.ndarray, error: np.ndarray, where: Any) -> None:
+        """The bounds of the elements in `where` begin with their values."""
+        magnitude = np.abs(data[where]).astype(np.float64)
+        self.magnitude[where] = magnitude
+        self.propagated[where] = error[where]
+        self.largest[where] = np.where(np.isfinite(magnitude), magnitude, 1)
+        self.smallest[where] = np.where(magnitude != 0, magnitude, 1)
+        self.relative[where] = relative_error(magnitude, error[where])
+
+    def multiply(self, at: int, operand: Any, error: float) -> None:
+        """An element is multiplied by an operand."""
+        magnitude = abs(float(operand))
+        if np.isfinite(magnitude):
+            self.largest[at] *= max(magnitude, 1)
+        if magnitude != 0:
+            self.smallest[at] *= min(magnitude, 1)
+        self.relative[at] = (1 + self.relative[at]) * (1 + relative_error(magnitude, error)) - 1
 
     def restart(self, memory: Value, where: np.ndarray) -> None:
         """Elements that are written have no updates."""
         self.count[where] = 0
-        self.magnitude[where] = np.abs(memory.data.reshape(-1)[where])
-        self.propagated[where] = error_of(memory).reshape(-1)[where]
+        self.rebase(memory.data.reshape(-1), error_of(memory).reshape(-1), where)
         for position in where.tolist():
             self.kind.pop(position, None)
             self.last.pop(position, None)

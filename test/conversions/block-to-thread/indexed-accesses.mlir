@@ -117,6 +117,30 @@ gpu.module @m {
     gpu.return
   }
 
+  // LLVM does not have atomic multiplications, and elements of less than a byte share it with others.
+  // CHECK-LABEL: gpu.func @loops(
+  gpu.func @loops(%m: memref<?xf16>, %p: memref<?xi4>, %at: memref<128xi32>, %v: memref<128xf16>, %w: memref<128xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %i = mosaic_gpu.vector_load %at {out_layouts = [#strided]} : memref<128xi32> -> vector<128xi32>
+    %x = mosaic_gpu.vector_load %v {out_layouts = [#strided]} : memref<128xf16> -> vector<128xf16>
+    %y = mosaic_gpu.vector_load %w {out_layouts = [#strided]} : memref<128xi8> -> vector<128xi8>
+    %z = arith.trunci %y {in_layouts = [#strided], out_layouts = [#strided]} : vector<128xi8> to vector<128xi4>
+    // CHECK: arith.mulf %{{.*}}, %{{.*}} : f16
+    // CHECK: llvm.cmpxchg %{{.*}} monotonic monotonic {alignment = 2 : i64} : !llvm.ptr<1>, i16
+    mosaic_gpu.atomic_rmw mulf %x, %m[%i] device relaxed : vector<128xf16>, memref<?xf16>, vector<128xi32>
+    // CHECK: scf.while (%[[HELD:.*]] = %{{.*}}) : (i8) -> i8 {
+    // CHECK: %[[LOW:.*]] = arith.shrui %[[HELD]], %[[SHIFT:.*]] : i8
+    // CHECK: %[[OLD:.*]] = arith.trunci %[[LOW]] : i8 to i4
+    // CHECK: %[[SUM:.*]] = arith.addi %[[OLD]], %{{.*}} : i4
+    // CHECK: %[[FLIPPED:.*]] = arith.xori %[[OLD]], %[[SUM]] : i4
+    // CHECK: %[[WIDE:.*]] = arith.extui %[[FLIPPED]] : i4 to i8
+    // CHECK: %[[BITS:.*]] = arith.shli %[[WIDE]], %[[SHIFT]] : i8
+    // CHECK: %[[NEW:.*]] = arith.xori %[[HELD]], %[[BITS]] : i8
+    // CHECK: llvm.cmpxchg %{{.*}}, %[[HELD]], %[[NEW]]{{.*}} acq_rel acquire {alignment = 1 : i64} : !llvm.ptr<1>, i8
+    mosaic_gpu.atomic_rmw addi %z, %p[%i] device acq_rel : vector<128xi4>, memref<?xi4>, vector<128xi32>
+    // CHECK: gpu.return
+    gpu.return
+  }
+
   // The mask is the condition of a branch, and the result of a masked element is zero.
   // CHECK-LABEL: gpu.func @masked(
   // CHECK: %[[OLD:.*]] = scf.if %{{.*}} -> (i16) {

@@ -4,27 +4,6 @@
 
 // Ops that GPUs do not support remain. The remarks have the sentences of the table of legal ops.
 
-// CHECK-LABEL: triton_xla.entry_func @region(
-// CHECK:         triton_xla.sort
-// REMARK: sort not expanded: 'scf.if' in the region of 'triton_xla.sort' is not supported on GPUs: the comparison is applied to whole tiles; use only element-wise ops, such as arith.select, in the region
-triton_xla.entry_func @region(%x: memref<8xf32>, %tile: index) tiles 1 {
-  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
-  %s = triton_xla.sort %t dim 0 : (tensor<8xf32>) -> tensor<8xf32> {
-  ^bb0(%a: f32, %b: f32):
-    %c = arith.cmpf olt, %a, %b : f32
-    %d = scf.if %c -> i1 {
-      scf.yield %c : i1
-    } else {
-      scf.yield %c : i1
-    }
-    triton_xla.yield %d : i1
-  }
-  triton_xla.insert %s into %x[0] [8] [1] : tensor<8xf32> into memref<8xf32>
-  triton_xla.return
-}
-
-// -----
-
 // CHECK-LABEL: triton_xla.entry_func @size(
 // CHECK:         triton_xla.sort
 // REMARK: sort not expanded: 'triton_xla.sort' of 2^31 or more elements after rounding is not supported on GPUs: the sorted dimension is rounded up to a power of two, and a tile has less than 2^31 elements; use a smaller tile

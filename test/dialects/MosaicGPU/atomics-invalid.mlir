@@ -24,9 +24,17 @@ func.func @elements(%v: vector<64xi32>, %m: memref<64xi64>) {
 
 // -----
 
-func.func @width(%v: vector<64xi4>, %i: vector<64xi32>, %m: memref<64xi4>) {
+func.func @width(%v: vector<64xi12>, %i: vector<64xi32>, %m: memref<64xi12>) {
+  // expected-error @+1 {{elements of the values must be signless integers or floats of 2, 4, 8, 16, 32 or 64 bits, but found 'i12'}}
+  mosaic_gpu.atomic_rmw addi %v, %m[%i] block relaxed : vector<64xi12>, memref<64xi12>, vector<64xi32>
+  return
+}
+
+// -----
+
+func.func @packed_in_shared_memory(%v: vector<64xi4>, %i: vector<64xi32>, %m: memref<64xi4, #gpu.address_space<workgroup>>) {
   // expected-error @+1 {{elements of the values must be signless integers or floats of 8, 16, 32 or 64 bits, but found 'i4'}}
-  mosaic_gpu.atomic_rmw addi %v, %m[%i] block relaxed : vector<64xi4>, memref<64xi4>, vector<64xi32>
+  mosaic_gpu.atomic_rmw addi %v, %m[%i] block relaxed : vector<64xi4>, memref<64xi4, #gpu.address_space<workgroup>>, vector<64xi32>
   return
 }
 
@@ -73,8 +81,8 @@ func.func @integer_kind(%v: vector<64xf32>, %i: vector<64xi32>, %m: memref<64xf3
 // -----
 
 func.func @multiplication(%v: vector<64xi32>, %m: memref<64xi32>) {
-  // expected-error @+1 {{does not support the kind 'muli'; supported are assign, addf, addi, maximumf, minimumf, maxnumf, minnumf, maxs, maxu, mins, minu, andi, ori and xori}}
-  mosaic_gpu.atomic_rmw muli %v, %m[%v] block relaxed : vector<64xi32>, memref<64xi32>, vector<64xi32>
+  // expected-error @+1 {{'mulf' requires f16, bf16, f32 or f64, but found 'i32'}}
+  mosaic_gpu.atomic_rmw mulf %v, %m[%v] block relaxed : vector<64xi32>, memref<64xi32>, vector<64xi32>
   return
 }
 

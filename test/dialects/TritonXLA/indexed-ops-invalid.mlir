@@ -129,9 +129,9 @@ func.func @f(%v: f32, %a: memref<?xf32>, %i: index) {
 
 // -----
 
-func.func @f(%v: f32, %a: memref<?xf32>, %i: index) {
-  // expected-error@+1 {{mulf is not supported; supported are assign, addf, addi, maximumf, minimumf, maxnumf, minnumf, maxs, maxu, mins, minu, andi, ori and xori}}
-  triton_xla.atomic_rmw mulf %v into %a[%i] : f32 into memref<?xf32>, index
+func.func @f(%v: i32, %a: memref<?xi32>, %i: index) {
+  // expected-error@+1 {{mulf requires floats, but found 'i32'}}
+  triton_xla.atomic_rmw mulf %v into %a[%i] : i32 into memref<?xi32>, index
   return
 }
 

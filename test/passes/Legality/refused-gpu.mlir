@@ -25,25 +25,13 @@ triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
 
 // -----
 
-triton_xla.entry_func @sort(%x: memref<8xi8>, %y: memref<8xf32>, %tile: index) tiles 1 {
+triton_xla.entry_func @sort(%x: memref<8xi8>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0] [1610612736] [1] : memref<8xi8> to tensor<1610612736xi8>
   // expected-error@+1 {{'triton_xla.sort' of 2^31 or more elements after rounding is not supported on GPUs: the sorted dimension is rounded up to a power of two, and a tile has less than 2^31 elements}}
   %s = triton_xla.sort %t dim 0 : (tensor<1610612736xi8>) -> tensor<1610612736xi8> {
   ^bb0(%a: i8, %b: i8):
     %c = arith.cmpi slt, %a, %b : i8
     triton_xla.yield %c : i1
-  }
-  %u = triton_xla.extract %y[0] [8] [1] : memref<8xf32> to tensor<8xf32>
-  %v = triton_xla.sort %u dim 0 : (tensor<8xf32>) -> tensor<8xf32> {
-  ^bb0(%a: f32, %b: f32):
-    %c = arith.cmpf olt, %a, %b : f32
-    // expected-error@+1 {{'scf.if' in the region of 'triton_xla.sort' is not supported on GPUs: the comparison is applied to whole tiles; use only element-wise ops, such as arith.select, in the region}}
-    %d = scf.if %c -> i1 {
-      scf.yield %c : i1
-    } else {
-      scf.yield %c : i1
-    }
-    triton_xla.yield %d : i1
   }
   triton_xla.return
 }

@@ -511,6 +511,87 @@ def _sorted_powers(w: Writer, element: str) -> None:
     w.store(Tile("%k", x.shape, element))
 
 
+_KEY = """
+      %odd{v} = arith.cmpi ne, %bit{v}, %c0 : {ty}
+      %key{v} = scf.if %odd{v} -> {ty} {{
+        %hundred = arith.constant 100 : {ty}
+        %q = arith.divsi %hundred, %{v} : {ty}
+        scf.yield %q : {ty}
+      }} else {{
+        %c3 = arith.constant 3 : {ty}
+        %end = arith.andi %{v}, %c3 : {ty}
+        %sum = scf.for %i = %c0 to %end step %c1 iter_args(%n = %c0) -> ({ty}) : {ty} {{
+          %t = arith.addi %n, %i : {ty}
+          scf.yield %t : {ty}
+        }}
+        %u, %bits = scf.while (%u = %{v}, %n = %sum) : ({ty}, {ty}) -> ({ty}, {ty}) {{
+          %go = arith.cmpi sgt, %u, %c0 : {ty}
+          scf.condition(%go) %u, %n : {ty}, {ty}
+        }} do {{
+        ^bb0(%u: {ty}, %n: {ty}):
+          %half = arith.shrui %u, %c1 : {ty}
+          %m = arith.addi %n, %c1 : {ty}
+          scf.yield %half, %m : {ty}, {ty}
+        }}
+        scf.yield %bits : {ty}
+      }}"""
+
+
+@_kernel("triton_xla.sort with control flow", INTEGERS[:-1])
+def _sorted_by_key(w: Writer, element: str) -> None:
+    """Odd numbers come first, by a quotient; even numbers by the number of their bits and a sum."""
+    (x,) = _tiles(w, element, 1)
+    keys = "".join(_KEY.format(v=v, ty=element) for v in "ab")
+    w.line(f"""%c0 = arith.constant 0 : {element}
+  %c1 = arith.constant 1 : {element}
+  %k = triton_xla.sort {x} dim 1 : ({x.type}) -> {x.type} {{
+  ^bb0(%a: {element}, %b: {element}):
+    %bita = arith.andi %a, %c1 : {element}
+    %bitb = arith.andi %b, %c1 : {element}
+    %same = arith.cmpi eq, %bita, %bitb : {element}
+    %before = scf.if %same -> i1 {{{keys}
+      %less = arith.cmpi slt, %keya, %keyb : {element}
+      scf.yield %less : i1
+    }} else {{
+      %greater = arith.cmpi ugt, %bita, %bitb : {element}
+      scf.yield %greater : i1
+    }}
+    triton_xla.yield %before : i1
+  }}""")
+    w.store(Tile("%k", x.shape, element))
+
+
+_GCD = """{{
+  ^bb0(%a: {ty}, %b: {ty}):
+    %none = arith.cmpi eq, %b, %zero : {ty}
+    %gcd = scf.if %none -> {ty} {{
+      scf.yield %a : {ty}
+    }} else {{
+      %u, %v = scf.while (%u = %a, %v = %b) : ({ty}, {ty}) -> ({ty}, {ty}) {{
+        %go = arith.cmpi ne, %v, %zero : {ty}
+        scf.condition(%go) %u, %v : {ty}, {ty}
+      }} do {{
+      ^bb0(%u: {ty}, %v: {ty}):
+        %rest = arith.remui %u, %v : {ty}
+        scf.yield %v, %rest : {ty}, {ty}
+      }}
+      scf.yield %u : {ty}
+    }}
+    triton_xla.yield %gcd : {ty}
+  }}"""
+
+
+@_kernel("triton_xla.reduce and triton_xla.scan with control flow", INTEGERS[:-1])
+def _greatest_divisors(w: Writer, element: str) -> None:
+    (x,) = _tiles(w, element, 1)
+    w.line(f"%zero = arith.constant 0 : {element}")
+    rows, gcd = x.shape[:1], _GCD.format(ty=element)
+    w.line(f"%r = triton_xla.reduce {x} dims [1] init %zero : ({x.type}, {element}) -> {tensor(rows, element)} {gcd}")
+    w.line(f"%s = triton_xla.scan {x} dim 1 init %zero : ({x.type}, {element}) -> {x.type} {gcd}")
+    w.store(Tile("%r", rows, element))
+    w.store(Tile("%s", x.shape, element))
+
+
 _ARGMAX = """{{
   ^bb0(%lv: {ty}, %li: i32, %rv: {ty}, %ri: i32):
     %greater = arith.cmpf ogt, %lv, %rv : {ty}
@@ -677,11 +758,23 @@ def _atomic(kind: str, flags: str = "", masked: bool = False) -> Build:
 
 for _name in ("addf", "maximumf", "minimumf", "maxnumf", "minnumf"):
     _add(f"triton_xla.atomic_rmw {_name}", ARITHMETIC_FLOATS, _atomic(_name), tiles=2)
-for _name in ("addi", "maxs", "maxu", "mins", "minu", "andi", "ori", "xori"):
+for _name in ("addi", "muli", "maxs", "maxu", "mins", "minu", "andi", "ori", "xori"):
     _add(f"triton_xla.atomic_rmw {_name}", INTEGERS, _atomic(_name), tiles=2)
 _add("triton_xla.atomic_rmw addf deterministic", ARITHMETIC_FLOATS, _atomic("addf", "deterministic"))
 _add("triton_xla.atomic_rmw addf with a mask", ARITHMETIC_FLOATS, _atomic("addf", masked=True))
 _add("triton_xla.atomic_rmw assign deterministic", NUMBERS, _atomic("assign", "deterministic"))
+
+
+@_kernel("triton_xla.atomic_rmw mulf", ARITHMETIC_FLOATS)
+def _atomic_multiplication(w: Writer, element: str) -> None:
+    """No order of the multiplications overflows or underflows."""
+    (count,) = sizes(w.extent, 1)
+    name, ty = w.argument((6,), element)
+    x, n = w.load((count,), element), _positions(w, count, "i32")
+    two, half = (w.constant(number, x.shape, element) for number in (2.0, -0.5))
+    w.line(f"%p = arith.cmpf ogt, {x}, {half} : {x.type}")
+    w.line(f"%f = arith.select %p, {two}, {half} : {tensor(x.shape, 'i1')}, {x.type}")
+    w.line(f"%o = triton_xla.atomic_rmw mulf %f into {name}[{n}] : {x.type} into {ty}, {n.type}")
 
 
 def _ordered_old_values(kind: str) -> Build:

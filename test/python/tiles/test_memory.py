@@ -159,6 +159,61 @@ def test_packed_elements_of_dynamic_arrays(element: str, shape: tuple[int, int])
         np.testing.assert_array_equal(between[:, columns:], wide[:, columns:], err_msg=target)
 
 
+ATOMICS = """
+triton_xla.entry_func @atomics(%x: memref<64xE>, %n: memref<64xi32>, %sums: memref<8xE>, %e: memref<64xE>, %d: memref<64xE>,
+    %cas: memref<64xE>, %old: memref<64xE>, %last: memref<8xE>, %tile: index) tiles 2 {
+  %v = triton_xla.extract %x[0] [64] [1] : memref<64xE> to tensor<64xE>
+  %i = triton_xla.extract %n[0] [64] [1] : memref<64xi32> to tensor<64xi32>
+  %all = triton_xla.iota dim 0 : tensor<64xi32>
+  UPDATES
+  %first = arith.constant 0 : index
+  %is = arith.cmpi eq, %tile, %first : index
+  scf.if %is {
+    %p = triton_xla.extract %e[0] [64] [1] : memref<64xE> to tensor<64xE>
+    %q = triton_xla.extract %d[0] [64] [1] : memref<64xE> to tensor<64xE>
+    CAS
+    %s = triton_xla.atomic_rmw assign %p into %last[%i] deterministic : tensor<64xE> into memref<8xE>, tensor<64xi32>
+  }
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize("element", ["i4", "i2", "f4E2M1FN"])
+def test_atomic_operations_on_packed_elements(element: str) -> None:
+    """Other elements of a byte do not change, also if other threads update them."""
+    is_float = element.startswith("f")
+    update = "%u = triton_xla.atomic_rmw addi %v into %sums[%i] : tensor<64xE> into memref<8xE>, tensor<64xi32>"
+    old = "memref<64xE>, tensor<64xi32>"
+    swap = f"triton_xla.atomic_{'rmw assign' if is_float else 'cas %p,'} %q into %cas[%all] : tensor<64xE> into {old}"
+    store = "triton_xla.insert %o into %old[0] [64] [1] : tensor<64xE> into memref<64xE>"
+    text = (
+        ATOMICS.replace("UPDATES", "" if is_float else update)
+        .replace("CAS", f"%o = {swap}\n    {store}")
+        .replace("xE", f"x{element}")
+    )
+    generator = np.random.default_rng(5)
+    count = 2 if element != "i2" else 4
+    sizes = (64, 0, 8, 64, 64, 64, 64, 8)
+    arrays: list[np.ndarray[Any, Any]] = [
+        generator.integers(-128, 128, size // count).astype(np.int8) for size in sizes
+    ]
+    arrays[1] = generator.integers(-2, 10, 64).astype(np.int32)
+    # Half of the comparisons succeed.
+    arrays[5][::2] = arrays[3][::2]
+    module = smalti.parse(text)
+    what = entry.describe(entry.find_entry(module))
+    wanted = reference.run(entry.find_entry(module), [array.copy() for array in arrays])
+    for target in ("cpu", *GPUS):
+        found = [array.copy() for array in arrays]
+        smalti.compile(text, target=target)(*found)
+        for array, argument, value in zip(found, what.arguments, wanted, strict=True):
+            certain = reference.values.error_of(value) == 0
+            assert certain.any()
+            codes = reference.memory.unpack(array, argument)
+            np.testing.assert_array_equal(codes[certain], value.data[certain], err_msg=f"{target}: {argument}")
+
+
 def test_arrays_that_begin_inside_other_arrays() -> None:
     """The kernel receives the address of the first element, so the offset of the type has no effect."""
     text = """

@@ -1,8 +1,9 @@
 //===- Atomics.cpp - Atomic operations at index vectors -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Each element becomes an atomic instruction of LLVM. The backends expand types
-// and operations without an instruction to a loop with cmpxchg.
+// Each element becomes an atomic instruction of LLVM, or a loop with cmpxchg.
+// The backends expand instructions that the chip lacks to that loop. A loop
+// for an element of less than a byte replaces the byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 #include "smalti/passes/Conversion/BlockToThread/Transfers/IndexedAccess.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/PackedTransfers.h"
 #include "smalti/passes/Conversion/BlockToThread/Transfers/ThreadGroupScratch.h"
 #include "smalti/targets/Target.h"
 
@@ -52,6 +54,11 @@ public:
 // Plan
 //===----------------------------------------------------------------------===//
 
+/// Bytes of shared memory for an old value.
+static int64_t getOldBytes(Type element) {
+  return llvm::divideCeil(getElementBits(element), 8);
+}
+
 /// The distribution of the operations across the threads, or an error.
 template <typename OpTy>
 static std::optional<Distribution> getDistribution(OpTy op, Planner &planner) {
@@ -79,7 +86,8 @@ static std::optional<Distribution> getDistribution(OpTy op, Planner &planner) {
 
 template <typename OpTy>
 LogicalResult Atomics<OpTy>::plan(OpTy op, Planner &planner) const {
-  if (failed(planIndexed(op, op.getDestination(), op.getIndices(), planner)) ||
+  if (failed(planIndexed(op, op.getDestination(), op.getIndices(), planner,
+                         /*mayShareBytes=*/true)) ||
       failed(checkOrderedWrite(op, op.getDestination(), planner)))
     return failure();
   std::optional<Distribution> distribution = getDistribution(op, planner);
@@ -89,8 +97,7 @@ LogicalResult Atomics<OpTy>::plan(OpTy op, Planner &planner) const {
       distribution->isReplicated() && op.getOld() && !op.getOld().use_empty();
   if (isBroadcast) {
     auto type = cast<VectorType>(op.getOld().getType());
-    int64_t bytes =
-        type.getNumElements() * getElementBits(type.getElementType()) / 8;
+    int64_t bytes = type.getNumElements() * getOldBytes(type.getElementType());
     if (failed(reserveScratch(op, planner, bytes)))
       return failure();
   }
@@ -103,7 +110,9 @@ LogicalResult Atomics<OpTy>::plan(OpTy op, Planner &planner) const {
 // Operation on one element
 //===----------------------------------------------------------------------===//
 
-static LLVM::AtomicBinOp getOperation(arith::AtomicRMWKind kind) {
+/// The operation of LLVM's atomicrmw; nothing for multiplications.
+static std::optional<LLVM::AtomicBinOp>
+getOperation(arith::AtomicRMWKind kind) {
   using Kind = arith::AtomicRMWKind;
   switch (kind) {
   case Kind::addf:
@@ -132,9 +141,13 @@ static LLVM::AtomicBinOp getOperation(arith::AtomicRMWKind kind) {
     return LLVM::AtomicBinOp::umax;
   case Kind::minu:
     return LLVM::AtomicBinOp::umin;
-  default:
+  case Kind::assign:
     return LLVM::AtomicBinOp::xchg;
+  case Kind::mulf:
+  case Kind::muli:
+    return std::nullopt;
   }
+  return std::nullopt;
 }
 
 static LLVM::AtomicOrdering getOrdering(mosaic_gpu::AtomicOrdering ordering) {
@@ -185,28 +198,56 @@ static Value castBits(OpBuilder &builder, Location loc, Value value,
   return arith::BitcastOp::create(builder, loc, type, value);
 }
 
-/// A loop that replaces the element until no other thread changed it since it
-/// was read. Returns the old value.
-static Value emitLoop(AtomicRMWOp op, Value address, Value value,
-                      StringRef scope, OpBuilder &builder) {
+namespace {
+/// The address of an element of memory.
+struct ElementAddress {
+  Value pointer;
+  /// The lowest bit of the element in its byte, an i8; null for an element of
+  /// whole bytes.
+  Value shift;
+};
+} // namespace
+
+/// A loop that replaces the element by `combine(old)` until no other thread
+/// changed its bytes since they were read. Returns the old value.
+template <typename OpTy>
+static Value emitLoop(OpTy op, const ElementAddress &address, Type element,
+                      StringRef scope, OpBuilder &builder,
+                      llvm::function_ref<Value(OpBuilder &, Value)> combine) {
   Location loc = op.getLoc();
-  Type element = value.getType();
   unsigned bits = element.getIntOrFloatBitWidth();
-  Type type = builder.getIntegerType(bits);
+  Type code = builder.getIntegerType(bits),
+       word = address.shift ? builder.getI8Type() : code;
+  unsigned bytes = word.getIntOrFloatBitWidth() / 8;
+  /// The bits of the element in a word.
+  auto getCode = [&](OpBuilder &nested, Value held) -> Value {
+    if (!address.shift)
+      return held;
+    return arith::TruncIOp::create(
+        nested, loc, code,
+        arith::ShRUIOp::create(nested, loc, held, address.shift));
+  };
   Value first = LLVM::LoadOp::create(
-      builder, loc, type, address, /*alignment=*/bits / 8, /*isVolatile=*/false,
-      /*isNonTemporal=*/false, /*isInvariant=*/false,
+      builder, loc, word, address.pointer, /*alignment=*/bytes,
+      /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/false,
       /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic, scope);
   auto replace = [&](OpBuilder &nested, Location, ValueRange arguments) {
-    Value old = castBits(nested, loc, arguments.front(), element);
-    Value combined =
-        op.getKind() == arith::AtomicRMWKind::assign
-            ? value
-            : arith::getReductionOp(op.getKind(), nested, loc, old, value);
+    Value held = arguments.front(), old = getCode(nested, held);
+    Value stored =
+        castBits(nested, loc,
+                 combine(nested, castBits(nested, loc, old, element)), code);
+    if (address.shift) {
+      // Flip the bits that differ.
+      Value difference = arith::ExtUIOp::create(
+          nested, loc, word, arith::XOrIOp::create(nested, loc, old, stored));
+      stored = arith::XOrIOp::create(
+          nested, loc, held,
+          arith::ShLIOp::create(nested, loc, difference, address.shift));
+    }
     Value pair = LLVM::AtomicCmpXchgOp::create(
-        nested, loc, address, arguments.front(),
-        castBits(nested, loc, combined, type), getOrdering(op.getOrdering()),
-        getLoadOrdering(op.getOrdering()), scope, bits / 8);
+        nested, loc, address.pointer, held, stored,
+        getOrdering(op.getOrdering()), getLoadOrdering(op.getOrdering()), scope,
+        bytes);
     Value found =
         LLVM::ExtractValueOp::create(nested, loc, pair, ArrayRef<int64_t>{0});
     Value isEqual =
@@ -218,14 +259,14 @@ static Value emitLoop(AtomicRMWOp op, Value address, Value value,
   auto repeat = [&](OpBuilder &nested, Location, ValueRange arguments) {
     scf::YieldOp::create(nested, loc, arguments);
   };
-  auto loop = scf::WhileOp::create(builder, loc, TypeRange(type),
+  auto loop = scf::WhileOp::create(builder, loc, TypeRange(word),
                                    ValueRange(first), replace, repeat);
-  return castBits(builder, loc, loop.getResult(0), element);
+  return castBits(builder, loc, getCode(builder, loop.getResult(0)), element);
 }
 
 /// The operation on one element of memory, whose operands are elements of the
 /// op's vectors, in order. Returns the old value.
-static Value emitOperation(AtomicRMWOp op, Value address,
+static Value emitOperation(AtomicRMWOp op, const ElementAddress &address,
                            ArrayRef<Value> operands, targets::Vendor vendor,
                            OpBuilder &builder) {
   Location loc = op.getLoc();
@@ -234,14 +275,22 @@ static Value emitOperation(AtomicRMWOp op, Value address,
   // LLVM 22 selects PTX instructions for atomicrmw that are relaxed and of
   // device scope, for every ordering and scope.
   bool isNVIDIA = vendor == targets::Vendor::NVIDIA;
-  if (isNVIDIA && op.getScope() == mosaic_gpu::AtomicScope::System)
-    return emitLoop(op, address, operands[0], scope, builder);
+  std::optional<LLVM::AtomicBinOp> operation = getOperation(op.getKind());
+  Type element = operands[0].getType();
+  if (address.shift || !operation ||
+      (isNVIDIA && op.getScope() == mosaic_gpu::AtomicScope::System))
+    return emitLoop(op, address, element, scope, builder,
+                    [&](OpBuilder &nested, Value old) {
+                      return op.getKind() == arith::AtomicRMWKind::assign
+                                 ? operands[0]
+                                 : arith::getReductionOp(op.getKind(), nested,
+                                                         loc, old, operands[0]);
+                    });
   auto emitFence = [&](LLVM::AtomicOrdering part) {
     if (isNVIDIA &&
         (ordering == part || ordering == LLVM::AtomicOrdering::acq_rel))
       LLVM::FenceOp::create(builder, loc, part, scope);
   };
-  Type element = operands[0].getType();
   unsigned bits = element.getIntOrFloatBitWidth();
   // Floats are replaced as integers, so that their bits do not change.
   Type type = op.getKind() == arith::AtomicRMWKind::assign
@@ -249,23 +298,34 @@ static Value emitOperation(AtomicRMWOp op, Value address,
                   : element;
   emitFence(LLVM::AtomicOrdering::release);
   Value old = LLVM::AtomicRMWOp::create(
-      builder, loc, getOperation(op.getKind()), address,
+      builder, loc, *operation, address.pointer,
       castBits(builder, loc, operands[0], type), ordering, scope, bits / 8);
   emitFence(LLVM::AtomicOrdering::acquire);
   return castBits(builder, loc, old, element);
 }
 
-static Value emitOperation(AtomicCASOp op, Value address,
+static Value emitOperation(AtomicCASOp op, const ElementAddress &address,
                            ArrayRef<Value> operands, targets::Vendor vendor,
                            OpBuilder &builder) {
   Location loc = op.getLoc();
   Type element = operands[0].getType();
   unsigned bits = element.getIntOrFloatBitWidth();
   Type type = builder.getIntegerType(bits);
+  StringRef scope = getScopeName(op.getScope(), vendor);
+  Value expected = castBits(builder, loc, operands[0], type),
+        desired = castBits(builder, loc, operands[1], type);
+  if (address.shift)
+    return emitLoop(op, address, element, scope, builder,
+                    [&](OpBuilder &nested, Value old) -> Value {
+                      old = castBits(nested, loc, old, type);
+                      Value isEqual = arith::CmpIOp::create(
+                          nested, loc, arith::CmpIPredicate::eq, old, expected);
+                      return arith::SelectOp::create(nested, loc, isEqual,
+                                                     desired, old);
+                    });
   Value pair = LLVM::AtomicCmpXchgOp::create(
-      builder, loc, address, castBits(builder, loc, operands[0], type),
-      castBits(builder, loc, operands[1], type), getOrdering(op.getOrdering()),
-      getLoadOrdering(op.getOrdering()), getScopeName(op.getScope(), vendor),
+      builder, loc, address.pointer, expected, desired,
+      getOrdering(op.getOrdering()), getLoadOrdering(op.getOrdering()), scope,
       bits / 8);
   Value old =
       LLVM::ExtractValueOp::create(builder, loc, pair, ArrayRef<int64_t>{0});
@@ -290,6 +350,10 @@ public:
   Elements(Value memref, Emitter &emitter, OpBuilder &builder, Location loc)
       : loc(loc) {
     Value mapped = emitter.lookup(memref);
+    if (isPackedGlobal(memref)) {
+      packed = mapped;
+      return;
+    }
     auto type = cast<MemRefType>(mapped.getType());
     bytes = getElementBits(type.getElementType()) / 8;
     auto metadata =
@@ -311,8 +375,14 @@ public:
     base = advance(builder, metadata.getOffset());
   }
 
-  Value get(OpBuilder &builder, Value index) const {
-    return advance(builder, arith::MulIOp::create(builder, loc, index, stride));
+  ElementAddress get(OpBuilder &builder, Value index) const {
+    if (packed) {
+      auto [pointer, shift] = getPackedElement(builder, loc, packed, index);
+      return {pointer, shift};
+    }
+    return {
+        advance(builder, arith::MulIOp::create(builder, loc, index, stride)),
+        Value()};
   }
 
 private:
@@ -331,6 +401,8 @@ private:
   Location loc;
   int64_t bytes = 0;
   Value base, stride;
+  /// The memref, if its elements share bytes.
+  Value packed;
 };
 
 /// Sends the old values of each element to all threads that hold it.
@@ -342,20 +414,27 @@ public:
         loc(loc), start(getScratch(emitter)) {}
 
   void store(OpBuilder &builder, int64_t reg, int64_t position, Value old) {
-    LLVM::StoreOp::create(builder, loc,
-                          castBits(builder, loc, old, getStorageType(element)),
+    old = castBits(builder, loc, old, getStorageType(element));
+    if (isPartOfByte())
+      old = arith::ExtUIOp::create(builder, loc, builder.getI8Type(), old);
+    LLVM::StoreOp::create(builder, loc, old,
                           getAddress(builder, reg, position));
   }
   Value load(OpBuilder &builder, int64_t reg, int64_t position) {
-    Value old = LLVM::LoadOp::create(builder, loc, getStorageType(element),
-                                     getAddress(builder, reg, position));
+    Type storage = getStorageType(element);
+    Value old = LLVM::LoadOp::create(
+        builder, loc, isPartOfByte() ? builder.getI8Type() : storage,
+        getAddress(builder, reg, position));
+    if (isPartOfByte())
+      old = arith::TruncIOp::create(builder, loc, storage, old);
     return castBits(builder, loc, old, element);
   }
 
 private:
+  bool isPartOfByte() const { return getElementBits(element) < 8; }
   Value getAddress(OpBuilder &builder, int64_t reg, int64_t position) {
     ThreadIndices &indices = emitter.indices;
-    int64_t stride = getElementBits(element) / 8, constant = 0;
+    int64_t stride = getOldBytes(element), constant = 0;
     Value varying;
     SmallVector<Coordinate> coordinates =
         indices.getCoordinates(distribution, reg);
@@ -410,7 +489,7 @@ void Atomics<OpTy>::emit(OpTy op, Emitter &emitter, OpBuilder &builder) const {
       SmallVector<Value> scalars;
       for (const Registers &held : operands)
         scalars.push_back(getElement(inner, loc, held[reg], position));
-      Value address = elements.get(
+      ElementAddress address = elements.get(
           inner, getIndexElement(inner, loc, indices[reg], position));
       return emitOperation(op, address, scalars, vendor, inner);
     };

@@ -363,26 +363,28 @@ static void storeElement(OpBuilder &builder, Location loc,
   update(LLVM::AtomicBinOp::_or, own);
 }
 
-Value block_to_thread::loadPackedElement(OpBuilder &builder, Location loc,
-                                         Value memref, ValueRange indices) {
+PackedElement block_to_thread::getPackedElement(OpBuilder &builder,
+                                                Location loc, Value memref,
+                                                ValueRange indices) {
   PackedMemory packed(builder, loc, memref);
   Value element = packed.getElement(builder, loc, indices);
+  return {packed.getPointer(builder, loc, element),
+          packed.getShift(builder, loc, element)};
+}
+
+Value block_to_thread::loadPackedElement(OpBuilder &builder, Location loc,
+                                         Value memref, ValueRange indices) {
+  auto [pointer, shift] = getPackedElement(builder, loc, memref, indices);
   auto type = cast<MemRefType>(memref.getType());
-  return loadElement(builder, loc,
-                     {packed.getPointer(builder, loc, element),
-                      packed.getShift(builder, loc, element), Value()},
+  return loadElement(builder, loc, {pointer, shift, Value()},
                      VectorType::get({1}, type.getElementType()));
 }
 
 void block_to_thread::storePackedElement(OpBuilder &builder, Location loc,
                                          Value memref, ValueRange indices,
                                          Value stored, targets::Vendor vendor) {
-  PackedMemory packed(builder, loc, memref);
-  Value element = packed.getElement(builder, loc, indices);
-  storeElement(builder, loc,
-               {packed.getPointer(builder, loc, element),
-                packed.getShift(builder, loc, element), Value()},
-               stored, vendor);
+  auto [pointer, shift] = getPackedElement(builder, loc, memref, indices);
+  storeElement(builder, loc, {pointer, shift, Value()}, stored, vendor);
 }
 
 void block_to_thread::emitPackedLoad(Operation *op, Emitter &emitter,

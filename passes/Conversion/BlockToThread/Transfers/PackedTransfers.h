@@ -23,6 +23,15 @@ void emitPackedLoad(mlir::Operation *op, Emitter &emitter,
 void emitPackedStore(mlir::Operation *op, Emitter &emitter,
                      mlir::OpBuilder &builder);
 
+struct PackedElement {
+  /// The byte of the element.
+  mlir::Value pointer;
+  /// The lowest bit of the element in the byte: i8.
+  mlir::Value shift;
+};
+PackedElement getPackedElement(mlir::OpBuilder &builder, mlir::Location loc,
+                               mlir::Value memref, mlir::ValueRange indices);
+
 /// An element of this memory: a vector of one element. A store updates the byte
 /// atomically.
 mlir::Value loadPackedElement(mlir::OpBuilder &builder, mlir::Location loc,
