@@ -163,6 +163,7 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
     - an argument, a memref or a complex number has an element type that LLVM does not support, such as `tf32`;
     - an attribute of a tile-level kernel or of its loops that requests overlap (`smalti.stages`, `smalti.mode`,
       `smalti.slots`) has an invalid value, also if the target ignores it;
+    - an attribute with the prefix `smalti.` is unknown;
     - the target is a CPU, and a value is a memref in another memory space;
     - the target is a CPU, and a function has more than 131072 ops after inlining.
 

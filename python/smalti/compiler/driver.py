@@ -100,8 +100,11 @@ def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
     text: str | bytes
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         path = Path(cast(str | os.PathLike[str], source))
+        shown = os.fsencode(path).decode(errors="replace")
         if not path.is_file():
-            raise ParseError(f"file not found: {path}")
+            raise ParseError(f"file not found: {shown}")
+        if shown != str(path):
+            raise ParseError(f"the file name {shown} is not UTF-8; rename the file")
         with _parse_errors(context):
             return ir.Module.parseFile(str(path), context)
     text = source if isinstance(source, bytes) else str(source)
