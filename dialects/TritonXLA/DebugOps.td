@@ -11,7 +11,7 @@ def TritonXLA_PrintOp : TritonXLA_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "Prints tiles and scalars";
   let description = [{
     The op prints these lines, which are the same on all targets. `#1` is the position of
-    the operand, and is there if the op has several operands:
+    the operand; the line of an only operand does not have it:
 
     | operand | line |
     |---|---|

@@ -112,9 +112,9 @@ def MosaicGPU_DebugPrintOp : MosaicGPU_Op<"debug_print", [MemoryEffects<[MemWrit
 def MosaicGPU_PrintTileOp : MosaicGPU_Op<"print_tile", [MemoryEffects<[MemWrite]>]> {
   let summary = "Prints a tile or a scalar with the id of its tile";
   let description = [{
-    This op is the block-level form of `triton_xla.print` and prints the same lines: one line per element of a vector, such
-    as `tile 3: x [1, 2] = 0.5`, one line for a scalar, `tile 3: x = 0.5`, and `tile 3: x` without a value. An element that
-    several threads hold is printed once.
+    This op is the block-level form of `triton_xla.print` and prints the same lines. Each element of a vector prints a line
+    such as `tile 3: x [1, 2] = 0.5`, and a scalar prints `tile 3: x = 0.5`. Without a value, the line is `tile 3: x`. An
+    element that several threads hold is printed once.
 
     Lines of different threads have no defined order on a GPU.
 
