@@ -10,6 +10,16 @@ using namespace mlir;
 using namespace smalti::triton_xla;
 
 //===----------------------------------------------------------------------===//
+// PrintOp
+//===----------------------------------------------------------------------===//
+
+std::string PrintOp::getLabel(unsigned number) {
+  if (getValues().size() == 1)
+    return getText().str();
+  return (getText() + " #" + Twine(number)).str();
+}
+
+//===----------------------------------------------------------------------===//
 // AssertOp, AssumeOp, AssumeMultipleOp
 //===----------------------------------------------------------------------===//
 

@@ -4,14 +4,26 @@
 #ifndef SMALTI_DIALECTS_TRITONXLA_DEBUGOPS
 #define SMALTI_DIALECTS_TRITONXLA_DEBUGOPS
 
+include "smalti/dialects/Text.td"
 include "smalti/dialects/TritonXLA/TritonXLABase.td"
 
 def TritonXLA_PrintOp : TritonXLA_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "Prints tiles and scalars";
   let description = [{
-    For each element of each operand, the op prints a line with the tile id, `text`, the
-    position of the element and its value. Without operands it prints one line. The order
-    of the lines is not specified.
+    The op prints these lines, which are the same on all targets. `#1` is the position of
+    the operand; the line of an only operand does not have it:
+
+    | operand | line |
+    |---|---|
+    | each element of a tile | `tile 3: TEXT #1 [4, 0] = 0.5` |
+    | scalar, or tile of rank 0 | `tile 3: TEXT #1 = 0.5` |
+    | no operand | `tile 3: TEXT` |
+
+    Integers are printed as signed decimal numbers, and `i1` as 0 or 1. Floats have the
+    format `%.9g` of C, and f64 has `%.17g`, so that different values differ. The sign of
+    a NaN and the order of lines may differ between targets. A GPU prints the lines when
+    the kernel ends, and may lose lines of a kernel that prints more than the buffer of its
+    runtime holds.
 
     Example:
 
@@ -23,8 +35,12 @@ def TritonXLA_PrintOp : TritonXLA_Op<"print", [MemoryEffects<[MemWrite]>]> {
     }
     ```
   }];
-  let arguments = (ins StrAttr:$text, Variadic<AnyTypeOf<[TritonXLA_Tile, TritonXLA_Scalar], "tile or scalar">>:$values);
+  let arguments = (ins Smalti_TextAttr:$text, Variadic<AnyTypeOf<[TritonXLA_Tile, TritonXLA_Scalar], "tile or scalar">>:$values);
   let assemblyFormat = "$text ($values^)? attr-dict (`:` type($values)^)?";
+  let extraClassDeclaration = [{
+    /// `text`, followed by the position of an operand if there are several.
+    std::string getLabel(unsigned number);
+  }];
 }
 
 def TritonXLA_AssertOp : TritonXLA_Op<"assert", [MemoryEffects<[MemWrite]>]> {
@@ -45,7 +61,7 @@ def TritonXLA_AssertOp : TritonXLA_Op<"assert", [MemoryEffects<[MemWrite]>]> {
     }
     ```
   }];
-  let arguments = (ins AnyTypeOf<[TritonXLA_Tile, TritonXLA_Scalar], "tile or scalar">:$condition, StrAttr:$message);
+  let arguments = (ins AnyTypeOf<[TritonXLA_Tile, TritonXLA_Scalar], "tile or scalar">:$condition, Smalti_TextAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/dialects/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -11,6 +12,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -89,6 +91,33 @@ Operation *TritonXLADialect::materializeConstant(OpBuilder &builder,
                                                  Attribute value, Type type,
                                                  Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Discardable attributes
+//===----------------------------------------------------------------------===//
+
+static InFlightDiagnostic refuseAttribute(Operation *op, StringAttr name,
+                                          StringRef where) {
+  return op->emitOpError() << "has the unknown attribute '" << name.getValue()
+                           << "'" << where << "; known are '" << kSizeDivisors
+                           << "', '" << kStrideDivisors << "' and '"
+                           << kMaxBytes << "' of arguments";
+}
+
+LogicalResult
+TritonXLADialect::verifyOperationAttribute(Operation *op,
+                                           NamedAttribute attribute) {
+  return refuseAttribute(op, attribute.getName(), "");
+}
+
+LogicalResult TritonXLADialect::verifyRegionArgAttribute(
+    Operation *op, unsigned, unsigned argument, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name == kSizeDivisors || name == kStrideDivisors || name == kMaxBytes)
+    return success();
+  return refuseAttribute(op, attribute.getName(),
+                         " of argument #" + std::to_string(argument));
 }
 
 //===----------------------------------------------------------------------===//
@@ -381,6 +410,32 @@ static LogicalResult verifyMaxBytes(EntryFuncOp func, unsigned position) {
          << "; the argument must be a memref, and the value a positive i64";
 }
 
+/// Attributes of an argument for LLVM describe it. Others, such as llvm.byval,
+/// would change how it is passed.
+static LogicalResult verifyLLVMAttributes(EntryFuncOp func, unsigned position) {
+  static constexpr StringLiteral kKnown[] = {
+      "llvm.align",   "llvm.dereferenceable", "llvm.noalias",  "llvm.nofree",
+      "llvm.nonnull", "llvm.noundef",         "llvm.readonly", "llvm.writeonly",
+  };
+  DictionaryAttr attributes = func.getArgAttrDict(position);
+  if (!attributes)
+    return success();
+  for (NamedAttribute attribute : attributes)
+    if (attribute.getName().getValue().starts_with("llvm.") &&
+        !llvm::is_contained(kKnown, attribute.getName().getValue()))
+      return func.emitOpError("argument #")
+             << position << " has " << attribute.getName() << "; only "
+             << llvm::join(ArrayRef(kKnown), ", ") << " are allowed";
+  Attribute stated = attributes.get("llvm.align");
+  auto alignment = dyn_cast_or_null<IntegerAttr>(stated);
+  if (!stated || (alignment && alignment.getValue().isPowerOf2() &&
+                  alignment.getValue().getActiveBits() <= 33))
+    return success();
+  return func.emitOpError("argument #")
+         << position << " has llvm.align " << stated
+         << ", which is not a power of two of at most 2^32";
+}
+
 LogicalResult EntryFuncOp::verify() {
   if (getSymName().empty())
     return emitOpError("must have a name");
@@ -438,15 +493,8 @@ LogicalResult EntryFuncOp::verify() {
         return failure();
     if (failed(verifyMaxBytes(*this, position)))
       return failure();
-    Attribute stated = getArgAttr(position, "llvm.align");
-    if (!stated)
-      continue;
-    auto alignment = dyn_cast<IntegerAttr>(stated);
-    if (!alignment || alignment.getInt() < 1 ||
-        !llvm::isPowerOf2_64(alignment.getInt()))
-      return emitOpError("argument #")
-             << position << " has llvm.align " << stated
-             << ", which is not a power of two";
+    if (failed(verifyLLVMAttributes(*this, position)))
+      return failure();
   }
   Block &block = getBody().front();
   if (block.empty() || !isa<ReturnOp>(block.back()))

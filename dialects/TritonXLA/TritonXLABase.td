@@ -24,10 +24,16 @@ def TritonXLA_Dialect : Dialect {
     windows between them. Element-wise operations are `arith` and `math` ops on
     tensors, and control flow is `scf`. A kernel does not mention threads, warps or
     a chip.
+
+    The discardable attributes of the dialect are `triton_xla.size_divisors`,
+    `triton_xla.stride_divisors` and `triton_xla.max_bytes` of function arguments;
+    other attributes with the prefix `triton_xla.` are errors.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
 }
 
 class TritonXLA_Op<string mnemonic, list<Trait> traits = []> : Op<TritonXLA_Dialect, mnemonic, traits>;

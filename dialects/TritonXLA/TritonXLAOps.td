@@ -23,7 +23,8 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     Instances with different tile ids run in any order or concurrently. An instance must not read memory that another one writes, and the
     value of memory that two instances write is undefined. Memrefs may overlap only
     in elements that the kernel does not write. An argument attribute `llvm.align`
-    must be a power of two.
+    must be a power of two of at most 2^32. Argument attributes that change how LLVM
+    passes a value, such as `llvm.byval`, are errors.
 
     Sizes and strides of a memref may be dynamic. The argument attributes
     `triton_xla.size_divisors` and `triton_xla.stride_divisors` state a divisor for

@@ -333,10 +333,12 @@ private:
     return result;
   }
 
+  /// `array INDEX OFFSET BYTES NAME`
   void readArray(Line &line) {
     Argument &result = argument(line);
     result.isArray = true;
     result.array = line.range();
+    result.name = line.rest();
   }
 
   void readValue(Line &line) {

@@ -33,6 +33,8 @@ struct Range {
 struct Argument {
   bool isArray = false;
   Range array;
+  /// The name of the array in findings.
+  std::string name;
   std::vector<char> value;
 };
 

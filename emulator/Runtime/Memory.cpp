@@ -133,23 +133,24 @@ void ArgumentMemory::describe(TextBuffer &text, const void *address) const {
     return;
   }
   const Range &array = launch.arguments[nearest].array;
+  const char *name = launch.arguments[nearest].name.c_str();
   auto size = (unsigned long long)array.bytes;
   if (offset < array.offset) {
-    text.append("%llu bytes before argument %d (%llu bytes)",
-                (unsigned long long)(array.offset - offset), nearest, size);
+    text.append("%llu bytes before %s (%llu bytes)",
+                (unsigned long long)(array.offset - offset), name, size);
     return;
   }
   auto inside = (unsigned long long)(offset - array.offset);
   if (inside >= size) {
-    text.append("%llu bytes past the end of argument %d (%llu bytes)",
-                inside - size, nearest, size);
+    text.append("%llu bytes past the end of %s (%llu bytes)", inside - size,
+                name, size);
     return;
   }
   bool isInHole = std::any_of(
       launch.holes.begin(), launch.holes.end(), [&](const Range &hole) {
         return offset >= hole.offset && offset - hole.offset < hole.bytes;
       });
-  text.append("byte %llu of argument %d (%llu bytes)%s", inside, nearest, size,
+  text.append("byte %llu of %s (%llu bytes)%s", inside, name, size,
               isInHole ? ", in a gap between its rows" : "");
 }
 

@@ -164,6 +164,7 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
     - an attribute of a tile-level kernel or of its loops that requests overlap (`smalti.stages`, `smalti.mode`,
       `smalti.slots`) has an invalid value, also if the target ignores it;
     - the target is a GPU, and the module defines a symbol that generated code may call, such as `__nv_tanhf`;
+    - an attribute with the prefix `smalti.` is unknown;
     - the target is a CPU, and a value is a memref in another memory space;
     - the target is a CPU, and a function has more than 131072 ops after inlining.
 

@@ -5,11 +5,19 @@
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Integers/Divisions.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Analysis/Resources/SharedBuffers.h"
+#include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
+#include "smalti/passes/Conversion/ToCPU/CPULoops.h"
+#include "smalti/passes/Interfaces/CopiedBytes.h"
+#include "smalti/passes/Interfaces/SynchronousWgmma.h"
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 #include "smalti/passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Support/CacheHints.h"
 #include "smalti/passes/Support/Describe.h"
 #include "smalti/passes/Support/KernelAttributes.h"
+#include "smalti/passes/Support/LDSFence.h"
 #include "smalti/passes/Support/TargetOption.h"
+#include "smalti/passes/WarpSpecialization/WarpPlan.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -283,6 +291,48 @@ static LogicalResult verifySymbols(ModuleOp module) {
   return success(isValid);
 }
 
+/// Reports attributes with the prefix `smalti.` that no pass knows.
+static LogicalResult verifyAttributeNames(ModuleOp module) {
+  static constexpr StringLiteral kKnown[] = {
+      mosaic_gpu::kSharedMemoryAlignment,
+      mosaic_gpu::kSharedMemoryBytes,
+      kAllCopiesAttr,
+      kArguments,
+      kCacheHint,
+      kClusterAttr,
+      kCopiedBytesAttr,
+      kMaxTripCountAttr,
+      kModeAttr,
+      kNumTiles,
+      kNumWarps,
+      kOrderedAttr,
+      kPadMark,
+      kPipelinedStagesAttr,
+      kSlotsAttr,
+      kSourceName,
+      kSpecializeAttr,
+      kStageAttr,
+      kStagesAttr,
+      kSwizzleMark,
+      kSynchronousWgmma,
+      kWindowSizesAttr,
+  };
+  bool isValid = true;
+  module->walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+      StringRef name = attribute.getName();
+      if (!name.starts_with("smalti.") || name == getTargetAttrName() ||
+          llvm::is_contained(kKnown, name))
+        continue;
+      isValid = false;
+      op->emitError() << "unknown attribute '" << name << "'; known are "
+                      << getTargetAttrName() << ", "
+                      << llvm::join(ArrayRef(kKnown), ", ");
+    }
+  });
+  return success(isValid);
+}
+
 void SmaltiVerifyKernels::runOnOperation() {
   markAllAnalysesPreserved();
   ModuleOp module = getOperation();
@@ -291,6 +341,7 @@ void SmaltiVerifyKernels::runOnOperation() {
     return signalPassFailure();
   bool isInvalid = failed(checkLoopSteps(module));
   isInvalid |= failed(checkDivisions(module));
+  isInvalid |= failed(verifyAttributeNames(module));
   module.walk([&](gpu::GPUFuncOp func) {
     isInvalid |= failed(verifyKernelAttributes(func));
   });

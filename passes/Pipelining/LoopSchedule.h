@@ -45,6 +45,9 @@ inline constexpr llvm::StringLiteral kPipelinedStagesAttr =
     "smalti.pipelined_stages";
 /// The requested mode of a loop: "auto", "stream" or "async".
 inline constexpr llvm::StringLiteral kModeAttr = "smalti.mode";
+/// On a group of asynchronous copies without operands: the group has all copies
+/// before it, and differs from the previous group.
+inline constexpr llvm::StringLiteral kAllCopiesAttr = "smalti.all_copies";
 /// The largest number of stages; more only increase code size.
 inline constexpr int64_t kMaxStages = 16;
 

@@ -159,7 +159,7 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did,
 static void separateGroups(Operation *function) {
   function->walk([](nvgpu::DeviceAsyncCreateGroupOp group) {
     if (group->getNumOperands() == 0 && group->getAttrs().empty())
-      group->setAttr("smalti.all_copies", UnitAttr::get(group->getContext()));
+      group->setAttr(kAllCopiesAttr, UnitAttr::get(group->getContext()));
   });
 }
 

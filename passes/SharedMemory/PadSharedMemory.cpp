@@ -37,7 +37,6 @@ using namespace smalti;
 using banks::Cost;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-pad-shared-memory";
-static constexpr llvm::StringLiteral kMark = "smalti.pad_shared_memory";
 /// The alignment that an access may need if nothing more precise is known.
 static constexpr int64_t kAlignment = 16;
 
@@ -380,7 +379,7 @@ void SmaltiPadSharedMemory::runOnOperation() {
   SharedMemorySizes sizes(memory);
   for (Value buffer : findSharedBuffers(function)) {
     std::optional<bool> mark;
-    if (auto wrong = readMark(buffer, kMark, mark)) {
+    if (auto wrong = readMark(buffer, kPadMark, mark)) {
       miss(buffer, "the buffer " + *wrong);
       continue;
     }

@@ -38,7 +38,6 @@ using namespace smalti;
 using banks::Cost;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-swizzle-shared-memory";
-static constexpr llvm::StringLiteral kMark = "smalti.swizzle_shared_memory";
 
 namespace {
 
@@ -426,7 +425,7 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
   std::vector<SwizzlePlan> plans;
   for (Value buffer : findSharedBuffers(function)) {
     std::optional<bool> mark;
-    if (auto wrong = readMark(buffer, kMark, mark)) {
+    if (auto wrong = readMark(buffer, kSwizzleMark, mark)) {
       miss(buffer, "the buffer " + *wrong);
       continue;
     }

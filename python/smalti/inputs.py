@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,23 +17,43 @@ from .errors import LaunchError
 
 
 def shape_hint(index: int, shape: Sequence[int | None]) -> str:
-    """The command-line option that sets the shape of a memref with dynamic sizes."""
+    """The command-line option that sets the shape of a memref with dynamic sizes, in elements."""
     return f"set its shape, such as --arg {index}={'x'.join('64' if size is None else str(size) for size in shape)}"
 
 
-def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
+def parse_number(text: str, ty: ElementType) -> int | float | bool | None:
+    """The value of a scalar, or None if the text is not one. A bool is 0 or 1."""
+    if not text.isascii():
+        return None
     try:
-        shape = tuple(int(part) for part in text.split("x"))
+        number = float(text) if ty.kind == "f" else int(text, 0)
     except ValueError:
-        shape = (-1,)
-    if any(extent < 0 for extent in shape):
+        return None
+    if ty.kind != "b":
+        return number
+    return bool(number) if number in (0, 1) else None
+
+
+def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
+    """The shape of an array, from its shape in elements."""
+    wanted = argument.element_shape
+    if not re.fullmatch(r"\d+(x\d+)*", text, re.ASCII):
         raise LaunchError(f"{argument}: '{text}' is not a shape; pass sizes that are separated by x, such as 500x300")
-    assert argument.shape is not None
-    if len(shape) != len(argument.shape) or any(w not in (None, s) for w, s in zip(argument.shape, shape, strict=True)):
+    shape = tuple(map(int, text.split("x")))
+    if len(shape) != len(wanted) or any(w not in (None, s) for w, s in zip(wanted, shape, strict=True)):
+        raise LaunchError(f"{argument}: the shape {text} does not match the type of the argument; {shape_hint(argument.index, wanted)}")
+    if argument.packed == 1:
+        return shape
+    if shape[-1] % argument.packed:
         raise LaunchError(
-            f"{argument}: the shape {text} does not match the type of the argument; {shape_hint(argument.index, argument.shape)}"
+            f"{argument}: a row has {shape[-1]} elements; rows must have a whole number of bytes, so a multiple of "
+            f"{argument.packed} elements"
         )
-    return shape
+    return (*shape[:-1], shape[-1] // argument.packed)
+
+
+_MOST_SHOWN = 200
+"""The number of characters of numpy's message that are shown; it may contain the header of the file."""
 
 
 def load(title: str, path: str) -> np.ndarray:
@@ -41,17 +62,25 @@ def load(title: str, path: str) -> np.ndarray:
         return np.load(path, allow_pickle=False)
     except OSError as error:
         raise LaunchError(f"{title}: {path}: {error.strerror or error}") from None
-    except (EOFError, ValueError) as error:
-        raise LaunchError(f"{title}: {path} is not a .npy file of numpy: {error}") from None
+    except Exception as error:  # numpy parses the header as Python code, which may raise any error.
+        reason, *_ = str(error).splitlines() or [type(error).__name__]
+        reason = reason if len(reason) <= _MOST_SHOWN else f"{reason[:_MOST_SHOWN]}..."
+        raise LaunchError(f"{title}: {path} is not a .npy file of numpy: {reason}") from None
 
 
 def words_of(shape: Sequence[int | None]) -> str:
     return "x".join("?" if size is None else str(size) for size in shape) or "scalar"
 
 
-def load_typed(title: str, path: str, shape: Sequence[int | None], ty: ElementType) -> np.ndarray:
-    """Loads an array of this type from a .npy file. None is any size."""
+def load_typed(title: str, path: str, shape: Sequence[int | None], ty: ElementType, packed: int = 1) -> np.ndarray:
+    """Loads an array of this type from a .npy file. None is any size. With `packed` elements per byte, the file has bytes,
+    or elements of ml_dtypes, such as int4."""
     data = load(title, path)
+    if packed > 1 and data.dtype == np.dtype("V1") and data.ndim and data.shape[-1] % packed == 0:
+        bits = 8 // packed
+        codes = data.view(np.uint8).reshape(*data.shape[:-1], -1, packed) & (1 << bits) - 1
+        shifted = codes << np.arange(packed, dtype=np.uint8) * bits
+        data = np.bitwise_or.reduce(shifted, -1).astype(np.uint8)
     if len(data.shape) != len(shape) or any(w not in (None, s) for w, s in zip(shape, data.shape, strict=True)):
         raise LaunchError(
             f"{title}: {path} has shape {words_of(data.shape)}, but the argument has shape {words_of(shape)}; save an array of that shape"
@@ -98,13 +127,13 @@ def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None
             continue
         assert argument.shape is not None
         if text is not None and text.endswith(".npy"):
-            data = load_typed(f"argument {argument.index}", text, argument.shape, argument.dtype)
+            data = load_typed(f"argument {argument.index}", text, argument.shape, argument.dtype, argument.packed)
             values.append(_in_memory(argument, data))
             continue
         if text is not None:
             shape = _parse_shape(argument, text)
         elif None in argument.shape:
-            raise LaunchError(f"{argument}: the shape is dynamic; {shape_hint(argument.index, argument.shape)}")
+            raise LaunchError(f"{argument}: the shape is dynamic; {shape_hint(argument.index, argument.element_shape)}")
         else:
             shape = tuple(extent for extent in argument.shape if extent is not None)
         try:
@@ -123,10 +152,11 @@ def _scalar(argument: Argument, text: str | None, rng: np.random.Generator) -> A
         if argument.dtype.kind == "f":
             return float(np.float32(rng.standard_normal()).astype(argument.dtype.numpy))
         raise LaunchError(f"{argument}: the value is missing; set it with --arg {argument.index}=VALUE")
-    try:
-        return float(text) if argument.dtype.kind == "f" else int(text, 0)
-    except ValueError:
-        raise LaunchError(f"{argument}: '{text}' is not a number") from None
+    number = parse_number(text, argument.dtype)
+    if number is None:
+        required = {"f": "a number", "b": "0 or 1"}.get(argument.dtype.kind, "an integer")
+        raise LaunchError(f"{argument}: '{text}' is not {required}")
+    return number
 
 
 def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

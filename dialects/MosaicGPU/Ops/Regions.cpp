@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
+#include "smalti/dialects/Text.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -189,5 +190,7 @@ LogicalResult PrintLayoutOp::verify() {
 }
 
 LogicalResult DebugPrintOp::verify() { return verifyLayouts(*this); }
+
+LogicalResult PrintTileOp::verify() { return verifyLayouts(*this); }
 
 LogicalResult AssertOp::verify() { return verifyLayouts(*this); }

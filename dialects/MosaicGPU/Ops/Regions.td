@@ -5,6 +5,7 @@
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_REGIONS
 
 include "smalti/dialects/MosaicGPU/Ops/Base.td"
+include "smalti/dialects/Text.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def MosaicGPU_CustomPrimitiveOp : MosaicGPU_Op<"custom_primitive", [IsolatedFromAbove, SingleBlock]> {
@@ -104,8 +105,35 @@ def MosaicGPU_DebugPrintOp : MosaicGPU_Op<"debug_print", [MemoryEffects<[MemWrit
     }
     ```
   }];
-  let arguments = (ins StrAttr:$format, AnyVectorOfAnyRank:$value, UnitAttr:$with_block_id);
+  let arguments = (ins Smalti_TextAttr:$format, AnyVectorOfAnyRank:$value, UnitAttr:$with_block_id);
   let assemblyFormat = "$format `,` $value attr-dict `:` type($value)";
+}
+
+def MosaicGPU_PrintTileOp : MosaicGPU_Op<"print_tile", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Prints a tile or a scalar with the id of its tile";
+  let description = [{
+    This op is the block-level form of `triton_xla.print` and prints the same lines. Each element of a vector prints a line
+    such as `tile 3: x [1, 2] = 0.5`, and a scalar prints `tile 3: x = 0.5`. Without a value, the line is `tile 3: x`. An
+    element that several threads hold is printed once.
+
+    Lines of different threads have no defined order on a GPU.
+
+    Example:
+
+    ```mlir
+    func.func @print(%tile: index, %v: vector<128xf32>, %n: i32) {
+      mosaic_gpu.print_tile %tile, "x", %v : vector<128xf32>
+      mosaic_gpu.print_tile %tile, "n", %n : i32
+      mosaic_gpu.print_tile %tile, "end"
+      return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Index:$tile, Smalti_TextAttr:$text,
+    Optional<AnyTypeOf<[VectorOfAnyRankOf<[AnySignlessInteger, Index, AnyFloat]>, AnySignlessInteger, Index, AnyFloat],
+                       "vector or scalar of signless integers, index or floats">>:$value);
+  let assemblyFormat = "$tile `,` $text (`,` $value^)? attr-dict (`:` type($value)^)?";
 }
 
 def MosaicGPU_AssertOp : MosaicGPU_Op<"assert", [MemoryEffects<[MemWrite]>]> {
@@ -125,7 +153,7 @@ def MosaicGPU_AssertOp : MosaicGPU_Op<"assert", [MemoryEffects<[MemWrite]>]> {
     }
     ```
   }];
-  let arguments = (ins VectorOfNonZeroRankOf<[I1]>:$condition, StrAttr:$message);
+  let arguments = (ins VectorOfNonZeroRankOf<[I1]>:$condition, Smalti_TextAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
 }
 
@@ -144,7 +172,7 @@ def MosaicGPU_PrintLayoutOp : MosaicGPU_Op<"print_layout", [MemoryEffects<[MemWr
     }
     ```
   }];
-  let arguments = (ins StrAttr:$format, AnyTypeOf<[AnyMemRef, AnyVectorOfAnyRank]>:$value);
+  let arguments = (ins Smalti_TextAttr:$format, AnyTypeOf<[AnyMemRef, AnyVectorOfAnyRank]>:$value);
   let assemblyFormat = "$format `,` $value attr-dict `:` type($value)";
 }
 

@@ -32,6 +32,11 @@ findSharedBuffers(mlir::FunctionOpInterface function);
 /// it. Remarks name this op.
 mlir::Operation *getBufferOp(mlir::Value buffer);
 
+/// Attributes of buffers: whether the pass of this name may change the buffer.
+inline constexpr llvm::StringLiteral kPadMark = "smalti.pad_shared_memory";
+inline constexpr llvm::StringLiteral kSwizzleMark =
+    "smalti.swizzle_shared_memory";
+
 /// Reads the attribute `name` of the buffer's op, if it exists: whether a pass
 /// may change the buffer. Returns what is wrong with the attribute.
 std::optional<std::string> readMark(mlir::Value buffer, llvm::StringRef name,

@@ -389,31 +389,27 @@ Value TileEmitter::loadConstant(Location loc, DenseElementsAttr elements,
 
 void TileEmitter::emitPrint(triton_xla::PrintOp op) {
   Location loc = op.getLoc();
-  // The op prints the value in place of the braces.
-  std::string format = (op.getText() + " {}").str();
-  auto print = [&](Value value, Attribute layout) {
-    // printf does not support floats of at most 8 bits.
-    auto type = cast<VectorType>(value.getType());
-    if (isSmallFloat(type.getElementType())) {
-      auto wide = arith::ExtFOp::create(
-          builder, loc, type.clone(builder.getF32Type()), value);
-      setLayouts(wide, {layout}, {layout});
-      value = wide;
-    }
-    auto created = mosaic_gpu::DebugPrintOp::create(
-        builder, loc, StringRef(format), value, /*with_block_id=*/true);
-    setLayouts(created, {layout}, {});
+  Value tile = mapping.lookup(func.getTileId());
+  auto print = [&](StringRef text, Value value) {
+    return mosaic_gpu::PrintTileOp::create(builder, loc, tile, text, value);
   };
-  for (Value value : op.getValues()) {
-    if (isTile(value)) {
-      print(mapping.lookup(value), plan.layoutOf(value));
-      continue;
+  if (op.getValues().empty())
+    print(op.getText(), Value());
+  for (auto [number, operand] : llvm::enumerate(op.getValues())) {
+    Value value = mapping.lookup(operand);
+    Attribute layout = isTile(operand) ? plan.layoutOf(operand) : Attribute();
+    // printf does not support floats of at most 8 bits.
+    if (isSmallFloat(getElementTypeOrSelf(value))) {
+      Type wide = builder.getF32Type();
+      if (auto type = dyn_cast<VectorType>(value.getType()))
+        wide = type.clone(wide);
+      value = arith::ExtFOp::create(builder, loc, wide, value);
+      if (layout)
+        setLayouts(value.getDefiningOp(), {layout}, {layout});
     }
-    Value scalar = mapping.lookup(value);
-    auto type = VectorType::get({1}, scalar.getType());
-    auto splat = vector::BroadcastOp::create(builder, loc, type, scalar);
-    setLayouts(splat, {}, {splatLayout(type)});
-    print(splat, splatLayout(type));
+    auto created = print(op.getLabel(number), value);
+    if (layout)
+      setLayouts(created, {layout}, {});
   }
 }
 

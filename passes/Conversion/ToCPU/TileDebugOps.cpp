@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/ToCPU/TileOpLoops.h"
+#include "smalti/passes/Support/Printf.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,14 +28,13 @@ static LLVM::LLVMFuncOp getFunction(RewriterBase &rewriter, ModuleOp module,
   return LLVM::LLVMFuncOp::create(rewriter, module.getLoc(), name, type);
 }
 
-/// Calls printf with a format and arguments.
-void TileOpLoops::printLine(StringRef format, ValueRange arguments) {
+void TileOpLoops::printLine(const PrintfLine &line) {
   auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
   LLVM::LLVMFuncOp print =
       getFunction(rewriter, module, "printf",
                   LLVM::LLVMFunctionType::get(rewriter.getI32Type(), pointer,
                                               /*isVarArg=*/true));
-  std::string text = (format + "\n").str();
+  std::string text = line.getFormat().str();
   text.push_back('\0');
   LLVM::GlobalOp global;
   {
@@ -50,67 +50,24 @@ void TileOpLoops::printLine(StringRef format, ValueRange arguments) {
   }
   SmallVector<Value> operands = {
       LLVM::AddressOfOp::create(rewriter, loc, global)};
-  llvm::append_range(operands, arguments);
+  llvm::append_range(operands, line.getArguments());
   LLVM::CallOp::create(rewriter, loc, print, operands);
-}
-
-/// The conversion specification of an element, and the element with the type
-/// that printf requires. Floats have enough digits to distinguish all values.
-static std::pair<StringRef, Value> formatElement(OpBuilder &builder,
-                                                 Location loc, Value value) {
-  Type type = value.getType();
-  if (type.isIndex())
-    return {"%lld", arith::IndexCastOp::create(builder, loc,
-                                               builder.getI64Type(), value)};
-  int64_t bits = type.getIntOrFloatBitWidth();
-  if (!isa<FloatType>(type)) {
-    Type wide = builder.getI64Type();
-    if (bits > 64)
-      value = arith::TruncIOp::create(builder, loc, wide, value);
-    else if (bits == 1)
-      value = arith::ExtUIOp::create(builder, loc, wide, value);
-    else if (bits < 64)
-      value = arith::ExtSIOp::create(builder, loc, wide, value);
-    return {"%lld", value};
-  }
-  if (!type.isF64())
-    value = arith::ExtFOp::create(builder, loc, builder.getF64Type(), value);
-  return {type.isF64() ? "%.17g" : type.isF32() ? "%.9g" : "%.5g", value};
 }
 
 void TileOpLoops::emit(PrintOp op) {
   // A line is one call, so that lines of several threads do not mix.
-  std::string start = "tile %lld: ";
-  for (char character : op.getText()) {
-    if (character == '%')
-      start.push_back('%');
-    start.push_back(character);
-  }
-  Value number =
-      arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), tileId);
   if (op.getValues().empty())
-    printLine(start, number);
-  for (auto [operandNumber, operand] : llvm::enumerate(op.getValues())) {
-    std::string format = start;
-    if (op.getValues().size() > 1)
-      format += " #" + std::to_string(operandNumber);
+    printLine(formatTileLine(rewriter, loc, tileId, op.getText(), {}, {}));
+  for (auto [number, operand] : llvm::enumerate(op.getValues())) {
     auto shaped = dyn_cast<RankedTensorType>(operand.getType());
     ArrayRef<int64_t> shape = shaped ? shaped.getShape() : ArrayRef<int64_t>();
-    for (size_t dim = 0; dim < shape.size(); ++dim)
-      format += dim == 0 ? " [%lld" : ", %lld";
-    format += shape.empty() ? " = " : "] = ";
+    std::string label = op.getLabel(number);
     loops.nest(shape, [&, operand = operand](ValueRange indices) {
-      SmallVector<Value> arguments = {number};
       Value position = loops.index(0);
-      for (auto [index, size] : llvm::zip_equal(indices, shape)) {
+      for (auto [index, size] : llvm::zip_equal(indices, shape))
         position = loops.add(loops.mul(position, size), index);
-        arguments.push_back(arith::IndexCastOp::create(
-            rewriter, loc, rewriter.getI64Type(), index));
-      }
-      auto [conversion, value] =
-          formatElement(rewriter, loc, getElement(operand, position));
-      arguments.push_back(value);
-      printLine((format + conversion).str(), arguments);
+      printLine(formatTileLine(rewriter, loc, tileId, label, indices,
+                               getElement(operand, position)));
     });
   }
   auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());

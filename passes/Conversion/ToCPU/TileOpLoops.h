@@ -12,6 +12,8 @@
 
 namespace smalti {
 
+class PrintfLine;
+
 /// Emits the loops of one op on the buffers of its tiles.
 class TileOpLoops {
 public:
@@ -79,7 +81,7 @@ private:
       Op op, mlir::Value lanes,
       llvm::function_ref<mlir::Value(mlir::Value, mlir::ValueRange)> update);
   // Output
-  void printLine(mlir::StringRef text, mlir::ValueRange arguments);
+  void printLine(const PrintfLine &line);
 
   mlir::RewriterBase &rewriter;
   mlir::Location loc;

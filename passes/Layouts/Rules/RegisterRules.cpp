@@ -234,6 +234,14 @@ template <typename OpTy> struct ShowRule {
   }
 };
 
+struct PrintTileRule {
+  static LogicalResult derive(PrintTileOp op, ConstraintSystem &system) {
+    if (op.getValue() && isa<VectorType>(op.getValue().getType()))
+      system.create(op->getOpOperand(1));
+    return success();
+  }
+};
+
 struct AssertRule {
   static LogicalResult derive(AssertOp op, ConstraintSystem &system) {
     system.create(op.getConditionMutable());
@@ -299,6 +307,7 @@ void inference::registerRegisterRules(DialectRegistry &registry) {
     attachRule<OptimizationBarrierRule, OptimizationBarrierOp>(context);
     attachRule<AssertRule, AssertOp>(context);
     attachRule<ShowRule<DebugPrintOp>, DebugPrintOp>(context);
+    attachRule<PrintTileRule, PrintTileOp>(context);
     attachRule<ShowRule<PrintLayoutOp>, PrintLayoutOp>(context);
     attachRule<CustomPrimitiveRule, CustomPrimitiveOp>(context);
   });

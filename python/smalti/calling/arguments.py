@@ -96,6 +96,12 @@ class Argument:
         steps = ((size - 1) * step for size, step in zip(*self.static_layout, strict=True))
         return (sum(steps) + 1) * max(self.dtype.bits // 8, 1)
 
+    @property
+    def element_shape(self) -> tuple[int | None, ...]:
+        """The shape of a memref in elements, also of packed ones."""
+        *rows, last = self.shape or (None,)
+        return () if not self.shape else (*rows, last if last is None else last * self.packed)
+
     def size(self, value: Any, dimension: int) -> int:
         """The size of an array in elements."""
         return int(value.shape[dimension]) * (self.packed if dimension == len(value.shape) - 1 else 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import os
 import struct
@@ -126,6 +127,26 @@ def _check_strides(argument: Argument, given: arrays.ArrayView) -> None:
         )
 
 
+def check_distinct(argument: object, shape: Sequence[int], strides: Sequence[int]) -> None:
+    """Raises LaunchError if elements of an array that a kernel writes share an address. Strides have any unit."""
+    sizes = [(dimension, size, abs(strides[dimension])) for dimension, size in enumerate(shape) if size > 1]
+    if 0 in shape:
+        return
+    for dimension, _, step in sizes:
+        if step == 0:
+            raise LaunchError(
+                f"{argument}: the kernel writes this argument, but its elements along dimension {dimension} share one address "
+                "(stride 0); pass a copy of the array"
+            )
+    for (one, size, step), (other, more, by) in itertools.combinations(sizes, 2):
+        common = math.gcd(step, by)
+        if by // common < size and step // common < more:
+            raise LaunchError(
+                f"{argument}: the kernel writes this argument, but elements along dimensions {one} and {other} share addresses; "
+                "pass a copy of the array"
+            )
+
+
 def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> None:
     """Raises LaunchError if an array does not match the argument. The result depends on `given.signature` only."""
     assert argument.shape is not None
@@ -147,6 +168,8 @@ def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> Non
     if given.readonly and argument.writes:
         raise LaunchError(f"{argument}: the array is read-only, but the kernel writes it; pass a writable array")
     _check_strides(argument, given)
+    if argument.writes:
+        check_distinct(argument, given.shape, given.strides)
 
 
 def check_facts(argument: Argument, given: arrays.ArrayView) -> None:

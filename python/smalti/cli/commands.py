@@ -8,10 +8,10 @@ import runpy
 import sys
 import time
 import traceback
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from .. import files, interrupts
 from ..diagnostics import Diagnostic, SourceLocation
 from ..errors import SmaltiError, ToolMissing
 from . import emulated, layouts, simulated
+
+if TYPE_CHECKING:
+    from ..calling.arguments import Entry
 
 
 class _Group(click.Group):
@@ -109,16 +112,34 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[int, str]:
-    given: dict[int, str] = {}
+def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[str, str]:
+    """The values by number or name of an argument."""
+    given: dict[str, str] = {}
     for word in words:
-        index, equals, value = word.partition("=")
-        if not equals or not index.isdecimal():
-            raise click.BadParameter(f"'{word}' must have the form INDEX=VALUE", param_hint=option)
-        if int(index) in given:
-            raise click.BadParameter(f"argument {int(index)} is specified twice", param_hint=option)
-        given[int(index)] = value
+        key, equals, value = word.partition("=")
+        is_number = key.isascii() and key.isdecimal()
+        if not equals or not (is_number or key.isidentifier()):
+            raise click.BadParameter(f"'{word}' must have the form INDEX=VALUE or NAME=VALUE", param_hint=option)
+        key = str(int(key)) if is_number else key
+        if key in given:
+            raise click.BadParameter(f"argument {key} is specified twice", param_hint=option)
+        given[key] = value
     return given
+
+
+def _by_index(given: Mapping[str, str], what: Entry | None, option: str = "--arg") -> dict[int, str]:
+    """The values by number of an argument. Without an entry function, arguments do not have names."""
+    named = {argument.name: argument.index for argument in (what.arguments if what else ()) if argument.name}
+    found: dict[int, str] = {}
+    for key, value in given.items():
+        index = int(key) if key.isdecimal() else named.get(key)
+        if index is None:
+            known = f"the names are: {', '.join(named)}" if named else "use its number, INDEX=VALUE"
+            raise click.BadParameter(f"an argument named '{key}' does not exist; {known}", param_hint=option)
+        if index in found:
+            raise click.BadParameter(f"argument {index} ({key}) is specified twice", param_hint=option)
+        found[index] = value
+    return found
 
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -268,15 +289,21 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
     if resources.shared_bytes is not None:
         words.append(f"{resources.shared_bytes} B shared memory")
     if resources.block is not None:
-        words.append(f"{resources.warps} warps x {resources.tiles or '?'} blocks")
+        words.append(_counted(resources.warps, "warp") + (" per block" if resources.tiles is None else ""))
+        if resources.tiles is not None:
+            words[-1] += f" x {_counted(resources.tiles, 'block')}"
     if resources.stages is not None:
-        words.append(f"{resources.stages} stage{'s' * (resources.stages != 1)}")
+        words.append(_counted(resources.stages, "stage"))
     words.append(f"{seconds:.2f} s")
     click.echo(", ".join(words))
 
 
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 _ARG_HELP = (
-    "INDEX=VALUE. Tile-level kernel: a .npy file, the shape of a dynamic memref (64x300), or a scalar. Device module: TYPE[SHAPE] or "
+    "INDEX=VALUE or NAME=VALUE, for %NAME in the file. Tile-level kernel: a .npy file, the shape of a dynamic memref (64x300), or a scalar. Device module: TYPE[SHAPE] or "
     "TYPE[SHAPE]=FILL (zeros, ones, random, iota, a number such as 7, -inf, nan, or a .npy file), TYPE:NUMBER or bytes:HEX."
 )
 
@@ -314,15 +341,15 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
       smalti run k.ll --target emu:sm_80 --grid 4 --block 256 \\
           --arg 0=f16[64x32] --arg 1=f32[64]=nan --arg 2=i32:7 --save out.npz
     """
-    given = _parse_arguments(arguments)
+    texts = _parse_arguments(arguments)
     if file.endswith((".ll", ".bc")):
         emulated.refuse(
             options,
             ("check", "repeat", "specialize", "entry", "options", "dump", "dump_ir", "verbose"),
             "a device module (.ll, .bc)",
         )
-        expected = _parse_arguments(options["expect"], "--expect")
-        emulated.run_device_module(file, target, given, expected, seed, options)
+        expected = _by_index(_parse_arguments(options["expect"], "--expect"), None, "--expect")
+        emulated.run_device_module(file, target, _by_index(texts, None), expected, seed, options)
         return
     if file.endswith(".smalti"):
         compiled = ("check", "specialize", "entry", "options", "dump", "dump_ir", "verbose")
@@ -330,7 +357,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         emulated.refuse(
             options, emulated.DEVICE_MODULE_NAMES, "a compiled kernel; this option requires a device module (.ll, .bc)"
         )
-        _run_compiled(file, target, given, seed, options)
+        _run_compiled(file, target, texts, seed, options)
         return
     emulated.refuse(
         options,
@@ -348,7 +375,8 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         from .. import specialization
 
         generic = specialization.specialize(module, target, entry=options["entry"])
-        module = generic.module_for(*inputs.random_arguments(generic.entry, seed, given))
+        values = inputs.random_arguments(generic.entry, seed, _by_index(texts, generic.entry))
+        module = generic.module_for(*values)
     with _progress(f"compiling {file}") as report:
         kernel = front_end.compile(
             module,
@@ -359,17 +387,17 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
             progress=report,
             **pipeline_options,
         )
+    given = _by_index(texts, kernel.entry)
     if not isinstance(kernel, Kernel):
         emulated.refuse(
             options,
-            (*emulated.RUN_NAMES, "repeat", "verbose", "save"),
+            (*emulated.RUN_NAMES, "repeat", "verbose"),
             "a simulated GPU; `smalti sim --help` lists the options of the simulator",
         )
         simulated.run_program(kernel, module, options["check"], seed, given, options)
         return
     if options["verbose"]:
         _print_remarks(kernel.remarks)
-    _save(kernel, given, seed, options)
     checked, repeat, word = options["check"], options["repeat"], ""
     if kernel.target.is_emulated:
         emulated.run_program(kernel, module, checked, seed, given, repeat, options)
@@ -388,39 +416,40 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     if checked:
         result = emulated.check_program(kernel, module, seed, given).require()
         word = f"{result}, "
-    values = inputs.random_arguments(kernel.entry, seed, given)
-    # The first run loads code and starts threads, so it is not measured.
     with emulated.report_progress(title):
-        best = kernel.launcher.run_on_copies(values, (repeat or 1) + 1)
+        best = _measure(kernel, given, seed, options)
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}{best * 1e3:.3f} ms")
 
 
-def _save(kernel: Any, given: dict[int, str], seed: int, options: dict[str, Any]) -> None:
-    """Runs the kernel once, and saves the arrays if this is requested. Later runs may change the arrays further."""
-    if options["save"]:
-        from .. import inputs
+def _measure(kernel: Any, given: Mapping[int, str], seed: int, options: dict[str, Any]) -> float:
+    """The duration of the shortest run. The first run loads code and starts threads, so it is measured only if it is the
+    only one: if the arrays are saved, since further runs may change them."""
+    from .. import inputs
 
-        values = inputs.random_arguments(kernel.entry, seed, given)
-        kernel.launcher.run_on_copies(values)
-        inputs.save(options["save"], values)
+    values = inputs.random_arguments(kernel.entry, seed, given)
+    repeat, path = options["repeat"], options["save"]
+    if path is None:
+        return kernel.launcher.run_on_copies(values, (repeat or 1) + 1)
+    seconds = kernel.launcher.run_on_copies(values)
+    inputs.save(path, values)
+    return seconds if repeat is None else kernel.launcher.run_on_copies(values, repeat)
 
 
-def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: int, options: dict[str, Any]) -> None:
-    from .. import aot, inputs
+def _run_compiled(file: str, target: str | None, texts: Mapping[str, str], seed: int, options: dict[str, Any]) -> None:
+    from .. import aot
 
     kernel = aot.load(file)
     if target not in (None, kernel.target.name):
         raise click.UsageError(
             f"{file} was compiled for {kernel.target}; omit --target {target}, or compile the source for that target"
         )
-    _save(kernel, given, seed, options)
+    given = _by_index(texts, kernel.entry)
     if kernel.target.is_emulated:
         emulated.run_program(kernel, None, False, seed, given, options["repeat"], options)
         return
     names = (*emulated.RUN_NAMES, *emulated.LIMIT_NAMES)
     emulated.refuse(options, names, f"{kernel.target}, which is not emulated; compile the source for emu:CHIP")
-    values = inputs.random_arguments(kernel.entry, seed, given)
-    best = kernel.launcher.run_on_copies(values, (options["repeat"] or 1) + 1)
+    best = _measure(kernel, given, seed, options)
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {best * 1e3:.3f} ms")
 
 
@@ -453,7 +482,7 @@ def sim(
       smalti sim matmul.mlir --timeline matmul.json
       smalti sim matmul.mlir --level thread
     """
-    given = _parse_arguments(arguments)
+    texts = _parse_arguments(arguments)
     with interrupts.end_the_process():
         from .. import sim as simulator
         from ..compiler import driver
@@ -465,7 +494,7 @@ def sim(
     if mutants and how["timeline"]:
         raise click.UsageError("--mutants and --timeline cannot be combined; omit one of them")
     action = simulated.score if mutants else simulated.timeline if how["timeline"] else simulated.simulate
-    action(kernel, how, given)
+    action(kernel, how, _by_index(texts, kernel.entry))
 
 
 @main.command()

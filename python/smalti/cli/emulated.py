@@ -211,10 +211,15 @@ def run_program(
         with report_progress(title) as progress:
             kernel.emulation = dataclasses.replace(emulation, progress=progress)
             result = check_program(kernel, module, seed, given) if checked else None
-            if result is None or repeat is not None:
+            saves = options["save"] and emulation is emulations[0]
+            if saves:
+                values = inputs.random_arguments(kernel.entry, seed, given)
+                times.append(kernel.launcher.run_on_copies(values))
+                inputs.save(options["save"], values)
+            if repeat is not None or (result is None and not saves):
                 values = inputs.random_arguments(kernel.entry, seed, given)
                 times.append(kernel.launcher.run_on_copies(values, repeat or 1))
-            else:
+            elif result is not None:
                 times.append(result.seconds)
         if result is not None:
             try:

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import files
 from ..errors import CheckError, LaunchError, SmaltiError
 from .emulated import LIMITS, check_program, parse_blocks, report_progress
 
 if TYPE_CHECKING:
-    from ..calling.arguments import Entry
     from ..sim import Finding, SimulatedKernel, Simulation
 
 Options = dict[str, Any]
@@ -98,77 +96,37 @@ def _schedules(options: Options) -> list[Simulation]:
 
 
 def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> list[Any]:
+    from .. import inputs
+    from ..sim.translation.random_arguments import element
+
     count = len(kernel.arguments) if kernel.entry is not None else len(kernel.parameters)
     for index in given:
         if not 0 <= index < count:
             raise LaunchError(f"argument {index} does not exist; @{kernel.name} takes {count} arguments")
     if kernel.entry is not None and any(argument.num_parameters > 1 for argument in kernel.arguments):
-        return _dynamic_arguments(kernel.entry, given, seed)
+        return inputs.random_arguments(kernel.entry, seed, given)
     shapes: dict[int, tuple[int, ...]] = {}
-    arrays: dict[int, Any] = {}
-    numbers: dict[int, float] = {}
+    values: dict[int, Any] = {}
     for index, text in given.items():
         parameter = kernel.parameters[index]
+        ty = element(parameter)
         if parameter.scalar:
-            numbers[index] = _number(text, index)
-        elif _SHAPE.fullmatch(text):
+            values[index] = inputs.parse_number(text, ty)
+            if values[index] is None:
+                raise LaunchError(f"{parameter}: '{text}' is not {'0 or 1' if ty.kind == 'b' else 'a number'}")
+        elif re.fullmatch(r"\d+(x\d+)*", text, re.ASCII):
             shapes[parameter.index] = tuple(map(int, text.split("x")))
         else:
-            arrays[index] = _load(text)
+            values[index] = inputs.load_typed(f"argument {index}", text, parameter.shape, ty, parameter.packed)
             if None in parameter.shape:
-                shapes[parameter.index] = arrays[index].shape
-    values: list[Any] = list(kernel.random_arguments(seed, shapes))
-    for index, number in numbers.items():
-        values[index] = number
-    return _with_arrays(values, arrays)
-
-
-def _dynamic_arguments(entry: Entry, given: Mapping[int, str], seed: int) -> list[Any]:
-    """The arguments of a tile-level kernel with dynamic sizes or strides, which are parameters of the simulated kernel."""
-    from .. import inputs
-
-    texts = dict(given)
-    arrays: dict[int, Any] = {}
-    for argument in entry.arguments:
-        text = texts.get(argument.index)
-        if text is None or argument.shape is None or _SHAPE.fullmatch(text):
-            continue
-        del texts[argument.index]
-        arrays[argument.index] = array = _load(text)
-        if None in argument.shape:
-            texts[argument.index] = "x".join(map(str, array.shape))
-    return _with_arrays(inputs.random_arguments(entry, seed, texts), arrays)
-
-
-_SHAPE = re.compile(r"\d+(x\d+)*")
-
-
-def _load(path: str) -> Any:
-    import numpy as np
-
-    try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise LaunchError(f"cannot read {path}: {error}") from None
-
-
-def _with_arrays(values: list[Any], arrays: Mapping[int, Any]) -> list[Any]:
-    """The arguments with arrays from files."""
-    for index, loaded in arrays.items():
-        wanted = values[index].dtype
-        # numpy saves types of ml_dtypes as bytes.
-        values[index] = loaded.view(wanted) if loaded.dtype.kind == "V" else loaded
-    return values
+                shapes[parameter.index] = values[index].shape
+    found: list[Any] = list(kernel.random_arguments(seed, shapes))
+    for index, value in values.items():
+        found[index] = value
+    return found
 
 
 _HINTS = "--blocks N simulates N blocks, --races-only omits the numerics, --time-limit SECONDS stops the run"
-
-
-def _number(text: str, index: int) -> float:
-    try:
-        return int(text, 0) if re.fullmatch(r"[+-]?(\d+|0x[0-9a-fA-F]+)", text) else float(text)
-    except ValueError:
-        raise LaunchError(f"argument {index}: '{text}' is not a number, which a scalar argument requires") from None
 
 
 def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
@@ -187,12 +145,9 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
             for finding in kernel.find(*values, simulation=dataclasses.replace(schedule, progress=progress)):
                 found.setdefault(f"{finding.kind} {finding.location} {finding.hint} {finding.message}", finding)
     if options["save"]:
-        import numpy as np
+        from .. import inputs
 
-        # numpy adds the suffix where it is missing.
-        path = options["save"] if options["save"].endswith(".npz") else f"{options['save']}.npz"
-        with files.replacing(path) as stream:
-            np.savez(stream, **{f"arg{index}": value for index, value in enumerate(values)})
+        inputs.save(options["save"], values)
     seconds = time.perf_counter() - start
     if options["as_json"]:
         click.echo(to_json(found.values()))
@@ -253,24 +208,27 @@ def run_program(
     kernel: SimulatedKernel, module: Any, checked: bool, seed: int, given: Mapping[int, str], options: Options
 ) -> None:
     """The simulator part of `smalti run`: runs a kernel once, and prints the time."""
-    from .. import check
+    from .. import inputs
 
-    if kernel.entry is None:
-        if checked:
-            raise click.UsageError("--check requires a tile-level kernel (triton_xla.entry_func)")
-        if given:
-            raise click.UsageError("--arg requires a tile-level kernel; smalti sim accepts arrays for other kernels")
+    if kernel.entry is None and checked:
+        raise click.UsageError("--check requires a tile-level kernel (triton_xla.entry_func)")
     result = None
     with report_progress(f"@{kernel.name} on {kernel.target}", _AS_SIM) as progress:
         limits = {"blocks": parse_blocks(options["blocks"]), "time_limit": options["time_limit"]}
         kernel.simulation = dataclasses.replace(kernel.simulation, progress=progress, **limits)
-        if kernel.entry is None:
-            seconds = kernel.run_on_copies(kernel.random_arguments(seed))
-        elif checked:
+        seconds = 0.0
+        if checked:
             result = check_program(kernel, module, seed, given)
             seconds = result.seconds
-        else:
-            seconds = kernel.run_on_copies(check.random_arguments(kernel.entry, seed, given))
+        if not checked or options["save"]:
+            values = (
+                _arguments(kernel, given, seed)
+                if kernel.entry is None
+                else inputs.random_arguments(kernel.entry, seed, given)
+            )
+            seconds = kernel.run_on_copies(values)
+            if options["save"]:
+                inputs.save(options["save"], values)
     word = f"{result.require()}, " if result is not None else ""
     click.echo(f"@{kernel.name} on {kernel.target}: {word}simulated in {seconds:.3f} s")
 

@@ -118,8 +118,11 @@ def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
     text: str | bytes
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         path = Path(cast(str | os.PathLike[str], source))
+        shown = os.fsencode(path).decode(errors="replace")
         if not path.is_file():
-            raise ParseError(f"file not found: {path}")
+            raise ParseError(f"file not found: {shown}")
+        if shown != str(path):
+            raise ParseError(f"the file name {shown} is not UTF-8; rename the file")
         _check_nesting(path.read_bytes())
         with _parse_errors(context):
             return ir.Module.parseFile(str(path), context)

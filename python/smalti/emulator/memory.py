@@ -152,7 +152,9 @@ class Memory:
         for offset in itertools.chain((0,), (placed.end for placed in self._placed)):
             yield f"guard {offset} {_PAGE}"
         for placed in self._placed:
-            yield f"array {placed.array.index} {placed.start} {placed.bytes}"
+            # Without the type, which the title has in parentheses.
+            name = placed.array.title.partition(" (")[0]
+            yield f"array {placed.array.index} {placed.start} {placed.bytes} {name}"
             yield from (f"hole {offset} {size}" for offset, size in placed.holes() if size)
         for placed in self._placed:
             if address := placed.array.address:

@@ -7,20 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from .. import ir
+from .. import ir, printing
 from .interpreter import Interpreter, handles, located
-from .values import Value, certain, integer
+from .values import Value, certain, element_type, integer
 
 
 @handles("triton_xla.print")
 def _print(run: Interpreter, op: Any, operands: list[Value]) -> None:
-    start = f"tile {run.tile_number}: {ir.StringAttr(op.attributes['text']).value}"
+    text = ir.StringAttr(op.attributes["text"]).value
     if not operands:
-        run.printed(start)
-    for value in operands:
-        for position in np.ndindex(value.data.shape):
-            where = f"[{', '.join(map(str, position))}]" if position else ""
-            run.printed(f"{start}{where} {value.data[position].item()}")
+        run.printed(f"tile {run.tile_number}: {text}")
+    for number, value in enumerate(operands):
+        label = f"{text} #{number}" if len(operands) > 1 else text
+        for line in printing.tile_lines(
+            run.tile_number, label, value.data, element_type(op.operands[number].type).mlir
+        ):
+            run.printed(line)
 
 
 @handles("triton_xla.assert")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -255,13 +254,18 @@ class SimulatedKernel(Settings):
 
 
 def _declare(program: Program, what: entry.Entry) -> Program:
-    """The program with the element types of the tile-level kernel."""
+    """The program with the element types and argument numbers of the tile-level kernel."""
     parameters = iter(program.parameters)
     found: list[Parameter] = []
     for argument in what.arguments:
-        parameter = next(parameters)
+        parameter = dataclasses.replace(next(parameters), title=f"argument {argument.index}")
         found.append(dataclasses.replace(parameter, declared=argument.dtype) if argument.is_memref else parameter)
-        found += itertools.islice(parameters, argument.num_parameters - 1)
+        names = [f"size of dimension {dim}" for dim in argument.dynamic_sizes]
+        names += [f"stride of dimension {dim}" for dim in argument.dynamic_strides]
+        found += [
+            dataclasses.replace(size, title=f"{name} of argument {argument.index}")
+            for name, size in zip(names, parameters, strict=False)
+        ]
     return dataclasses.replace(program, parameters=tuple(found))
 
 

@@ -53,4 +53,21 @@ gpu.module @m {
     mosaic_gpu.assert %s, "" : vector<32xi1>
     gpu.return
   }
+
+  // Positions of a splat are printed in a loop, and scalars have no position.
+  // CHECK-LABEL: gpu.func @tiles(
+  // CHECK: gpu.printf "tile %lld: 100%% [%lld, %lld] = %.9g\0A"
+  // CHECK: scf.for
+  // CHECK: gpu.printf "tile %lld: splat [%lld] = %lld\0A"
+  // CHECK: gpu.printf "tile %lld: {} = %.17g\0A"
+  // CHECK: gpu.printf "tile %lld: end\0A"
+  gpu.func @tiles(%a: memref<4x32xf32>, %i: i8, %x: f64, %tile: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %a {out_layouts = [#strided]} : memref<4x32xf32> -> vector<4x32xf32>
+    mosaic_gpu.print_tile %tile, "100%", %v {in_layouts = [#strided]} : vector<4x32xf32>
+    %s = vector.broadcast %i : i8 to vector<32xi8>
+    mosaic_gpu.print_tile %tile, "splat", %s : vector<32xi8>
+    mosaic_gpu.print_tile %tile, "{}", %x : f64
+    mosaic_gpu.print_tile %tile, "end"
+    gpu.return
+  }
 }

@@ -170,3 +170,13 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  gpu.func @print_a_small_float(%x: f8E5M2, %tile: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error @below {{'mosaic_gpu.print_tile' op cannot print elements of type 'f8E5M2'}}
+    mosaic_gpu.print_tile %tile, "x", %x : f8E5M2
+    gpu.return
+  }
+}

@@ -146,6 +146,22 @@ func.func @print_layout_space(%m: memref<8xf32>) {
 
 // -----
 
+func.func @print_memory(%n: index, %m: memref<4xf32>) {
+  // expected-error @+1 {{operand #1 must be vector or scalar of signless integers, index or floats}}
+  mosaic_gpu.print_tile %n, "x", %m : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @print_text(%n: index) {
+  // expected-error @+1 {{attribute 'text' failed to satisfy constraint: string attribute whose value is UTF-8 without the byte 0}}
+  mosaic_gpu.print_tile %n, "a\00b"
+  return
+}
+
+// -----
+
 func.func @print_value(%m: f32) {
   // expected-error @+1 {{invalid kind of type specified: expected builtin.vector, but found 'f32'}}
   mosaic_gpu.debug_print "{}", %m : f32

@@ -37,9 +37,15 @@ func.func @warps(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>,
 }
 
 // CHECK-LABEL: func.func @prints
-func.func @prints(%v: vector<128xf32>, %s: memref<128xf32, #gpu.address_space<workgroup>>, %t: memref<128x64xf32, #mosaic_gpu.tmem>) {
+func.func @prints(%n: index, %v: vector<128xf32>, %s: memref<128xf32, #gpu.address_space<workgroup>>, %t: memref<128x64xf32, #mosaic_gpu.tmem>) {
   // CHECK: mosaic_gpu.debug_print "x = {}", %{{.*}} : vector<128xf32>
   mosaic_gpu.debug_print "x = {}", %v : vector<128xf32>
+  // CHECK: mosaic_gpu.print_tile %{{.*}}, "x", %{{.*}} : vector<128xf32>
+  mosaic_gpu.print_tile %n, "x", %v : vector<128xf32>
+  // CHECK: mosaic_gpu.print_tile %{{.*}}, "n", %{{.*}} : index
+  mosaic_gpu.print_tile %n, "n", %n : index
+  // CHECK: mosaic_gpu.print_tile %{{.*}}, "end"{{$}}
+  mosaic_gpu.print_tile %n, "end"
   // CHECK: mosaic_gpu.print_layout "{}", %{{.*}} : vector<128xf32>
   mosaic_gpu.print_layout "{}", %v : vector<128xf32>
   // CHECK: mosaic_gpu.print_layout "{}", %{{.*}} : memref<128xf32, #gpu.address_space<workgroup>>

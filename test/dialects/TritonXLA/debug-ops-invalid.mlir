@@ -55,3 +55,19 @@ func.func @f(%k: i32, %c: tensor<8xi32>) {
       : (i32, i32, tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>, tensor<8xi32>, tensor<7xi32>)
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{attribute 'text' failed to satisfy constraint: string attribute whose value is UTF-8 without the byte 0}}
+  triton_xla.print "a\FFb"
+  return
+}
+
+// -----
+
+func.func @f(%c: i1) {
+  // expected-error@+1 {{attribute 'message' failed to satisfy constraint: string attribute whose value is UTF-8 without the byte 0}}
+  triton_xla.assert %c, "a\00b" : i1
+  return
+}

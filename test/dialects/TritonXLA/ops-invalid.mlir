@@ -345,7 +345,7 @@ triton_xla.entry_func @huge_tile(%src: memref<4xf32>, %tile: index) tiles 1 {
 
 // -----
 
-// expected-error@+1 {{argument #0 has llvm.align 3 : i64, which is not a power of two}}
+// expected-error@+1 {{argument #0 has llvm.align 3 : i64, which is not a power of two of at most 2^32}}
 triton_xla.entry_func @alignment(%src: memref<4xf32> {llvm.align = 3 : i64}, %tile: index) tiles 1 {
   triton_xla.return
 }
@@ -446,5 +446,33 @@ triton_xla.entry_func @load_hint_of_a_store(%x: memref<8xf32>, %tile: index) til
   %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
   // expected-error@+1 {{cache is 'ca'; it must be 'wb' or 'cg' or 'cs' or 'wt'}}
   triton_xla.insert %t into %x[0] [8] [1] cache ca : tensor<8xf32> into memref<8xf32>
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 has llvm.align 1099511627776 : i64, which is not a power of two of at most 2^32}}
+triton_xla.entry_func @huge_alignment(%src: memref<4xf32> {llvm.align = 1099511627776 : i64}, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 has "llvm.byval"; only llvm.align, llvm.dereferenceable, llvm.noalias, llvm.nofree, llvm.nonnull, llvm.noundef, llvm.readonly, llvm.writeonly are allowed}}
+triton_xla.entry_func @by_value(%src: memref<4xf32> {llvm.byval = i32}, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{has the unknown attribute 'triton_xla.size_divisor' of argument #1; known are 'triton_xla.size_divisors', 'triton_xla.stride_divisors' and 'triton_xla.max_bytes' of arguments}}
+triton_xla.entry_func @misspelled(%n: i32, %src: memref<?xf32> {triton_xla.size_divisor = array<i64: 8>}, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{has the unknown attribute 'triton_xla.max_bytes'; known are}}
+triton_xla.entry_func @on_function(%tile: index) tiles 1 attributes {triton_xla.max_bytes = 4 : i64} {
   triton_xla.return
 }

@@ -147,7 +147,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 
   // The layouts that the op states; its body is not changed.
   // CHECK-LABEL: func.func @primitive
-  func.func @primitive(%a: memref<64x64xf32>) {
+  func.func @primitive(%a: memref<64x64xf32>, %tile: index) {
     // CHECK: vector_load {{.*}} {out_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64, 8],
     %v = mosaic_gpu.vector_load %a : memref<64x64xf32> -> vector<64x64xf32>
     // CHECK: slice_smem 0 {out_transforms = {{\[\[}}#mosaic_gpu.tile<[8, 32]>, #mosaic_gpu.swizzle<128 : i32>]]}
@@ -158,6 +158,10 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     } {in_layouts = [#wgmma], in_transforms = [[#mosaic_gpu.tile<[8, 32]>, #mosaic_gpu.swizzle<128 : i32>]], out_layouts = [#wgmma]} -> vector<64x64xf32>
     // CHECK: debug_print {{.*}} {in_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64, 8],
     mosaic_gpu.debug_print "{}", %r : vector<64x64xf32>
+    // CHECK: print_tile {{.*}} {in_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64, 8],
+    mosaic_gpu.print_tile %tile, "r", %r : vector<64x64xf32>
+    // CHECK: print_tile %{{.*}}, "tile", %{{.*}} : index
+    mosaic_gpu.print_tile %tile, "tile", %tile : index
     return
   }
 }

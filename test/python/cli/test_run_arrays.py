@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import smalti
 from click.testing import CliRunner
 from smalti.cli.commands import main
 
@@ -57,3 +58,79 @@ def test_files_that_do_not_match(tmp_path: Path) -> None:
     assert "out.txt: the file name must end with .npz" in run(
         tmp_path, "--target=cpu", "--arg=0=3x8", f"--save={tmp_path}/out.txt"
     )
+
+
+PACKED = """
+triton_xla.entry_func @widen(%a: memref<?x?xi4> {triton_xla.size_divisors = array<i64: 1, 2>}, %n: index, %p: i1, %d: memref<?xi8>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0, 0] [1, 8] [1, 1] : memref<?x?xi4> to tensor<8xi4>
+  %e = arith.extsi %t : tensor<8xi4> to tensor<8xi8>
+  triton_xla.insert %e into %d[0] [8] [1] : tensor<8xi8> into memref<?xi8>
+  %v = arith.extsi %p : i1 to i8
+  memref.store %v, %d[%n] : memref<?xi8>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim:sm_90a"])
+def test_packed_files_names_and_saved_arrays(target: str, tmp_path: Path) -> None:
+    import ml_dtypes
+
+    source, data, saved = tmp_path / "k.mlir", tmp_path / "a.npy", tmp_path / "out.npz"
+    source.write_text(PACKED)
+    np.save(data, np.arange(-8, 8).reshape(2, 8).astype(ml_dtypes.int4))
+
+    def run(*words: str) -> tuple[int, str]:
+        result = CliRunner().invoke(main, ["run", str(source), "-t", target, *words])
+        return result.exit_code, result.output
+
+    code, said = run("--arg", f"a={data}", "--arg", "n=0", "--arg", "2=1", "--arg", "d=8", "--save", str(saved))
+    assert code == 0, said
+    assert np.load(saved)["arg3"].tolist() == [-1, -7, -6, -5, -4, -3, -2, -1]
+    for words, message in (
+        (("n=0", "2=1", "d=8"), "set its shape, such as --arg 0=64x64"),
+        (("a=2x9", "n=0", "2=1", "d=8"), "a multiple of 2 elements"),
+        (("a=2x8", "n=0", "p=2", "d=8"), "'2' is not 0 or 1"),
+        (("a=2x8", "n=\uff11", "p=1", "d=8"), "is not an integer"),
+        (("q=1",), "an argument named 'q' does not exist; the names are: a, n, p, d"),
+        (("a=2x8", "0=2x8"), "argument 0 (0) is specified twice"),
+    ):
+        code, said = run(*(part for word in words for part in ("--arg", word)))
+        assert code != 0 and message in said, said
+
+
+def test_findings_name_arguments_of_the_kernel(tmp_path: Path) -> None:
+    source = tmp_path / "k.mlir"
+    source.write_text(PACKED)
+    words = ["--arg", "0=2x8", "--arg", "1=100", "--arg", "2=1", "--arg", "3=8"]
+    for command in (["run", "-t", "emu:sm_90a", "--sanitize", "address"], ["sim", "--level", "thread"]):
+        result = CliRunner().invoke(main, [command[0], str(source), *command[1:], *words])
+        assert result.exit_code == 1 and "of argument 3" in result.output, result.output
+
+
+def test_a_long_header_is_not_shown(tmp_path: Path) -> None:
+    source, data = tmp_path / "k.mlir", tmp_path / "a.npy"
+    source.write_text(PACKED)
+    header = b"(" * 5000 + b"\n"
+    data.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    result = CliRunner().invoke(main, ["run", str(source), "-t", "cpu", "--arg", f"0={data}"])
+    assert result.exit_code == 1 and "is not a numpy array file" in result.output and len(result.output) < 500
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_90a", "sim:sm_90a"])
+def test_written_arrays_do_not_overlap_themselves(target: str) -> None:
+    kernel = smalti.compile(
+        """
+triton_xla.entry_func @fill(%d: memref<4x8xf32, strided<[?, ?]>>, %tile: index) tiles 1 {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  triton_xla.insert %t into %d[0, 0] [4, 8] [1, 1] : tensor<4x8xf32> into memref<4x8xf32, strided<[?, ?]>>
+  triton_xla.return
+}""",
+        target=target,
+    )
+    memory = np.zeros(64, np.float32)
+    for step, message in ((0, "stride 0"), (3, "dimensions 0 and 1 share addresses")):
+        with pytest.raises(smalti.LaunchError, match=message):
+            kernel(np.ndarray((4, 8), np.float32, memory, 0, (4 * step, 4)))
+    kernel(np.ndarray((4, 8), np.float32, memory, 0, (32, 4)))
+    assert memory.sum() == 32

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Output and assertions of block-level kernels, on the emulator and the simulator."""
+"""Output and assertions of kernels on the CPU, the emulator and the simulator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import smalti
-from smalti import sim, targets
+from smalti import reference, sim, targets
+from smalti.compiler import entry
 
 EMULATED = [targets.EMULATED + chip for chip in ("sm_80", "sm_90a", "gfx942", "gfx1201")]
 SIMULATED = ["sim:sm_90a", "sim:gfx942"]
@@ -122,3 +124,44 @@ def test_failed_splats(target: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(smalti.EmulationError):
         compiled(target, STRIDED, "f32", body)(np.zeros((4, 64), np.float32))
     assert capsys.readouterr().out.startswith("assertion failed in block [0, 0, 0]: never\n")
+
+
+TILES = """
+triton_xla.entry_func @show(%a: memref<2x3xf32>, %b: memref<5xi8>, %h: memref<4xf8E4M3FN>, %x: f64, %tile: index) tiles 3 {
+  %t = triton_xla.extract %a[0, 0] [2, 3] [1, 1] : memref<2x3xf32> to tensor<2x3xf32>
+  %u = triton_xla.extract %b[0] [5] [1] : memref<5xi8> to tensor<5xi8>
+  %e = triton_xla.extract %h[0] [4] [1] : memref<4xf8E4M3FN> to tensor<4xf8E4M3FN>
+  %splat = arith.constant dense<0.1> : tensor<2x3xf16>
+  %scalar = arith.constant dense<-0.0> : tensor<bf16>
+  %zero = arith.constant dense<0.0> : tensor<2x3xf32>
+  %c = arith.cmpf ogt, %t, %zero : tensor<2x3xf32>
+  %one = arith.constant dense<1> : tensor<1xi32>
+  triton_xla.print "100% {} of" %t, %splat : tensor<2x3xf32>, tensor<2x3xf16>
+  triton_xla.print "several" %u, %x, %tile, %scalar : tensor<5xi8>, f64, index, tensor<bf16>
+  triton_xla.print "positive" %c : tensor<2x3xi1>
+  triton_xla.print "small" %e : tensor<4xf8E4M3FN>
+  triton_xla.print "one" %one : tensor<1xi32>
+  triton_xla.print "nothing"
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", *EMULATED[1:3], *SIMULATED])
+def test_tiles_are_printed_as_in_the_reference(target: str, capfd: pytest.CaptureFixture[str]) -> None:
+    arrays: list[Any] = [
+        np.array([[0.1, -2, 1e20], [np.inf, 1e-40, -0.0]], np.float32),
+        np.array([-7, 120, 0, -128, 1], np.int8),
+        np.array([0.001953125, -448, 0, 1], ml_dtypes.float8_e4m3fn),
+    ]
+    module = smalti.parse(TILES)
+    expected: list[str] = []
+    reference.run(entry.find_entry(module), [*arrays, 0.1], printed=expected.append)
+    assert "tile 1: 100% {} of #0 [0, 0] = 0.100000001" in expected
+    assert "tile 2: several #1 = 0.10000000000000001" in expected
+    assert "tile 2: several #3 = -0" in expected
+    assert len(expected) == 3 * (6 + 6 + 5 + 3 + 6 + 4 + 1 + 1)
+    # A persistent grid, in which the index of a block is not the id of the tile.
+    options = {} if target == "cpu" else {"blocks": 1}
+    smalti.compile(module, target=target, **options)(*arrays, 0.1)
+    assert sorted(capfd.readouterr().out.splitlines()) == sorted(expected)

@@ -259,12 +259,12 @@ triton_xla.entry_func @f(%n: index, %tile: index) tiles 2 {
     lines: list[str] = []
     reference.run(function, [4], printed=lines.append)
     assert lines == [
-        "tile 0: t[0] 0",
-        "tile 0: t[1] 1",
-        "tile 0: t 0",
-        "tile 1: t[0] 0",
-        "tile 1: t[1] 1",
-        "tile 1: t 1",
+        "tile 0: t #0 [0] = 0",
+        "tile 0: t #0 [1] = 1",
+        "tile 0: t #1 = 0",
+        "tile 1: t #0 [0] = 0",
+        "tile 1: t #0 [1] = 1",
+        "tile 1: t #1 = 1",
     ]
     for value, message in [
         (0, r"tile 0: the assertion fails for element \[1\]: not one"),

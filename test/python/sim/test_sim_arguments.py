@@ -224,7 +224,7 @@ def test_races_between_arrays_that_share_memory_are_found(text, body):
     assert (whole[64:] == np.arange(64)).all()
     kernel(whole[:64], whole[:64])
     found = kernel.find(whole[:64], whole[1:65])
-    assert {finding.kind for finding in found} == {"race"} and "of arguments 0, 1" in found[0].message
+    assert {finding.kind for finding in found} == {"race"} and "of argument 0 and argument 1" in found[0].message
     # Between the elements of one there may be those of another.
     pairs = np.arange(128, dtype=np.float32).reshape(64, 2)
     kernel(pairs[:, 0], pairs[:, 1])
@@ -438,7 +438,7 @@ def test_the_shell_takes_shapes_and_numbers(tmp_path):
     code, said = run("--arg", "0=2x70")
     assert code != 0 and "argument 2 (memref<?x?xf32>): set its shape, such as --arg 2=64x64" in said
     code, said = run("--arg", "1=much", "--arg", "0=2x70", "--arg", "2=2x70")
-    assert code != 0 and "argument 1: 'much' is not a number" in said
+    assert code != 0 and "argument 1 (f32): 'much' is not a number" in said
 
 
 COLUMNS = """

@@ -302,3 +302,26 @@ def test_wgmma_needs_a_fence_of_its_accumulator() -> None:
     # With an operand in registers, the `wgmma` has a fence of its own.
     source = PALLAS.joinpath("wgmma_registers.mlir").read_text()
     assert find(source.replace("      nvvm.wgmma.fence.aligned\n", "")) == ()
+
+
+def test_a_run_with_endless_findings_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    from smalti.sim.machine import findings
+
+    monkeypatch.setattr(findings, "MOST_OCCURRENCES", 8)
+    text = """
+gpu.module @m {
+  gpu.func @k(%x: memref<4xi32>, %o: memref<1xi32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %n = arith.constant 1000000000 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %v = memref.load %x[%c9] : memref<4xi32>
+      memref.store %v, %o[%c0] : memref<1xi32>
+    }
+    gpu.return
+  }
+}"""
+    finding = only(find(text))
+    assert finding.count == 8
+    assert "note: the run ended after 8 occurrences of a finding" in str(finding)

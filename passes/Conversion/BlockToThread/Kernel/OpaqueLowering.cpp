@@ -6,6 +6,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Layouts/Vectors/LayoutValues.h"
+#include "smalti/passes/Support/Printf.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/targets/Target.h"
 
@@ -35,6 +36,14 @@ public:
   LogicalResult plan(mosaic_gpu::DebugPrintOp op,
                      Planner &planner) const override;
   void emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+
+class TilePrints : public LoweringOf<mosaic_gpu::PrintTileOp> {
+public:
+  LogicalResult plan(mosaic_gpu::PrintTileOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::PrintTileOp op, Emitter &emitter,
             OpBuilder &builder) const override;
 };
 
@@ -178,63 +187,25 @@ void OptimizationBarriers::emit(mosaic_gpu::OptimizationBarrierOp op,
 // Output
 //===----------------------------------------------------------------------===//
 
-LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
-                                Planner &planner) const {
-  auto type = cast<VectorType>(op.getValue().getType());
-  Type element = type.getElementType();
+static LogicalResult checkPrintable(Operation *op, Type element) {
   // 8-bit floats cannot be converted to a type that printf supports.
   if (!element.isIntOrIndexOrFloat() ||
       (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
-    return op.emitOpError() << "cannot print elements of type " << element
-                            << "; convert them to f32 or an integer first";
+    return op->emitOpError() << "cannot print elements of type " << element
+                             << "; convert them to f32 or an integer first";
   return success();
 }
 
-/// A number converted for printf, and its format.
-static std::pair<Value, StringRef> getPrinted(Value number, OpBuilder &builder,
-                                              Location loc) {
-  Type type = number.getType();
-  if (auto floating = dyn_cast<FloatType>(type)) {
-    if (floating.getWidth() < 64)
-      number =
-          arith::ExtFOp::create(builder, loc, builder.getF64Type(), number);
-    return {number, "%f"};
-  }
-  if (type.isIndex())
-    return {
-        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), number),
-        "%lld"};
-  if (type.getIntOrFloatBitWidth() == 1)
-    return {arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number),
-            "%lld"};
-  if (type.getIntOrFloatBitWidth() < 64)
-    number = arith::ExtSIOp::create(builder, loc, builder.getI64Type(), number);
-  return {number, "%lld"};
-}
-
-/// Escapes a text for printf.
-static std::string escape(StringRef text) {
-  std::string escaped;
-  for (char letter : text)
-    escaped += letter == '%' ? "%%" : std::string(1, letter);
-  return escaped;
-}
-
-/// A list of indices, "[%lld, %lld]".
-static std::string addIndices(ValueRange indices, OpBuilder &builder,
-                              Location loc, SmallVectorImpl<Value> &printed) {
-  for (Value index : indices)
-    printed.push_back(
-        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index));
-  SmallVector<StringRef> formats(indices.size(), "%lld");
-  return "[" + llvm::join(formats, ", ") + "]";
+LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
+                                Planner &planner) const {
+  return checkPrintable(op, getElementTypeOrSelf(op.getValue()));
 }
 
 /// The index of an element.
-static std::string addElement(const Distribution &distribution, int64_t reg,
-                              int64_t element, ThreadIndices &indices,
-                              OpBuilder &builder, Location loc,
-                              SmallVectorImpl<Value> &printed) {
+static SmallVector<Value> getIndex(const Distribution &distribution,
+                                   int64_t reg, int64_t element,
+                                   ThreadIndices &indices, OpBuilder &builder,
+                                   Location loc) {
   SmallVector<Value> position;
   for (auto [dim, coordinate] :
        llvm::enumerate(indices.getCoordinates(distribution, reg))) {
@@ -246,17 +217,37 @@ static std::string addElement(const Distribution &distribution, int64_t reg,
       index = arith::AddIOp::create(builder, loc, coordinate.base, index);
     position.push_back(index);
   }
-  return addIndices(position, builder, loc, printed);
+  return position;
 }
 
-/// "block [%lld, %lld, %lld]".
-static std::string addBlock(OpBuilder &builder, Location loc,
-                            SmallVectorImpl<Value> &printed) {
+/// Adds "block [x, y, z]".
+static void addBlock(PrintfLine &line, OpBuilder &builder, Location loc) {
   SmallVector<Value> block;
   for (gpu::Dimension dim :
        {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z})
     block.push_back(gpu::BlockIdOp::create(builder, loc, dim));
-  return "block " + addIndices(block, builder, loc, printed);
+  line << "block " << ValueRange(block);
+}
+
+static void print(const PrintfLine &line, OpBuilder &builder, Location loc) {
+  gpu::PrintfOp::create(builder, loc, line.getFormat(), line.getArguments());
+}
+
+/// Visits each element that a thread holds, with its index unless the vector is
+/// a splat.
+static void forEachElement(
+    const Distribution &distribution, const Registers &held,
+    ThreadIndices &indices, OpBuilder &builder, Location loc,
+    llvm::function_ref<void(ValueRange index, Value element)> visit) {
+  for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+    for (int64_t element = 0; element < distribution.getVectorLength();
+         ++element) {
+      SmallVector<Value> index;
+      if (!distribution.isSplat())
+        index = getIndex(distribution, reg, element, indices, builder, loc);
+      visit(index, vector::ExtractOp::create(builder, loc, held[reg],
+                                             ArrayRef<int64_t>{element}));
+    }
 }
 
 void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
@@ -268,31 +259,76 @@ void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
   SmallVector<StringRef> parts;
   op.getFormat().split(parts, "{}");
   emitter.emitOnce(distribution, builder, loc, [&](OpBuilder &nested) {
-    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
-      for (int64_t element = 0; element < distribution.getVectorLength();
-           ++element) {
-        SmallVector<Value> printed, values;
-        std::string format, text;
-        if (op.getWithBlockId())
-          text = addBlock(nested, loc, values) + ": ";
-        if (!distribution.isSplat())
-          format = addElement(distribution, reg, element, emitter.indices,
-                              nested, loc, printed) +
-                   ": ";
-        auto [number, conversion] =
-            getPrinted(vector::ExtractOp::create(nested, loc, held[reg],
-                                                 ArrayRef<int64_t>{element}),
-                       nested, loc);
-        printed.push_back(number);
-        format += conversion;
-        text += escape(parts.front());
-        for (StringRef part : ArrayRef(parts).drop_front()) {
-          llvm::append_range(values, printed);
-          text += format + escape(part);
-        }
-        text += "\n";
-        gpu::PrintfOp::create(nested, loc, text, values);
-      }
+    forEachElement(distribution, held, emitter.indices, nested, loc,
+                   [&](ValueRange index, Value element) {
+                     PrintfLine line(nested, loc);
+                     if (op.getWithBlockId()) {
+                       addBlock(line, nested, loc);
+                       line << ": ";
+                     }
+                     line << parts.front();
+                     for (StringRef part : ArrayRef(parts).drop_front()) {
+                       if (!index.empty())
+                         line << index << ": ";
+                       if (isa<FloatType>(element.getType()))
+                         line.addFixed(element);
+                       else
+                         line << element;
+                       line << part;
+                     }
+                     line << "\n";
+                     print(line, nested, loc);
+                   });
+  });
+}
+
+LogicalResult TilePrints::plan(mosaic_gpu::PrintTileOp op,
+                               Planner &planner) const {
+  if (!op.getValue())
+    return success();
+  return checkPrintable(op, getElementTypeOrSelf(op.getValue()));
+}
+
+void TilePrints::emit(mosaic_gpu::PrintTileOp op, Emitter &emitter,
+                      OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  Value tile = emitter.lookup(op.getTile());
+  auto printElement = [&](OpBuilder &nested, ValueRange index, Value element) {
+    print(formatTileLine(nested, loc, tile, op.getText(), index, element),
+          nested, loc);
+  };
+  if (!op.getValue() || !isVector(op.getValue())) {
+    Value scalar = op.getValue() ? emitter.lookup(op.getValue()) : Value();
+    scf::IfOp::create(builder, loc, emitter.getLeader(op),
+                      [&](OpBuilder &nested, Location) {
+                        printElement(nested, {}, scalar);
+                        scf::YieldOp::create(nested, loc);
+                      });
+    return;
+  }
+  const Distribution &distribution =
+      emitter.plan.getDistribution(op.getValue());
+  Registers held = emitter.getRegisters(op.getValue());
+  ArrayRef<int64_t> shape =
+      cast<VectorType>(op.getValue().getType()).getShape();
+  emitter.emitOnce(distribution, builder, loc, [&](OpBuilder &nested) {
+    forEachElement(
+        distribution, held, emitter.indices, nested, loc,
+        [&](ValueRange index, Value element) {
+          if (!distribution.isSplat())
+            return printElement(nested, index, element);
+          SmallVector<Value> sizes;
+          for (int64_t size : shape)
+            sizes.push_back(emitter.indices.getConstant(size));
+          scf::buildLoopNest(
+              nested, loc,
+              SmallVector<Value>(shape.size(), emitter.indices.getConstant(0)),
+              sizes,
+              SmallVector<Value>(shape.size(), emitter.indices.getConstant(1)),
+              [&](OpBuilder &inner, Location, ValueRange position) {
+                printElement(inner, position, element);
+              });
+        });
   });
 }
 
@@ -303,13 +339,15 @@ void Asserts::emit(mosaic_gpu::AssertOp op, Emitter &emitter,
       emitter.plan.getDistribution(op.getCondition());
   Registers held = emitter.getRegisters(op.getCondition());
   auto fail = [&](OpBuilder &nested, int64_t reg, int64_t element) {
-    SmallVector<Value> values;
-    std::string text = "assertion failed in " + addBlock(nested, loc, values);
+    PrintfLine line(nested, loc);
+    line << "assertion failed in ";
+    addBlock(line, nested, loc);
     if (!distribution.isSplat())
-      text += " at " + addElement(distribution, reg, element, emitter.indices,
-                                  nested, loc, values);
-    text += ": " + escape(op.getMessage()) + "\n";
-    gpu::PrintfOp::create(nested, loc, text, values);
+      line << " at "
+           << ValueRange(getIndex(distribution, reg, element, emitter.indices,
+                                  nested, loc));
+    line << ": " << op.getMessage() << "\n";
+    print(line, nested, loc);
     emitter.vendor.emitFailure(nested, loc, op.getMessage());
   };
   emitter.emitOnce(distribution, builder, loc, [&](OpBuilder &nested) {
@@ -367,6 +405,7 @@ void LayoutPrints::emit(mosaic_gpu::PrintLayoutOp op, Emitter &emitter,
 void block_to_thread::registerOpaque(OpLowerings &lowerings) {
   lowerings.add<OptimizationBarriers, mosaic_gpu::OptimizationBarrierOp>();
   lowerings.add<DebugPrints, mosaic_gpu::DebugPrintOp>();
+  lowerings.add<TilePrints, mosaic_gpu::PrintTileOp>();
   lowerings.add<Asserts, mosaic_gpu::AssertOp>();
   lowerings.add<LayoutPrints, mosaic_gpu::PrintLayoutOp>();
 }

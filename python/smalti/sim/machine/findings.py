@@ -43,6 +43,8 @@ class Finding(findings.Finding):
     """The text of the `help` line: what to do, for example where to place a barrier."""
     count: int = 1
     """The number of occurrences, in all blocks and iterations."""
+    rest: str | None = None
+    """On the last finding: why the run ended early, or how many findings are not shown."""
 
     def participants(self) -> list[str]:
         found = super().participants()
@@ -54,7 +56,9 @@ class Finding(findings.Finding):
         return f", {self.count} times" if self.count > 1 else ""
 
     def notes(self) -> tuple[Diagnostic, ...]:
-        return (Diagnostic("help", self.hint),) if self.hint else ()
+        found = [Diagnostic("help", self.hint)] if self.hint else []
+        found += [Diagnostic("note", self.rest)] if self.rest else []
+        return tuple(found)
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as a dictionary for JSON."""
@@ -92,6 +96,10 @@ class Site:
     """Its number among the ops of the module."""
 
 
+MOST_OCCURRENCES = 4096
+"""The number of occurrences of a finding after which a run ends, unless it continues after findings."""
+
+
 class Findings:
     """Collects findings. Findings that differ only in block and iteration are merged."""
 
@@ -100,6 +108,9 @@ class Findings:
         self.continue_after_finding = continue_after_finding
         """Whether the run continues after the limit."""
         self._found: dict[tuple[Any, ...], Finding] = {}
+        self._dropped: set[tuple[Any, ...]] = set()
+        """Findings after the limit."""
+        self._rest: str | None = None
 
     def add(self, finding: Finding, alike: Any = None) -> None:
         """Adds a finding. Findings with equal `alike` are merged; without it, those with the same hint and agents."""
@@ -107,14 +118,27 @@ class Findings:
         key = (finding.kind, finding.location, finding.hint if alike is None else alike, others)
         if known := self._found.get(key):
             self._found[key] = dataclasses.replace(known, count=known.count + 1)
+            if known.count + 1 >= MOST_OCCURRENCES and not self.continue_after_finding:
+                self._rest = f"the run ended after {MOST_OCCURRENCES} occurrences of a finding"
+                raise Enough
             return
         if len(self._found) < self.limit:
             self._found[key] = finding
+        else:
+            self._dropped.add(key)
         if len(self._found) >= self.limit and not self.continue_after_finding:
+            shown = f"{self.limit} different finding{'s' * (self.limit > 1)}"
+            self._rest = f"the run ended after {shown}; max_findings is {self.limit}"
             raise Enough
 
     def all(self) -> tuple[Finding, ...]:
-        return tuple(self._found.values())
+        found = list(self._found.values())
+        rest = self._rest
+        if self._dropped:
+            rest = f"further findings: {len(self._dropped)}; max_findings is {self.limit}"
+        if rest:
+            found[-1] = dataclasses.replace(found[-1], rest=rest)
+        return tuple(found)
 
     def __bool__(self) -> bool:
         return bool(self._found)

@@ -187,7 +187,8 @@ def window(memory: MemRef, starts: list[int], lengths: list[int]) -> Window:
         offset += low * step
         if length != -1:
             shape.append(high - low)
-            strides.append(step)
+            # The stride of a single element is not used, and may exceed numpy's range.
+            strides.append(step if high - low > 1 else 0)
             place.append(slice(low - start, high - start))
     packing = memory.packing
     if packing is not None:

@@ -143,7 +143,7 @@ _ARRAY_FUNCTIONS: dict[str, Callable[[Array, Array], Array]] = {
     "divui": _on_unsigned(_guarded(np.floor_divide)),
     "remsi": _guarded(np.fmod),
     "remui": _on_unsigned(_guarded(np.remainder)),
-    "ceildivsi": _guarded(lambda x, y: -(-x // y)),
+    "ceildivsi": _of_signed(_guarded(lambda x, y: -(-x // y)), np.logical_and),
     "ceildivui": _on_unsigned(_guarded(lambda x, y: x // y + (x % y != 0).astype(x.dtype))),
     "floordivsi": _guarded(np.floor_divide),
     "shli": _shifted(np.left_shift),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import ir
+from ... import ir, printing
 from ...dialects.mosaic_gpu import AtomicOpType
 from ..machine.machine import Group, State
 from ..machine.values import element_type, is_vector
@@ -204,6 +204,24 @@ def _debug_print(op: ir.Operation, translator: Translator) -> Step:
             if not splat:
                 shown = f"{list(position)}: {shown}"
             sys.stdout.write(start + text.replace("{}", shown) + "\n")
+
+    return step
+
+
+@operation("mosaic_gpu.print_tile")
+def _print_tile(op: ir.Operation, translator: Translator) -> Step:
+    tile, label = translator.operands(op)[0], attribute(op, "text")
+    read, element = None, None
+    if len(op.operands) > 1:
+        read, element = vector_reader(op, 1, translator), element_type(op.operands[1].type)
+
+    def step(st: Group) -> None:
+        number = int(st.v[tile])
+        if read is None:
+            sys.stdout.write(f"tile {number}: {label}\n")
+            return
+        for line in printing.tile_lines(number, label, read(st), element):
+            sys.stdout.write(f"{line}\n")
 
     return step
 

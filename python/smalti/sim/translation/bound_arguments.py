@@ -94,7 +94,9 @@ def bind(parameter: Parameter, value: Any) -> BoundArgument:
     argument = replace(argument, shape=tuple(parameter.shape), strides=(None,) * len(array.shape))
     name = array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in non-native byte order"
     readonly = not array.flags.writeable
-    view = arrays.ArrayView(_address(array), array.shape, (0,) * array.ndim, name, arrays.CPU, readonly=readonly)
+    view = arrays.ArrayView(
+        _address(array), array.shape, arrays.row_major(array.shape), name, arrays.CPU, readonly=readonly
+    )
     calls.check_array(argument, view, arrays.CPU)
     stored = numpy_type(parameter.type.element_type)
     if parameter.packed == 1 and stored is not None and stored != wanted.numpy:
@@ -107,13 +109,10 @@ def _strides(parameter: Parameter, array: np.ndarray[Any, Any]) -> tuple[int, ..
     """The strides in elements: dynamic ones are those of the array."""
     if 0 in array.shape:
         return (0,) * array.ndim
+    if parameter.written:
+        calls.check_distinct(parameter, array.shape, array.strides)
     found = []
     for dimension, (wanted, by, size) in enumerate(zip(parameter.strides, array.strides, array.shape, strict=True)):
-        if parameter.written and size > 1 and not by:
-            raise LaunchError(
-                f"{parameter}: the kernel writes this argument, but its elements along dimension {dimension} share one address "
-                "(stride 0); pass a copy of the array"
-            )
         if wanted is not None:
             found.append(wanted)
             continue
@@ -143,11 +142,10 @@ def place_arguments(bound: Sequence[BoundArgument], make: Make) -> list[Argument
         extents = [bound[i].extent for i in group]
         low = min(begin + first for begin, (first, _) in zip(begins, extents, strict=True))
         high = max(begin + last for begin, (_, last) in zip(begins, extents, strict=True))
-        numbers = [bound[i].parameter.index for i in group]
-        name = f"arguments {', '.join(map(str, numbers))}" if many else f"argument {numbers[0]}"
+        name = " and ".join(bound[i].parameter.name for i in group)
         grain = math.gcd(*(bound[i].array.itemsize for i in group), *(begin - low for begin in begins))
         read_only = not any(bound[i].parameter.written for i in group)
-        buffer = make(numbers[0], name, high - low, grain, read_only)
+        buffer = make(bound[group[0]].parameter.index, name, high - low, grain, read_only)
         for i, begin in zip(group, begins, strict=True):
             found[i] = where = ArgumentMemory(buffer, begin - low)
             bound[i].view(where).array()[...] = bound[i].array

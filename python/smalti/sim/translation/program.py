@@ -41,9 +41,15 @@ class Parameter:
     """Elements per byte; shape and strides are those of the bytes then."""
     declared: dtypes.ElementType | None = None
     """The element type of the array of a call if the tile-level kernel states it."""
+    title: str | None = None
+    """The name in messages. The default is `argument INDEX`."""
+
+    @property
+    def name(self) -> str:
+        return self.title or f"argument {self.index}"
 
     def __str__(self) -> str:
-        return f"argument {self.index} ({self.type})"
+        return f"{self.name} ({self.type})"
 
 
 @dataclass
@@ -98,9 +104,10 @@ def parameter(index: int, ty: ir.Type, written: bool) -> Parameter:
         strides = (0,) * len(shape)
     if any(stride is not None and stride < 0 for stride in strides):
         raise Unsupported(f"the simulator does not support argument {index} of type {ty}; strides must not be negative")
-    if packed > 1:
-        *rows, last = shape or (None,)
-        *by, one = strides or (None,)
+    # A memref without dimensions is the address of an array of dynamic size.
+    if packed > 1 and shape:
+        *rows, last = shape
+        *by, one = strides
         if one != 1 or last is None or any(size is None or size % packed for size in (last, *by)):
             raise Unsupported(
                 f"the simulator does not support argument {index} of type {ty}; rows must be whole bytes, so use sizes and strides that are multiples of {packed}"
