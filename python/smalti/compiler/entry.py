@@ -212,7 +212,9 @@ def entry_functions(module: Any) -> list[Any]:
 def _owning(parent: Any, symbols: list[Any]) -> list[Any]:
     """The operations `symbols` in `parent` as objects that keep the module alive. In MLIR's bindings, only the result of a
     lookup does."""
-    table = ir.SymbolTable(parent) if symbols else {}
+    if not symbols:
+        return []
+    table = ir.SymbolTable(parent)
     return [table[_symbol(symbol)].operation for symbol in symbols]
 
 

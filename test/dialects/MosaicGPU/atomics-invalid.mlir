@@ -81,7 +81,7 @@ func.func @integer_kind(%v: vector<64xf32>, %i: vector<64xi32>, %m: memref<64xf3
 // -----
 
 func.func @multiplication(%v: vector<64xi32>, %m: memref<64xi32>) {
-  // expected-error @+1 {{'mulf' requires f16, bf16, f32 or f64, but found 'i32'}}
+  // expected-error @+1 {{'mulf' requires elements of f16, bf16, f32 or f64, but found 'i32'}}
   mosaic_gpu.atomic_rmw mulf %v, %m[%v] block relaxed : vector<64xi32>, memref<64xi32>, vector<64xi32>
   return
 }

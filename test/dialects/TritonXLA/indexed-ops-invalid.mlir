@@ -130,7 +130,7 @@ func.func @f(%v: f32, %a: memref<?xf32>, %i: index) {
 // -----
 
 func.func @f(%v: i32, %a: memref<?xi32>, %i: index) {
-  // expected-error@+1 {{mulf requires floats, but found 'i32'}}
+  // expected-error@+1 {{mulf requires elements that are floats, but found 'i32'}}
   triton_xla.atomic_rmw mulf %v into %a[%i] : i32 into memref<?xi32>, index
   return
 }

@@ -193,7 +193,8 @@ def _reduction(op: ir.Operation) -> Callable[[Any], Any]:
     kind = enumerator(op, "reduce", TMEMLoadReduction)
     if kind is not None and type_of(op.results[0].type).kind != "f":
         raise Unsupported(
-            f"the result has elements of {op.results[0].type.element_type}, but the attribute 'reduce' is supported only for f32; use f32, or reduce the vector after the load"
+            f"the result has elements of {ir.VectorType(op.results[0].type).element_type}, but the attribute 'reduce' is "
+            "supported only for f32; use f32, or reduce the vector after the load"
         )
     function = np.fmin if kind in ("min", "absmin") else np.fmax
     if kind in ("min", "max"):
