@@ -291,7 +291,7 @@ static LogicalResult verifySymbols(ModuleOp module) {
   return success(isValid);
 }
 
-/// Reports attributes with the prefix `smalti.` that no pass knows.
+/// Reports attributes with the prefix `smalti.` that no pass reads.
 static LogicalResult verifyAttributeNames(ModuleOp module) {
   static constexpr StringLiteral kKnown[] = {
       mosaic_gpu::kSharedMemoryAlignment,

@@ -41,7 +41,9 @@ def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
         raise LaunchError(f"{argument}: '{text}' is not a shape; pass sizes that are separated by x, such as 500x300")
     shape = tuple(map(int, text.split("x")))
     if len(shape) != len(wanted) or any(w not in (None, s) for w, s in zip(wanted, shape, strict=True)):
-        raise LaunchError(f"{argument}: the shape {text} does not match the type of the argument; {shape_hint(argument.index, wanted)}")
+        raise LaunchError(
+            f"{argument}: the shape {text} does not match the type of the argument; {shape_hint(argument.index, wanted)}"
+        )
     if argument.packed == 1:
         return shape
     if shape[-1] % argument.packed:

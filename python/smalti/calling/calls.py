@@ -128,7 +128,7 @@ def _check_strides(argument: Argument, given: arrays.ArrayView) -> None:
 
 
 def check_distinct(argument: object, shape: Sequence[int], strides: Sequence[int]) -> None:
-    """Raises LaunchError if elements of an array that a kernel writes share an address. Strides have any unit."""
+    """Raises LaunchError if elements of an array that a kernel writes share an address. Strides may count bytes or elements."""
     sizes = [(dimension, size, abs(strides[dimension])) for dimension, size in enumerate(shape) if size > 1]
     if 0 in shape:
         return

@@ -136,7 +136,7 @@ class Worker:
         try:
             self._process = subprocess.Popen(
                 command,
-                # The child ends when this pipe closes. Nothing is written to it.
+                # The child ends when this pipe closes. The parent does not write to it.
                 stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=self._log,

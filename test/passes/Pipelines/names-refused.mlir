@@ -1,4 +1,4 @@
-// Definitions must not replace functions that generated code calls.
+// Names of definitions that generated code calls: refused.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null -smalti-compile=target=sm_90a
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null -smalti-compile=target=gfx942
 

@@ -1,4 +1,4 @@
-// An attribute with the prefix `smalti.` that no pass knows, such as a misspelled one.
+// An attribute with the prefix `smalti.` that no pass reads, such as a misspelled one.
 // RUN: smalti-opt %s -smalti-verify-kernels=target=cpu -verify-diagnostics
 
 func.func @loop(%n: index) {

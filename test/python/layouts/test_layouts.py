@@ -246,7 +246,10 @@ def test_block_layout_of_four_warps_is_the_accumulator_of_wgmma() -> None:
     [
         (([16, 12], [1, 1]), "must be a multiple of the first tile"),
         (([16], [1]), "has fewer dimensions than"),
-        (([2, 16, 8], [1, 1, 1]), "the first tile of the fragment layout has rank 2, but the fragment shape has rank 3; the ranks must be equal"),
+        (
+            ([2, 16, 8], [1, 1, 1]),
+            "the first tile of the fragment layout has rank 2, but the fragment shape has rank 3; the ranks must be equal",
+        ),
         (
             ([16, 8], [1]),
             "warps has 1 entries, but the fragment shape has 2 dimensions; one entry per dimension is required",

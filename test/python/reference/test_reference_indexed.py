@@ -202,9 +202,7 @@ def test_loads_and_stores_of_elements() -> None:
     x = RNG.standard_normal((3, 3)).astype(np.float32)
     memory = run(body, "%x: memref<?x3xf32>, %y: memref<3xf32>", x, np.zeros(3), tiles=3)
     np.testing.assert_array_equal(memory[1].data, 2 * np.diag(x))
-    with pytest.raises(
-        reference.InterpreterError, match="the index 2 of dimension 0 is out of bounds; the size is 2"
-    ):
+    with pytest.raises(reference.InterpreterError, match="the index 2 of dimension 0 is out of bounds; the size is 2"):
         run(body, "%x: memref<?x3xf32>, %y: memref<3xf32>", x[:2], np.zeros(3), tiles=3)
 
 
