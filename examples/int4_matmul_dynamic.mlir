@@ -1,6 +1,6 @@
 // C = A B, with B in 4-bit integers that are scaled per column. Rows and depth are those of the arrays.
 // An array of B has two elements per byte.
-// Arguments: 0=100x136 1=136x32 3=100x64
+// Arguments: 0=100x136 1=136x64 3=100x64
 
 triton_xla.entry_func @int4_matmul(%a: memref<?x?xf16> {triton_xla.size_divisors = array<i64: 1, 8>}, %b: memref<?x64xi4>,
                                    %scale: memref<64xf32>, %c: memref<?x64xf32>, %tile: index) tiles size(%a, 0) ceildiv 64 {

@@ -71,7 +71,7 @@ def test_shapes_and_scalars_are_asked_for() -> None:
         check.random_arguments(what, given={0: "3x4"})
     with pytest.raises(smalti.LaunchError, match="the shape 3x5 does not match the type"):
         check.random_arguments(what, given={0: "3x5", 1: "2"})
-    with pytest.raises(smalti.LaunchError, match="'many' is not a number"):
+    with pytest.raises(smalti.LaunchError, match="'many' is not an integer"):
         check.random_arguments(what, given={0: "3x4", 1: "many"})
     with pytest.raises(smalti.LaunchError, match="argument 7 does not exist"):
         check.random_arguments(what, given={7: "1"})

@@ -36,6 +36,7 @@ ORDER = (
     "smalti.transfers",
     "smalti._mlir_libs",
     "smalti.dialects",
+    "smalti.printing",
     "smalti.calling",
     "smalti.inputs",
     "smalti.codegen",

@@ -149,7 +149,7 @@ def test_shapes_on_the_shell(tmp_path: Path) -> None:
 
     assert "set its shape, such as --arg 0=64" in run("1=8x8")
     assert "set its shape, such as --arg 1=64x8" in run("0=8")
-    message = "the shape 64x64 does not match the type; set its shape, such as --arg 0=64\n"
+    message = "the shape 64x64 does not match the type of the argument; set its shape, such as --arg 0=64\n"
     assert message in run("0=64x64", "1=8x8")
     assert "argument" not in run("0=8", "1=8x8")
 
@@ -183,8 +183,8 @@ def test_arrays_are_filled_with_numbers(text: str, wanted: float) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("i32[4]=nan", "'nan' is not an integer, a .npy file or one of: random, zeros, ones, iota"),
-        ("f32[4]=-infinite", "'-infinite' is not a number, a .npy file or one of"),
+        ("i32[4]=nan", "the array cannot be filled with 'nan'; use an integer, a .npy file or one of: random, zeros, ones, iota"),
+        ("f32[4]=-infinite", "the array cannot be filled with '-infinite'; use a number, a .npy file or one of"),
         ("i8[4]=300", "300 is out of range for i8"),
     ],
 )

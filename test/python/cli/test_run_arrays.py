@@ -114,7 +114,7 @@ def test_a_long_header_is_not_shown(tmp_path: Path) -> None:
     header = b"(" * 5000 + b"\n"
     data.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     result = CliRunner().invoke(main, ["run", str(source), "-t", "cpu", "--arg", f"0={data}"])
-    assert result.exit_code == 1 and "is not a numpy array file" in result.output and len(result.output) < 500
+    assert result.exit_code == 1 and "is not a .npy file of numpy" in result.output and len(result.output) < 500
 
 
 @pytest.mark.parametrize("target", ["cpu", "emu:sm_90a", "sim:sm_90a"])

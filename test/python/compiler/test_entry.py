@@ -160,8 +160,8 @@ def test_dynamic_rows_of_whole_bytes(layout: str, sizes: str, strides: str, show
     argument = kernel.arguments[0]
     assert (argument.shape, argument.packed, argument.size_divisors) == ((None, None), 2, shown)
     assert argument.stride_divisors == ((16, 1) if strides else ())
-    # 10 columns are more than a tile, and 5 bytes are less.
-    given = {0: "6x5", 1: "6x10"}
+    # The shape of a packed array counts elements, of which two share a byte.
+    given = {0: "6x10", 1: "6x10"}
     values = check.random_arguments(kernel.entry, 0, given)
     assert kernel.entry.grid_sizes(values) == (2, 2)
     kernel(*values)

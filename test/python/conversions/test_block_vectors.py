@@ -458,7 +458,7 @@ def test_int4_conversions(is_signed: bool, layout: str) -> None:
 
 def test_float8_to_integers_needs_instructions() -> None:
     with pytest.raises(
-        smalti.CompileError, match="converts 'f8E4M3FN' to 'i32'; sm_80 does not have conversion instructions"
+        smalti.CompileError, match="converts 'f8E4M3FN' to 'i32', for which sm_80 does not have an instruction"
     ):
         smalti.compile(
             f"""

@@ -186,8 +186,8 @@ def test_a_wait_that_another_lane_of_the_warp_needs() -> None:
 @pytest.mark.parametrize("option", ["--timeline", "--save"])
 def test_files_that_cannot_be_written(option: str) -> None:
     source = PALLAS / "pointwise.mlir"
-    result = CliRunner().invoke(commands.main, ["sim", str(source), "--blocks", "1", option, "/nowhere/x"])
-    assert result.exit_code == 1 and "cannot write /nowhere/x" in result.output
+    result = CliRunner().invoke(commands.main, ["sim", str(source), "--blocks", "1", option, "/nowhere/x.npz"])
+    assert result.exit_code == 1 and "cannot write /nowhere/x.npz" in result.output
 
 
 @pytest.mark.parametrize("level", ["block", "thread"])
