@@ -8,7 +8,8 @@ include "mlir/IR/CommonAttrConstraints.td"
 
 /// printf stops at the first byte 0, and Python requires UTF-8.
 def Smalti_TextAttr : ConfinedAttr<StrAttr, [AttrConstraint<
-    CPred<"::smalti::isText(::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
+    CPred<"!::llvm::cast<::mlir::StringAttr>($_self).getValue().contains(char(0)) && "
+          "::llvm::json::isUTF8(::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
     "whose value is UTF-8 without the byte 0">]>;
 
 #endif // SMALTI_DIALECTS_TEXT

@@ -3,9 +3,9 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
-#include "smalti/dialects/Text.h"
 
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
