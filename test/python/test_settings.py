@@ -183,7 +183,10 @@ def test_arrays_are_filled_with_numbers(text: str, wanted: float) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("i32[4]=nan", "the array cannot be filled with 'nan'; use an integer, a .npy file or one of: random, zeros, ones, iota"),
+        (
+            "i32[4]=nan",
+            "the array cannot be filled with 'nan'; use an integer, a .npy file or one of: random, zeros, ones, iota",
+        ),
         ("f32[4]=-infinite", "the array cannot be filled with '-infinite'; use a number, a .npy file or one of"),
         ("i8[4]=300", "300 is out of range for i8"),
     ],

@@ -195,3 +195,10 @@ class Entry:
                 raise LaunchError(f"@{self.name}: argument {called} is missing")
             values.append(named[argument.name])
         return tuple(values)
+
+
+def source_name(function: Any) -> str:
+    """The name of a kernel in the source, from its function after lowering, which may have another symbol."""
+    attributes = function.attributes
+    named = "smalti.source_name" if "smalti.source_name" in attributes else "sym_name"
+    return attributes[named].value

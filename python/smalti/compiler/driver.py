@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from .. import ir, passmanager, remarks, sources, targets, toolchain
 from ..calling import tensor_maps
+from ..calling.arguments import source_name
 from ..codegen import assemble, codegen_worker
 from ..diagnostics import Diagnostic, source_location
 from ..emulator.options import Emulation
@@ -500,7 +501,7 @@ def _kernels(operation: Any) -> list[Any]:
 def launch_parameters(module: ir.Module, name: str, has_dynamic_grid: bool = False) -> LaunchParameters:
     """The launch parameters of the kernel `name` in a lowered module, or of the only kernel."""
     kernels = _kernels(module.operation)
-    named = [kernel for kernel in kernels if entry.source_name(kernel) == name]
+    named = [kernel for kernel in kernels if source_name(kernel) == name]
     if not named and len(kernels) != 1:
         raise CompileError(f"the compiled module does not contain a GPU kernel @{name}")
     operation = (named or kernels)[0]

@@ -228,13 +228,6 @@ def _symbol(function: Any) -> str:
         raise CompileError("", diagnostics=[Diagnostic("error", message, location)]) from None
 
 
-def source_name(function: Any) -> str:
-    """The name of a kernel in the source, from its function after lowering, which may have another symbol."""
-    attributes = function.attributes
-    named = "smalti.source_name" if "smalti.source_name" in attributes else "sym_name"
-    return ir.StringAttr(attributes[named]).value
-
-
 def find_entry(module: Any, name: str | None = None) -> Any:
     """The entry function `name`, or the only one. Raises CompileError if it does not exist or the choice is ambiguous."""
     found = {_symbol(op): op for op in entry_functions(module)}

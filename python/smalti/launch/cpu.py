@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .. import execution_engine, ir, pace, toolchain
 from .._mlir_libs import _smalti
 from ..calling import arrays, calls
-from ..compiler import entry
+from ..calling.arguments import source_name
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError
 
@@ -170,7 +170,7 @@ class CpuLauncher:
         """The function of the kernel."""
         for view in self._kernel.module.body.operations:
             operation = view.operation
-            if "sym_name" in operation.attributes and entry.source_name(operation) == self._symbol:
+            if "sym_name" in operation.attributes and source_name(operation) == self._symbol:
                 return operation
         raise AssertionError(f"lowering did not produce a function for @{self._symbol}")
 
