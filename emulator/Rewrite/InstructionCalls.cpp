@@ -186,8 +186,8 @@ Error Calls::checkCall(CallBase &call) const {
   }
   Type *result = call.getType();
   if (!result->isVoidTy() && (!result->isSized() || result->isScalableTy()))
-    return refuse(call, "the result of type " + printed(*result) + " of " +
-                            nameOf(call) + " is not emulated");
+    return refuse(call, nameOf(call) + " returns " + printed(*result) +
+                            "; the emulator does not support this type");
   return Error::success();
 }
 

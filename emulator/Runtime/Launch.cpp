@@ -72,7 +72,7 @@ public:
     char *end = nullptr;
     double value = strtod(digits.c_str(), &end);
     if (digits.empty() || *end || !(value >= 0) || !std::isfinite(value)) {
-      setError("'" + digits + "' is not a number of seconds");
+      setError("the time limit '" + digits + "' is not a number of seconds");
       return 0;
     }
     return value;

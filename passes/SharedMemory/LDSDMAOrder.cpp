@@ -344,9 +344,10 @@ void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
     if (!mayOverlap(access, bufferSlot))
       continue;
     if (firstNote.empty())
-      note("no barrier orders " + quote(op) + " into " +
+      note(quote(op) + " writes a slot of " +
            ValueNames(function).get(bufferSlot.root) +
-           " after the accesses to the same slot");
+           " that earlier accesses use, and no barrier separates them; place "
+           "a barrier before it");
     for (unsigned barrier : state.lastBarriers)
       barriers[barrier].isOrdered = false;
   }

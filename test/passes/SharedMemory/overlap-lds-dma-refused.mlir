@@ -50,7 +50,7 @@ func.func @allocates(%in: !global) {
   return
 }
 
-// CHECK: Function=overwritten | Remark="LDS DMA loads not overlapped: no barrier orders 'amdgpu.gather_to_lds' into %arg1 after the accesses to the same slot"
+// CHECK: Function=overwritten | Remark="LDS DMA loads not overlapped: 'amdgpu.gather_to_lds' writes a slot of %arg1 that earlier accesses use, and no barrier separates them; place a barrier before it"
 func.func @overwritten(%in: !global, %slots: !slots) -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

@@ -124,7 +124,7 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["vendor intel"], "'vendor intel': 'intel' must be one of: nvidia, amd"),
         (["order random:x"], "'order random:x': 'random:x' requires a number after 'random:'"),
         (["order slow"], "'order slow': 'slow' must be one of: lowest-first, highest-first, round-robin, random:SEED"),
-        (["timeout never"], "'timeout never': 'never' is not a number of seconds"),
+        (["timeout never"], "'timeout never': the time limit 'never' is not a number of seconds"),
         (["blocks 0 2"], "'blocks' selects the blocks 0:2; the grid has the blocks 0:1"),
         (
             ["hole 0 1"],
