@@ -301,6 +301,7 @@ static LogicalResult verifyAttributeNames(ModuleOp module) {
       kCacheHint,
       kClusterAttr,
       kCopiedBytesAttr,
+      kIndexCheck,
       kMaxTripCountAttr,
       kModeAttr,
       kNumTiles,

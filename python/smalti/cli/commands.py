@@ -28,11 +28,12 @@ class _Group(click.Group):
     """Prints an error as one message without a traceback, and sets the exit code."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        with interrupts.end_native_code():
-            try:
+        # The end of the inner block may be interrupted, too.
+        try:
+            with interrupts.end_native_code():
                 return super().main(*args, **extra)
-            except KeyboardInterrupt:
-                sys.exit(interrupts.EXIT_CODE)
+        except KeyboardInterrupt:
+            sys.exit(interrupts.EXIT_CODE)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

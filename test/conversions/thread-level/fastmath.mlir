@@ -3,7 +3,9 @@
 // RUN: smalti-opt %s --smalti-compile=target=gfx942 | FileCheck %s --check-prefixes=ALL,AMD
 // RUN: smalti-opt %s --smalti-compile=target=cpu | FileCheck %s --check-prefixes=ALL,CPU
 
-// ALL-LABEL: llvm.func @{{(smalti\.)?}}arithmetic
+// NVIDIA-LABEL: llvm.func @arithmetic
+// AMD-LABEL: llvm.func @arithmetic
+// CPU-LABEL: llvm.func @smalti.arithmetic
 // ALL: llvm.fmul %{{.*}} {fastmathFlags = #llvm.fastmath<contract>}
 // ALL: llvm.fadd %{{.*}} {fastmathFlags = #llvm.fastmath<contract>}
 // ALL: llvm.fdiv %{{.*}} {fastmathFlags = #llvm.fastmath<arcp, afn>}
@@ -27,7 +29,9 @@ triton_xla.entry_func @arithmetic(%a: memref<128xf32>, %o: memref<128xf32>, %p: 
 // NVIDIA-DAG: llvm.func @__nv_fast_sinf
 // NVIDIA-DAG: llvm.func @__nv_cosf
 
-// ALL-LABEL: llvm.func @{{(smalti\.)?}}functions
+// NVIDIA-LABEL: llvm.func @functions
+// AMD-LABEL: llvm.func @functions
+// CPU-LABEL: llvm.func @smalti.functions
 // NVIDIA: llvm.call @__nv_fast_sinf
 // NVIDIA: llvm.call @__nv_cosf
 // NVIDIA: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
