@@ -47,7 +47,7 @@ def MosaicGPU_WGStridedFragLayout : MosaicGPU_Attr<"WGStridedFragLayout", "WGStr
 }
 
 def MosaicGPU_WGSplatFragLayout : MosaicGPU_Attr<"WGSplatFragLayout", "WGSplatFragLayout"> {
-  let summary = "Register layout: every thread holds one scalar, which all elements equal";
+  let summary = "Register layout: all elements are equal, and every thread holds their value";
   let description = [{
     All elements of the vector are equal, and every thread holds that scalar in
     one register. `shape` is the shape of the vector; its sizes must be positive.
@@ -66,7 +66,7 @@ def MosaicGPU_WGSplatFragLayout : MosaicGPU_Attr<"WGSplatFragLayout", "WGSplatFr
 }
 
 def MosaicGPU_Replicated : MosaicGPU_Attr<"Replicated", "Replicated"> {
-  let summary = "Part of a warp or lane index that replicates elements";
+  let summary = "Entry of warp_dims or lane_dims: these warps or lanes hold copies of the same elements";
   let description = [{
     An entry of `warp_dims` or `lane_dims` of a tiled layout. The index has a digit
     of `times` values here on which no element depends: `times` warps or lanes
@@ -134,7 +134,7 @@ def MosaicGPU_TiledLayout : MosaicGPU_Attr<"TiledLayout", "TiledLayout"> {
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_Tile : MosaicGPU_Attr<"TileTransform", "tile"> {
-  let summary = "Shared memory transform: tiles are contiguous";
+  let summary = "Shared memory transform: the elements of a tile are contiguous in memory";
   let description = [{
     The last dimensions of the memref are split into tiles of these sizes
     (elements), and each tile is contiguous in memory. The memref type keeps its

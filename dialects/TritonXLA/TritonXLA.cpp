@@ -252,7 +252,7 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
     return fail("must have at least one dimension");
   if (func.getGrid() || func.getNumTiles() != kMaxDynamicTiles)
     return fail("requires num_tiles = " + Twine(kMaxDynamicTiles) +
-                " and excludes the attribute grid");
+                "; the attribute 'grid' is not allowed");
   for (Attribute dimension : grid) {
     auto numbers = dyn_cast<DenseI64ArrayAttr>(dimension);
     if (!numbers || numbers.empty() || numbers.size() % 3 != 0)

@@ -82,8 +82,9 @@ static void describeAccess(Finding &finding, const siginfo_t &info,
   // address.
   if (info.si_code == SI_KERNEL) {
     finding.kind = "misaligned";
-    finding.message.append("misaligned access, or access to a non-canonical "
-                           "address (the processor does not report which)");
+    finding.message.append("misaligned access, or access to an address outside "
+                           "of the address space (the processor does not "
+                           "report which)");
     return;
   }
 #endif
@@ -133,7 +134,9 @@ static void onFault(int signal, siginfo_t *info, void *context) {
     break;
   default:
     finding.kind = "internal";
-    finding.message.append("internal error of the emulator: signal %d", signal);
+    finding.message.append(
+        "internal error of the emulator: signal %d; report it with the kernel",
+        signal);
     break;
   }
   report(finding);

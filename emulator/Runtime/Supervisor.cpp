@@ -208,10 +208,12 @@ void Supervisor::end(Worker &worker) {
     finding.location.block =
         int64_t(control->running[&worker - workers.data()].load());
     if (WIFSIGNALED(status))
-      finding.message.append("a worker process was killed by signal %d (%s)",
-                             WTERMSIG(status), strsignal(WTERMSIG(status)));
+      finding.message.append(
+          "a process that ran blocks was killed by signal %d (%s); if the "
+          "machine ran out of memory, run fewer processes (--workers)",
+          WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
-      finding.message.append("a worker process exited with code %d",
+      finding.message.append("a process that ran blocks exited with code %d",
                              WEXITSTATUS(status));
     report(finding);
   }

@@ -61,8 +61,8 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     The two parts become a `slice` each, and the kernel has `tiles 4`.
   }];
   let options = [
-    ListOption<"keep", "keep", "std::string", "Ops that the pass does not expand, without the prefix `triton_xla.`, e.g. `keep=sort,histogram`; empty: all are expanded">,
-    Option<"target", "target", "std::string", /*default=*/"", "The chip whose MMAs decide which algorithm a dot uses, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">];
+    ListOption<"keep", "keep", "std::string", "Ops that the pass does not expand, without the prefix `triton_xla.`, e.g. `keep=sort,histogram`; default: empty, all are expanded">,
+    Option<"target", "target", "std::string", /*default=*/"", "The chip whose MMAs decide which algorithm a dot uses, e.g. `target=sm_90a`; default: the attribute `smalti.target`">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
                            "::smalti::triton_xla::TritonXLADialect"];
@@ -120,7 +120,7 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
   }];
   let options = [
     Option<"vectorWidth", "vector-width", "::smalti::VectorWidth", "::smalti::VectorWidth::Bits256",
-           "Width in bits of the vectors that the kernels use, e.g. `vector-width=512` for AVX-512", [{::llvm::cl::values(
+           "Width in bits of the vectors that the kernels use, e.g. `vector-width=512` for AVX-512; default: `256`", [{::llvm::cl::values(
              clEnumValN(::smalti::VectorWidth::Host, "auto", "the widest vectors of the host"),
              clEnumValN(::smalti::VectorWidth::Bits128, "128", "128 bits, as in SSE and NEON"),
              clEnumValN(::smalti::VectorWidth::Bits256, "256", "256 bits, as in AVX2"),
@@ -550,7 +550,7 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
   }];
   let options = [
     Option<"threadGroupSize", "thread-group-size", "int64_t", "128",
-           "Number of threads of a thread group, which execute block-level code together, e.g. `thread-group-size=256`; the default, 128, is one warpgroup">
+           "Number of threads of a thread group, which execute block-level code together, e.g. `thread-group-size=256`; default: 128, one warpgroup">
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }

@@ -63,15 +63,15 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",
-           "The chip, e.g. `target=sm_90a`; empty: the attribute `smalti.target`, or the compute capability that a module from JAX states">,
+           "The chip, e.g. `target=sm_90a`; default: the attribute `smalti.target`, or the compute capability that a module from JAX states">,
     Option<"warps", "warps", "int64_t", "4",
-           "Number of warps across which each vector is distributed, e.g. `warps=8`; the default, 4, is one warpgroup, as in kernels from JAX">,
+           "Number of warps across which each vector is distributed, e.g. `warps=8`; default: 4, one warpgroup, as in kernels from JAX">,
     Option<"relayouts", "relayouts", "bool", "true",
-           "Whether to convert a vector to another layout (a relayout) where ops require different layouts, e.g. `relayouts=false`, as in JAX: such ops are an error">,
+           "Whether to convert a vector to another layout (a relayout) where ops require different layouts, e.g. `relayouts=false`, as in JAX: such ops are an error; default: `true`">,
     Option<"fuel", "fuel", "int64_t", "100000",
-           "Number of search steps after which the pass gives up with an error if an independent part of the module has no valid layouts yet, e.g. `fuel=1000`">,
+           "Number of search steps after which the pass gives up with an error if an independent part of the module has no valid layouts yet, e.g. `fuel=1000`; default: 100000">,
     Option<"improvements", "improvements", "int64_t", "1000",
-           "Number of search steps for layouts of lower cost in each independent part of the module, e.g. `improvements=0`: the first valid layouts are used">
+           "Number of search steps for layouts of lower cost in each independent part of the module, e.g. `improvements=0`: the first valid layouts are used; default: 1000">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }
@@ -114,8 +114,8 @@ def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::Modu
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",
-           "The chip, e.g. `target=sm_90a`; empty: the attribute `smalti.target`, or the compute capability that a module from JAX states">,
-    Option<"warps", "warps", "int64_t", "4", "Number of warps across which each vector is distributed, e.g. `warps=8`; the default, 4, is one warpgroup, as in kernels from JAX">
+           "The chip, e.g. `target=sm_90a`; default: the attribute `smalti.target`, or the compute capability that a module from JAX states">,
+    Option<"warps", "warps", "int64_t", "4", "Number of warps across which each vector is distributed, e.g. `warps=8`; default: 4, one warpgroup, as in kernels from JAX">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }

@@ -77,7 +77,7 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
   }];
   let options = [
     AutoOrNumberOption<"depth", "depth", "2",
-           "Slots per buffer, 1 to 64, or `auto`: as many as fit, at most 16, e.g. `depth=3`">,
+           "Slots per buffer, 1 to 64, or `auto`: as many as fit, at most 16, e.g. `depth=3`; default: 2">,
     TargetOption<" whose shared memory limits the slots">,
     StrictOption<"A buffer that cannot be multi-buffered">
   ];

@@ -540,7 +540,9 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
         "in this form");
   std::string name = combiner->op->getName().getStringRef().str();
   if (!hasIdentity(combiner->op))
-    return "'" + name + "' does not have a known identity element";
+    return "'" + name +
+           "' does not have a known identity element, which "
+           "is the value to pad with";
 
   SmallVector<SmallVector<PaddingValue>> candidates(reduced.size());
   SmallVector<unsigned> choice(reduced.size(), 0);

@@ -85,11 +85,11 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
   let options = [
     TargetOption<" whose bounds checks and copies are used">,
     Option<"maxElements", "max-elements", "int64_t", "65536",
-           "Maximum number of elements in the result of a lowered `tensor.pad`; larger ones are not lowered; e.g. `max-elements=4096`">,
+           "Maximum number of elements in the result of a lowered `tensor.pad`; larger ones are not lowered; e.g. `max-elements=4096`; default: 65536">,
     Option<"assumeSmall", "assume-small", "bool", "false",
-           "Assume that memrefs of dynamic size have at most 2146435071 bytes, the limit of raw buffers, e.g. `assume-small=true`">,
+           "Assume that memrefs of dynamic size have at most 2146435071 bytes, the limit of raw buffers, e.g. `assume-small=true`; default: `false`">,
     Option<"tensorMaps", "tensor-maps", "bool", "false",
-           "Permit TMA copies, for which the kernel gets tensor maps as additional arguments, e.g. `tensor-maps=true`">,
+           "Permit TMA copies, for which the kernel gets tensor maps as additional arguments, e.g. `tensor-maps=true`; default: `false`">,
     StrictOption<"A pad or padded transfer that is not lowered">
   ];
   let dependentDialects = [
@@ -186,15 +186,15 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
   let options = [
     TargetOption<" whose MMAs are used">,
     AutoOrNumberOption<"m", "m", "::smalti::AutoOrNumber()",
-           "Multiple to which M, the rows of the matmul result, is padded; `auto`: M of the chosen MMA instruction; e.g. `m=16`">,
+           "Multiple to which M, the rows of the matmul result, is padded, e.g. `m=16`; default: `auto`, M of the chosen MMA instruction">,
     AutoOrNumberOption<"n", "n", "::smalti::AutoOrNumber()",
-           "Multiple to which N, the columns of the matmul result, is padded; `auto`: N of the chosen MMA instruction; e.g. `n=8`">,
+           "Multiple to which N, the columns of the matmul result, is padded, e.g. `n=8`; default: `auto`, N of the chosen MMA instruction">,
     AutoOrNumberOption<"k", "k", "::smalti::AutoOrNumber()",
-           "Multiple to which K, the reduction size of the matmul, is padded; `auto`: K of the chosen MMA instruction; e.g. `k=32`">,
+           "Multiple to which K, the reduction size of the matmul, is padded, e.g. `k=32`; default: `auto`, K of the chosen MMA instruction">,
     Option<"maxWaste", "max-waste", "double", "4.0",
-           "Maximum ratio of the loop iterations after padding to those before; above it, an op is not padded; e.g. `max-waste=1.5`">,
+           "Maximum ratio of the loop iterations after padding to those before; above it, an op is not padded; e.g. `max-waste=1.5`; default: 4.0">,
     Option<"zeroPointsInRange", "zero-points-in-range", "bool", "false",
-           "Assume that each zero point of a quantized matmul is representable in the operand type, e.g. `zero-points-in-range=true`">,
+           "Assume that each zero point of a quantized matmul is representable in the operand type, e.g. `zero-points-in-range=true`; default: `false`">,
     StrictOption<"A matmul that cannot be padded">
   ];
   let dependentDialects = [
@@ -242,11 +242,11 @@ def SmaltiConvFilterLayout : InterfacePass<"smalti-conv-filter-layout", "::mlir:
   }];
   let options = [
     Option<"filterLayout", "filter-layout", "::smalti::FilterLayout", "::smalti::FilterLayout::FHWC",
-           "The order of the filter's dimensions after the transpose, e.g. `filter-layout=hwfc`", [{::llvm::cl::values(
+           "The order of the filter's dimensions after the transpose, e.g. `filter-layout=hwfc`; default: `fhwc`", [{::llvm::cl::values(
              clEnumValN(::smalti::FilterLayout::FHWC, "fhwc", "output channels, height, width, input channels"),
              clEnumValN(::smalti::FilterLayout::HWFC, "hwfc", "height, width, output channels, input channels"))}]>,
     Option<"minUses", "min-uses", "int64_t", "32",
-           "A filter that is not a constant is transposed only if the convolution uses each element at least this often, e.g. `min-uses=1`">,
+           "A filter that is not a constant is transposed only if the convolution uses each element at least this number of times, e.g. `min-uses=1`; default: 32">,
     StrictOption<"A filter that cannot be transposed">
   ];
   let dependentDialects = [

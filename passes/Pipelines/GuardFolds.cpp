@@ -28,6 +28,8 @@ namespace smalti {
 using namespace mlir;
 using namespace smalti;
 
+static constexpr llvm::StringLiteral kPassName = "smalti-guard-folds";
+
 /// Names of functions that are called or whose address is taken.
 static llvm::DenseSet<StringAttr> findCallees(Operation *root) {
   llvm::DenseSet<StringAttr> names;
@@ -201,13 +203,13 @@ struct SmaltiGuardFolds : smalti::impl::SmaltiGuardFoldsBase<SmaltiGuardFolds> {
     });
     for (Operation *op : wrong) {
       if (auto atan2 = dyn_cast<math::Atan2Op>(op)) {
-        remarkApplied(op, "smalti-guard-folds")
+        remarkApplied(op, kPassName)
             << "math.atan2 protected from constant folding, in which MLIR "
                "evaluates atan2 of two zeros to NaN";
         guard(atan2);
         continue;
       }
-      remarkApplied(op, "smalti-guard-folds")
+      remarkApplied(op, kPassName)
           << "conversion expanded to integer ops: the constant folding of MLIR "
              "converts floats of at most 8 bits to other values than the GPU";
       expandSmallFloatConversion(op);

@@ -56,27 +56,27 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
   let options = [
     TargetOption<>,
     Option<"stopAfter", "stop-after", "::smalti::Level", "::smalti::Level::LLVM",
-           "The level at which the lowering stops, e.g. `stop-after=mosaic`", [{::llvm::cl::values(
+           "The level at which the lowering stops, e.g. `stop-after=mosaic`; default: `llvm`", [{::llvm::cl::values(
              clEnumValN(::smalti::Level::Tile, "tile", "tile-level kernels"),
              clEnumValN(::smalti::Level::Mosaic, "mosaic", "block-level kernels"),
              clEnumValN(::smalti::Level::Pipelined, "pipelined", "block-level kernels with pipelined loops"),
              clEnumValN(::smalti::Level::Thread, "thread", "thread-level kernels"),
              clEnumValN(::smalti::Level::LLVM, "llvm", "the LLVM dialect"))}]>,
     AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
-           "Slots of each shared-memory buffer that a loop uses, 1 to 16, or `auto`, e.g. `depth=2`">,
+           "Slots of each shared-memory buffer that a loop uses, 1 to 16, e.g. `depth=2`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
     AutoOrNumberOption<"stages", "stages", "::smalti::AutoOrNumber()",
-           "Maximum number of stages of a pipelined loop, 1 (no pipelining) to 16, or `auto`, e.g. `stages=3`">,
+           "Maximum number of stages of a pipelined loop, 1 (no pipelining) to 16, e.g. `stages=3`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
     NumWarpsOption,
     CopiesOption,
     MatmulOption,
     SpecializeOption,
     BlocksOption,
     Option<"tileOrder", "tile-order", "::smalti::TileOrderKind", "::smalti::TileOrderKind::Auto",
-           "The order in which consecutive blocks compute tiles, e.g. `tile-order=grouped`", TileOrderKinds.values>,
+           "The order in which consecutive blocks compute tiles, e.g. `tile-order=grouped`; default: `auto`", TileOrderKinds.values>,
     Option<"holdLoads", "hold-loads", "bool", "true",
-           "Run `smalti-hold-loads` on AMD, where LLVM moves loads down to their uses, e.g. `hold-loads=false`">,
+           "Run `smalti-hold-loads` on AMD, where LLVM moves loads down to their uses, e.g. `hold-loads=false`; default: `true`">,
     Option<"bankConflicts", "bank-conflicts", "::smalti::BankConflicts", "::smalti::BankConflicts::Pad",
-           "How bank conflicts in shared memory are reduced, e.g. `bank-conflicts=swizzle`", [{::llvm::cl::values(
+           "How bank conflicts in shared memory are reduced, e.g. `bank-conflicts=swizzle`; default: `pad`", [{::llvm::cl::values(
              clEnumValN(::smalti::BankConflicts::Keep, "keep", "bank conflicts are not reduced"),
              clEnumValN(::smalti::BankConflicts::Pad, "pad", "by padding rows"),
              clEnumValN(::smalti::BankConflicts::Swizzle, "swizzle", "by swizzling rows"))}]>,
@@ -138,9 +138,9 @@ def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::Functi
   let options = [
     TargetOption<>,
     AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
-           "Slots of each shared-memory buffer that a loop uses, 1 to 16, or `auto`, e.g. `depth=2`">,
+           "Slots of each shared-memory buffer that a loop uses, 1 to 16, e.g. `depth=2`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
     AutoOrNumberOption<"stages", "stages", "::smalti::AutoOrNumber()",
-           "Maximum number of stages of a pipelined loop, 1 (no pipelining) to 16, or `auto`, e.g. `stages=3`">,
+           "Maximum number of stages of a pipelined loop, 1 (no pipelining) to 16, e.g. `stages=3`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
     SpecializeOption,
   ];
 }
@@ -188,7 +188,7 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   let options = [
     TargetOption<>,
     Option<"memory", "memory", "bool", "true",
-           "Check types and memory spaces too; `memory=false` checks only loops, divisions and attributes">,
+           "Check types and memory spaces too; `memory=false` checks only loops, divisions and attributes; default: `true`">,
   ];
 }
 

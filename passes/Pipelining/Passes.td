@@ -81,18 +81,18 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
   }];
   let options = [
     AutoOrNumberOption<"stages", "stages", "2",
-           "Stages of a loop, 1 to 16, or `auto`: as many as fit and hide more latency, e.g. `stages=3`">,
+           "Stages of a loop, 1 to 16, or `auto`: as many as fit and hide more latency, e.g. `stages=3`; default: 2">,
     Option<"mode", "mode", "::smalti::PipelineMode", "::smalti::PipelineMode::Auto",
-           "How reads are prefetched, e.g. `mode=stream`", [{::llvm::cl::values(
+           "How reads are prefetched, e.g. `mode=stream`; default: `auto`", [{::llvm::cl::values(
              clEnumValN(::smalti::PipelineMode::Auto, "auto", "async if the loop contains asynchronous copies, else stream"),
              clEnumValN(::smalti::PipelineMode::Stream, "stream", "loads into registers"),
              clEnumValN(::smalti::PipelineMode::Async, "async", "asynchronous copies into shared memory"))}]>,
     TargetOption<" that determines the barrier kind and the register limit">,
     StrictOption<"A loop that cannot be pipelined">,
     Option<"emitSchedule", "emit-schedule", "bool", "false",
-           "Only annotate the ops of each loop with their stage and do not transform it, e.g. `emit-schedule=true`">,
+           "Only annotate the ops of each loop with their stage and do not transform it, e.g. `emit-schedule=true`; default: `false`">,
     Option<"useSchedule", "use-schedule", "bool", "false",
-           "Take the schedule from the attributes that `emit-schedule=true` writes, e.g. `use-schedule=true`">
+           "Take the schedule from the attributes that `emit-schedule=true` writes, e.g. `use-schedule=true`; default: `false`">
   ];
   let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::scf::SCFDialect"];

@@ -106,10 +106,11 @@ LogicalResult SmaltiCheckResources::check(const Usage &usage,
   for (Value buffer : usage.shared.unknown)
     remarkMissed(getBufferOp(buffer), kPassName)
         << "shared-memory buffer not counted: the size of " << buffer.getType()
-        << " cannot be determined statically";
+        << " cannot be determined statically; use a static shape";
   for (Operation *alloc : usage.unknownColumns)
     remarkMissed(alloc, kPassName)
-        << "tensor memory not counted: the number of columns is not constant";
+        << "tensor memory not counted: the number of columns is not a "
+           "constant; use a constant";
   if (usage.registers.count > chip.registersPerThread)
     remarkMissed(usage.registers.op, kPassName)
         << "estimated register pressure is " << usage.registers.count

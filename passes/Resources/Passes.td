@@ -39,7 +39,7 @@ def SmaltiCheckResources : InterfacePass<"smalti-check-resources", "::mlir::Func
   let options = [
     TargetOption<" whose limits are checked">,
     Option<"onlyRemarks", "only-remarks", "bool", "false",
-           "Report exceeded limits as remarks (of the kind failed) instead of errors, e.g. `only-remarks=true`">
+           "Report exceeded limits as remarks (of the kind failed) instead of errors, e.g. `only-remarks=true`; default: `false`">
   ];
 }
 

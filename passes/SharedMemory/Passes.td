@@ -87,10 +87,10 @@ def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::F
   let options = [
     TargetOption<" whose banks are modeled">,
     Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
-           "Change only buffers whose accesses have known bank conflicts; `only-when-conflicts=false` changes all">,
-    Option<"maxPadding", "max-padding", "int64_t", "128", "Maximum padding of a row in bytes, e.g. `max-padding=32`">,
+           "Change only buffers whose accesses have known bank conflicts; `only-when-conflicts=false` changes all; default: `true`">,
+    Option<"maxPadding", "max-padding", "int64_t", "128", "Maximum padding of a row in bytes, e.g. `max-padding=32`; default: 128">,
     Option<"marked", "marked", "bool", "false",
-           "Change only buffers with the attribute `smalti.pad_shared_memory = true`, e.g. `marked=true`">,
+           "Change only buffers with the attribute `smalti.pad_shared_memory = true`, e.g. `marked=true`; default: `false`">,
     StrictOption<"A buffer that cannot be padded">
   ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
@@ -144,9 +144,9 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
   let options = [
     TargetOption<" whose banks are modeled">,
     Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
-           "Change only buffers whose accesses have known bank conflicts; `only-when-conflicts=false` changes all">,
+           "Change only buffers whose accesses have known bank conflicts; `only-when-conflicts=false` changes all; default: `true`">,
     Option<"marked", "marked", "bool", "false",
-           "Change only buffers with the attribute `smalti.swizzle_shared_memory = true`, e.g. `marked=true`">,
+           "Change only buffers with the attribute `smalti.swizzle_shared_memory = true`, e.g. `marked=true`; default: `false`">,
     StrictOption<"A buffer that cannot be swizzled">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -122,10 +122,15 @@ static std::optional<std::string> checkBytes(memref::ViewOp view,
                " uses the untyped shared memory directly, as TMA and wgmma do; "
                "only memref.view is supported";
       auto bytes = getBytes(other);
-      if (!bytes || (bytes->first < own->second && own->first < bytes->second))
+      if (!bytes)
         return quote(user) +
-               " may overlap the buffer; another view must have a static "
-               "offset and size outside of it";
+               " creates another view of the same memory with a dynamic offset "
+               "or size, so it may overlap the buffer; use static ones";
+      if (bytes->first < own->second && own->first < bytes->second)
+        return quote(user) + " creates a view of bytes " +
+               std::to_string(bytes->first) + " to " +
+               std::to_string(bytes->second - 1) +
+               ", which overlaps the buffer; allocate separate bytes";
     }
   return std::nullopt;
 }

@@ -9,28 +9,28 @@ include "mlir/Pass/PassBase.td"
 /// `use` follows "The chip" in the description.
 class TargetOption<string use = "">
     : Option<"target", "target", "std::string", "\"\"",
-             "The chip"#use#", e.g. `target=sm_90a`; empty: the attribute "
+             "The chip"#use#", e.g. `target=sm_90a`; default: the attribute "
                             "`smalti.target`">;
 
 class StrictOption<string condition>
     : Option<"strict", "strict", "bool", "false",
-             condition#" is an error, e.g. `strict=true`">;
+             condition#" is an error, e.g. `strict=true`; default: `false`, a missed remark">;
 
 class AutoOrNumberOption<string name, string arg, string default, string desc>
     : Option<name, arg, "::smalti::AutoOrNumber", default, desc>;
 
 def NumWarpsOption
     : AutoOrNumberOption<"numWarps", "num-warps", "::smalti::AutoOrNumber()",
-                         "Number of warps per block, e.g. `num-warps=4`; `auto`: derived from the largest matmul, or the target's default without a matmul">;
+                         "Number of warps per block, e.g. `num-warps=4`; default: `auto`, derived from the largest matmul, or the target's default without a matmul">;
 
 def BlocksOption
     : Option<"blocks", "blocks", "int64_t", "0",
-             "Number of blocks of a persistent grid, in which each block computes several tiles, e.g. `blocks=132`; 0: one block per tile">;
+             "Number of blocks of a persistent grid, in which each block computes several tiles, e.g. `blocks=132`; default: 0, one block per tile">;
 
 def CopiesOption : Option<"copies", "copies", "::smalti::OperandCopies",
                           "::smalti::OperandCopies::Auto",
                           "How the operands of a matmul are copied to shared memory, "
-                          "e.g. `copies=async`",
+                          "e.g. `copies=async`; default: `auto`",
                           [{::llvm::cl::values(
              clEnumValN(::smalti::OperandCopies::Auto, "auto", "the faster method on the target"),
              clEnumValN(::smalti::OperandCopies::Async, "async", "by asynchronous copies where possible, else through registers"),
@@ -39,7 +39,7 @@ def CopiesOption : Option<"copies", "copies", "::smalti::OperandCopies",
 def MatmulOption
     : Option<"matmul", "matmul", "::smalti::MatmulKind",
              "::smalti::MatmulKind::Auto",
-             "The instructions that compute a matmul, e.g. `matmul=mma`",
+             "The instructions that compute a matmul, e.g. `matmul=mma`; default: `auto`",
              [{::llvm::cl::values(
              clEnumValN(::smalti::MatmulKind::Auto, "auto",
                         "wgmma if all matmuls of a kernel support it, else mma"),
@@ -49,7 +49,7 @@ def MatmulOption
 def SpecializeOption
     : Option<"specialize", "specialize", "::smalti::Specialize",
              "::smalti::Specialize::Auto",
-             "Whether a kernel is split into producer and consumer warps (warp specialization), e.g. `specialize=off`",
+             "Whether a kernel is split into producer and consumer warps (warp specialization), e.g. `specialize=off`; default: `auto`",
              [{::llvm::cl::values(
              clEnumValN(::smalti::Specialize::Auto, "auto", "if an estimate predicts a shorter time"),
              clEnumValN(::smalti::Specialize::On, "on", "always; if a kernel whose `wgmma` ops are waited for immediately (attribute `smalti.synchronous`) cannot be split, it is an error"),

@@ -64,10 +64,9 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
   }];
   let options = [
     Option<"insert", "insert", "bool", "true",
-           "Insert barriers for unordered hazards in shared memory; `insert=false` only removes and weakens barriers">,
+           "Insert barriers for unordered hazards in shared memory; `insert=false` only removes and weakens barriers; default: `true`">,
     TargetOption<" that determines the barrier kind">,
-    Option<"strict", "strict", "bool", "false",
-           "A hazard in shared memory that may remain is an error, e.g. `strict=true`">
+    StrictOption<"A hazard in shared memory that may remain">
   ];
   let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::gpu::GPUDialect"];
 }

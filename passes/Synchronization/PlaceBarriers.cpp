@@ -25,6 +25,11 @@ static constexpr llvm::StringLiteral kPassName = "smalti-place-barriers";
 /// The maximum number of global-memory hazards that remarks name.
 static constexpr unsigned kMaxGlobalHazards = 16;
 
+/// The consequence of an op that the pass cannot analyze.
+static std::string describeUnordered(Operation *op) {
+  return "no barrier inserted to order " + quote(op) + " with other accesses";
+}
+
 namespace {
 
 struct SmaltiPlaceBarriers
@@ -149,7 +154,7 @@ LogicalResult Plan::reportHazards(bool strict) const {
     report(barrier, "barrier not changed: " + reason);
   for (auto &[op, reason] : description.opaque)
     if (op != description.unmodeledSynchronization)
-      report(op, "hazards with " + quote(op) + " not ordered: " + reason);
+      report(op, describeUnordered(op) + ": " + reason);
   if (description.unmodeledSynchronization)
     report(
         description.unmodeledSynchronization,
@@ -250,12 +255,14 @@ void Plan::commit() {
 static LogicalResult reportUnstructured(FunctionOpInterface function,
                                         bool strict) {
   static constexpr llvm::StringLiteral kReason =
-      ": the function has unstructured control flow";
+      "the function has branches between MLIR blocks; use scf.for, scf.while "
+      "or "
+      "scf.if";
   bool missed = false;
   auto report = [&](Operation *op, const Twine &what, StringRef why = "") {
-    missed |=
-        failed(reportMissed(op, kPassName, strict,
-                            what + kReason + (why.empty() ? "" : "; ") + why));
+    missed |= failed(reportMissed(op, kPassName, strict,
+                                  what + ": " + why +
+                                      (why.empty() ? "" : ", and ") + kReason));
   };
   Operation *barrier = nullptr, *access = nullptr, *opaque = nullptr;
   std::string why;
@@ -287,9 +294,9 @@ static LogicalResult reportUnstructured(FunctionOpInterface function,
   if (barrier)
     report(barrier, "barriers not changed");
   if (access)
-    report(access, "hazards with " + quote(access) + " not analyzed");
+    report(access, describeUnordered(access));
   if (opaque)
-    report(opaque, "hazards with " + quote(opaque) + " not analyzed", why);
+    report(opaque, describeUnordered(opaque), why);
   return failure(missed);
 }
 

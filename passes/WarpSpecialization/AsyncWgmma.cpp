@@ -96,7 +96,7 @@ static LogicalResult checkSynchronousAttributes(Operation *function) {
     if (!mark || isa<UnitAttr>(mark))
       return WalkResult::advance();
     wgmma.emitOpError() << "has '" << kSynchronousWgmma << "' = " << mark
-                        << "; a unit attribute is required";
+                        << "; a unit attribute, without a value, is required";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -115,7 +115,8 @@ void SmaltiAsyncWgmma::runOnOperation() {
     numWgmma += group.size();
   }
   remarkApplied(getOperation(), kPassName)
-      << numWgmma << " mosaic_gpu.wgmma with smalti.synchronous lowered to "
+      << numWgmma << " synchronous mosaic_gpu.wgmma lowered to "
       << groups.size()
-      << (groups.size() == 1 ? " wgmma group" : " wgmma groups");
+      << (groups.size() == 1 ? " group of asynchronous wgmma"
+                             : " groups of asynchronous wgmma");
 }

@@ -132,11 +132,11 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
   }];
   let options = [
     AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
-           "Slots per copied buffer, 1 to 16, or `auto`: the number, up to 8, with the shortest estimated time, "
-           "e.g. `depth=4`">,
+           "Slots per copied buffer, 1 to 16, e.g. `depth=4`; default: `auto`, the number, up to 8, with the shortest "
+           "estimated time">,
     TargetOption<>,
     Option<"ifItPays", "if-it-pays", "bool", "false",
-           "Apply the pass only if it is estimated to be faster, and only to kernels in which a `mosaic_gpu.wgmma` has the attribute `smalti.synchronous` (a wait follows it), e.g. `if-it-pays=true`">,
+           "Apply the pass only to kernels with a `mosaic_gpu.wgmma` that has the attribute `smalti.synchronous` (a wait follows it), if an estimate predicts a shorter time; default: `false`">,
     StrictOption<"A kernel that is not specialized">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -182,12 +182,12 @@ def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpIn
   }];
   let options = [
     Option<"order", "order", "::smalti::TileOrderKind", "::smalti::TileOrderKind::Grouped",
-           "The rasterization order of tiles, e.g. `order=snake`", TileOrderKinds.values>,
-    Option<"width", "width", "int64_t", "8", "Rows of tiles in a group, for `order=grouped` and `order=snake`, e.g. `width=4`">,
+           "The rasterization order of tiles, e.g. `order=snake`; default: `grouped`", TileOrderKinds.values>,
+    Option<"width", "width", "int64_t", "8", "Rows of tiles in a group, for `order=grouped` and `order=snake`, e.g. `width=4`; default: 8">,
     TargetOption<", for `order=auto`">,
     AutoOrNumberOption<"blocks", "blocks", "::smalti::AutoOrNumber()",
-           "Concurrent blocks, for `order=auto`, or `auto`: the number of compute units of the chip, e.g. "
-           "`blocks=66`">,
+           "Concurrent blocks, for `order=auto`, e.g. `blocks=66`; default: `auto`, the number of compute units of "
+           "the chip">,
     StrictOption<"A kernel whose order is not changed">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];

@@ -669,7 +669,7 @@ std::string smalti::describeTimes(const WarpPlan &plan) {
          count(plan.time.residentBlocks, "block") + " per SM); without it " +
          std::to_string(plan.timeUnspecialized.cycles) + " cycles (" +
          count(plan.timeUnspecialized.residentBlocks, "block") + " per SM, " +
-         count(plan.slotsUnspecialized, "slot") + ")";
+         count(plan.slotsUnspecialized, "slot") + " per buffer)";
 }
 
 bool smalti::hasSynchronousWgmma(gpu::GPUFuncOp func) {

@@ -11,7 +11,7 @@ import pathlib
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .words import CPP_TOKEN, is_prose, tracked
 
@@ -25,9 +25,13 @@ class Message:
     context: str
     """The function that the text is passed to, or the kind of statement that it is in."""
     text: str
+    notes: tuple[str, ...] = ()
+    """The notes and hints that are attached to the message."""
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: [{self.context}] {self.text}"
+        return "\n".join(
+            [f"{self.path}:{self.line}: [{self.context}] {self.text}", *(f"    {note}" for note in self.notes)]
+        )
 
 
 # Calls whose texts are not messages: documentation of bindings, citations, patterns, and code.
@@ -38,7 +42,7 @@ _NOT_MESSAGES = re.compile(
     r"|(?:st\.|self\.|barriers\.)?(?:_?touch|locate|find|_?inside|aligned|in_buffer|home|load_bytes|store_bytes|reads_grains)"
     r"|pointees?|buffers_of|whole_warp(?:s|groups)|thread_barrier|ThreadBarrier|numbered|members|_members|_elements|_use"
     r"|(?:\w+\.)?fits|same_for_warps|bounds\.load|st\.store|Buffer|PrivateBuffer|Access|Ready|copy\.leaks|there\.ends|Mbarrier"
-    r"|checkBelow|checkUnchanged|checkVerifies|getEntries|_named|np\.dtype|Xml\.Element|random\.Random|recorder\.unknown"
+    r"|DefaultUnreachable|ld, st|checkBelow|checkUnchanged|checkVerifies|getEntries|_named|np\.dtype|Xml\.Element|random\.Random|recorder\.unknown"
     r"|self\.(?:busy|_add|unknown|error|_check|_newer|_require|_copy|_get)|capture|getLatency|_Picture|picture\.text)"
 )
 
@@ -54,7 +58,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|(?:text|body) \{|import |class |select data|Sequence\[|\{ \.reg|f32\.32x32|bar\.sync|[A-Z ]+$|\w+\.async(?:\.\w+)? / "
     r"|wgmma\.mma_async / |(?:[A-Z]\w+(?:\[[\w| ,]+\])?(?: \| )?)+None$|\w+<\{|(?:e2m1|u\{min)"
     # Parts of lists and of sentences.
-    r"|(?:has|have) exited|does not reach it|passes another mask|differs between threads|can run$|the copy (?:out of|into) shared memory$"
+    r"|the bulk copy moves the rows|(?:has|have) exited|does not reach it|passes another mask|differs between threads|can run$|the copy (?:out of|into) shared memory$"
     r"|(?:nvvm|nvgpu|mosaic_gpu|amdgpu|gpu)\.[\w.]+(?:[ ,]|$)|byte %llu|with member mask|for the other lanes|is unordered with"
     r"|the (?:asynchronous copy of %zu|operation that it conflicts)|an address that does not|(?:increasing|two different) positions"
     r"|(?:the|a tensor-memory) layout of (?:the|an?|operand) [\w' ]+$"
@@ -364,7 +368,7 @@ _CLEANUPS = (
     (r"^\{which\} is not valid", "the translated module is not valid"),
     (
         r"\{describeTimes\(plan\)\}",
-        "1915 cycles per tile (1 block per SM); without it 1871 cycles (1 block per SM, 16 slots)",
+        "1915 cycles per tile (1 block per SM); without it 1871 cycles (1 block per SM, 16 slots per buffer)",
     ),
     (r"(known types:)$", r"\1 {names}"),
     (r"\) \.c_str\(\}", "}"),
@@ -402,10 +406,10 @@ def _whole(message: Message) -> Message:
         text = re.sub(r"(.*)%s(.*:) (read|write)", r"\1\3\2 ADDRESS", text)
     if (
         "PlaceBarriers" in message.path
-        and message.context == "report"
-        and re.match("barriers not|hazards .* analyzed", text)
+        and message.context in ("report", "return")
+        and re.match("barriers not|no barrier inserted to order .* accesses$", text)
     ):
-        text += ": the function has unstructured control flow"
+        text += ": the function has branches between MLIR blocks; use scf.for, scf.while or scf.if"
     if text.startswith("the kernel does not divide the tile id"):
         text = f"rasterization order not changed: {text}"
     if (
@@ -415,7 +419,7 @@ def _whole(message: Message) -> Message:
         and _IMPERATIVE.match(text)
     ):
         text = f"hint: {text}"
-    message = Message(message.path, message.line, message.context, text)
+    message = replace(message, text=text)
     for path, context, frame in _WHOLE:
         if "OpTable" in path and not re.match("use|remove|docs", message.text):
             continue
@@ -428,6 +432,8 @@ def _whole(message: Message) -> Message:
                 frame = "note: ..."
             if path.startswith("python/smalti/cli/doctor") and re.match("build|install|use", message.text):
                 frame = "missing  COMPONENT; enables: (what needs it); install: ..."
+            if frame == "note: ..." and re.match("deadlock: |data race: |.* is outstanding at the end", message.text):
+                frame = "..."
             if path.startswith("python/smalti/sim/") and "mutants" not in path and _IMPERATIVE.match(message.text):
                 frame = "hint: ..."
             if "PlaceBarriers" in path and re.match("it orders|the search for", message.text):
@@ -439,7 +445,7 @@ def _whole(message: Message) -> Message:
             text = message.text
             if (" lowered to " in text and "cannot" not in text) or (known and text.startswith(known.split(":")[0])):
                 return message
-            return Message(message.path, message.line, message.context, f"{head}{text}{tail}" if found else text)
+            return replace(message, text=f"{head}{text}{tail}" if found else text)
     return message
 
 
@@ -455,7 +461,7 @@ def _is_message(message: Message) -> bool:
         return True
     whole = re.sub(r"\{[^}]*\}", "N", _whole(message).text)
     if message.path.endswith(".cpp") and re.search(
-        r": \{\*?(?:[\w.>-]*(?:reason|why|wrong|Reason|note))\}$", message.text
+        r"(?:: |the m?buffer |the mbarrier )\{\*?(?:[\w.>-]*(?:reason|why|wrong|Reason|note|escape))\}$", message.text
     ):
         return False  # The reasons are texts of their own.
     is_piece = _NAME.fullmatch(whole) or len(re.findall(r"[A-Za-z]{2,}", whole)) < 4
@@ -463,6 +469,64 @@ def _is_message(message: Message) -> bool:
 
 
 _CONVERSION = re.compile(r"(?:std::to_string|llvm::Twine|Twine|llvm::utostr|llvm::itostr)\((.*)\)")
+_WRAPPER = re.compile(
+    r"(?:\b(?:std|llvm|layout|targets|mlir)::)?\b(?:to_string|string|StringRef|ArrayRef|Twine|describe|quote|str|int|int64_t|toString"
+    r"|nameOf|printed|listed|list|map|join|make_range|static_cast<[^<>]*>|stringify\w+|\w*[tT]ext|_?words_of|repr)\(([^()]*)\)?"
+)
+"""A conversion of a value to text."""
+
+_CHAIN = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)*(?:\([^()]*\))?")
+_VAGUE = {
+    "type",
+    "name",
+    "number",
+    "bytes",
+    "size",
+    "index",
+    "count",
+    "first",
+    "second",
+    "title",
+    "chip",
+    "code",
+    "kind",
+    "line",
+}
+"""Members that need the name of what they belong to."""
+
+
+def _words(name: str) -> str:
+    """`getElementType` as "element type"."""
+    name = re.sub(r"^_*(?:get|stringify|k)(?=[A-Z])|^_+|OrSelf$", "", name)
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+", " ", name).strip()
+    return re.sub(r"^(?:num|len) ", "number of ", spaced if spaced.isupper() else spaced.lower())
+
+
+def _readable(expression: str) -> str:
+    """The words of an expression: `op.getAccumulator().getType()` as "accumulator type"."""
+    expression = re.sub(r"\(\)|^\*", "", expression)
+    before = ""
+    while before != expression:
+        before, expression = expression, _WRAPPER.sub(r"\1", expression)
+
+    def words(chain: re.Match[str]) -> str:
+        if chain[0].startswith("len("):
+            return f"number of {_words(chain[0][4:-1].split('.')[-1])}"
+        parts = [_words(part) for part in re.split(r"\.|->|::", chain[0].partition("(")[0])]
+        while len(parts) > 1 and parts[-1] in ("str", "value", "front", "ref", "strref", "text", "rtrim", "trim"):
+            parts.pop()
+        if parts[-1] in ("get", "dim size"):
+            return "size" if parts[-1] == "dim size" else "buffer"
+        if len(parts) == 1 or parts[-2] in ("op", "self", "this", parts[-1]):
+            return parts[-1]
+        if parts[-1] == "size":
+            return f"number of {parts[-2]}"
+        return f"{parts[-2]} {parts[-1]}" if parts[-1] in _VAGUE else parts[-1]
+
+    if '"' in expression:
+        return expression
+    text = _CHAIN.sub(words, expression).strip("()* ")
+    return text if re.search("[a-z]", text, re.IGNORECASE) and len(text) <= 40 and "'" not in text else "value"
 
 
 def _shown(expression: str) -> str:
@@ -488,7 +552,7 @@ def _values(code: str) -> str:
     code = " ".join(code.split())
     if not code:
         return ""
-    if re.fullmatch(r"\)*\s*:\s*\(*(?:[\w:]+\()*", code):
+    if re.fullmatch(r"\)*\s*:\s*\(*(?:[\w:]+\()*", code) or re.fullmatch(r"\)*\s*:[^+<\"]*\?\s*\(*(?:[\w:]+\()*", code):
         return "|"
     if code.startswith((":", ") :")):
         code = code.partition("+")[2].strip() if "+" in code else ""
@@ -536,6 +600,26 @@ def _context(code: str) -> str:
     return "text"
 
 
+def _arguments(code: str) -> list[str]:
+    """The arguments of a call after the first, up to the end of the call."""
+    depth, found = 0, [""]
+    for character in code:
+        depth += (character in "([") - (character in ")]")
+        if depth < 0:
+            break
+        if character == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return [argument.strip() for argument in found[1:]]
+
+
+def _fill(text: str, tail: str) -> str:
+    """The text of llvm::formatv with its arguments."""
+    values = dict(enumerate(_arguments(tail)))
+    return re.sub(r"\{(\d)\}", lambda place: _shown(values.get(int(place[1]), "value")), text)
+
+
 def cpp_messages(path: str, source: str, first: int = 1) -> Iterator[Message]:
     """Each statement with text is one message, or two if it chooses between texts; values are shown in braces."""
     pieces: list[list[str]] = []
@@ -547,9 +631,13 @@ def cpp_messages(path: str, source: str, first: int = 1) -> Iterator[Message]:
         nonlocal head, code, has_words
         if pieces:
             context = _context(head)
-            if re.search(r"<<|\+", tail):
+            is_format = any("{0}" in text for piece in pieces for text in piece)
+            if re.search(r"<<|\+", tail) and not is_format:
                 pieces.append([_values(tail)])
-            texts = dict.fromkeys("".join(piece[choice] for piece in pieces) for choice in (0, -1))
+            choices = range(max(map(len, pieces)))
+            texts = dict.fromkeys("".join(piece[min(choice, len(piece) - 1)] for piece in pieces) for choice in choices)
+            if is_format:
+                texts = {_fill(text, tail): None for text in texts}
             if context in ("toText", "size", "require", "shape") and (context == "toText" or "bindings" in path):
                 texts = {text.replace(_ARGUMENT, ""): None for text in texts}
             for text in (part for whole in texts for part in whole.split(_ARGUMENT)):
@@ -627,9 +715,9 @@ def tablegen_messages(path: str, source: str) -> Iterator[Message]:
             elif is_prose(text) and (kind := re.search(r"(\w*Option)<[^;{}<>]*$", before)):
                 # passes/Support/Options.td
                 if kind[1] == "TargetOption":
-                    text = f"The chip{text}, e.g. `target=sm_90a`; empty: the attribute `smalti.target`"
+                    text = f"The chip{text}, e.g. `target=sm_90a`; default: the attribute `smalti.target`"
                 elif kind[1] == "StrictOption":
-                    text = f"{text} is an error, e.g. `strict=true`"
+                    text = f"{text} is an error, e.g. `strict=true`; default: `false`, a missed remark"
                 yield Message(path, line, "option", text)
         elif match["block"] and "clEnumValN" in match["body"]:
             for value in _ENUM_VALUE.finditer(match["body"]):
@@ -671,12 +759,15 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
                 names = [name for word in node.args if (name := _render(word)) and name.startswith("-")]
                 for keyword in node.keywords:
                     if keyword.arg == "help" and (text := _render(keyword.value)):
-                        yield Message(path, keyword.lineno, context, f"{names[0]}: {text}")
+                        given = {word.arg: word.value for word in node.keywords}
+                        default = f" [default: {ast.unparse(given['default'])}]" if "show_default" in given else ""
+                        yield Message(path, keyword.lineno, context, f"{names[0]}: {text}{default}")
                 return
             hint = next((_render(keyword.value) for keyword in node.keywords if keyword.arg == "hint"), None)
             said = next((word for word in node.args if is_prose(_render(word) or "")), None)
             if hint and said is not None and not _NOT_MESSAGES.fullmatch(context):
-                yield Message(path, said.lineno, context, " ".join(f"{_render(said)}; hint: {hint}".split()))
+                notes = (f"hint: {' '.join(hint.split())}",)
+                yield Message(path, said.lineno, context, " ".join((_render(said) or "").split()), notes)
                 for child in (*node.args, *node.keywords):
                     if child is not said and not (isinstance(child, ast.keyword) and child.arg == "hint"):
                         yield from visit(child, context)
@@ -702,6 +793,81 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
     yield from visit(ast.parse(source), "module")
 
 
+_NOTE_DISTANCE = 30
+"""The lines after an error in which its notes are attached."""
+
+_MESSAGES_OF_NOTES = (
+    (
+        "passes/Layouts/(?:Rules|Inference/Conflict)",
+        "'mosaic_gpu.vector_store' op requires a layout other than strided; no layout assignment satisfies all 3 ops in the notes",
+    ),
+    (
+        "passes/Conversion/ToGPU/HostTensorMaps",
+        "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time: ...",
+    ),
+    (
+        "python/smalti/sim/(?:machine/explain|threads/program|machine/machine|threads/execution/accesses)",
+        "data race: block (0, 0, 0), warp 1, lane 0 loads bytes [0, 4) of shared memory; the load is not ordered with a store",
+    ),
+    (
+        "python/smalti/sim/(?:launch|threads/execution/engines)",
+        "the copy is outstanding at the end of the kernel; no wait covers it",
+    ),
+    (
+        "python/smalti/sim/machine/scheduler",
+        "deadlock: no thread of the block can make progress; this one waits for the cluster barrier",
+    ),
+    (
+        "python/smalti/sim/(?:machine/engines|threads/execution/wgmma)",
+        "block (0, 0, 0), warp 0: arith.addf uses the result of a wgmma that may be in flight",
+    ),
+    (
+        "python/smalti/sim/machine/synchronization",
+        "this wait for phase 1 of the mbarrier may run after phase 2 completes (phase aliasing) and would then block until "
+        "phase 3",
+    ),
+    ("python/smalti/toolchain", "ptxas was not found; generating a cubin requires it"),
+    ("python/smalti/launch/cuda", "the launch of @kernel failed: CUDA_ERROR_INVALID_VALUE"),
+)
+"""The message that notes of a file are attached to, if it is in another place."""
+
+
+def attach(found: Sequence[Message]) -> Iterator[Message]:
+    """The messages of a file: a note is a part of the message that the code attaches it to, the nearest one."""
+    is_note = [message.text.startswith(("note: ", "help: ", "hint: ")) for message in found]
+    is_note = [note or message.context == "attachNote" for note, message in zip(is_note, found, strict=True)]
+    notes: dict[int, list[str]] = {}
+    attached: set[int] = set()
+    for number, message in enumerate(found):
+        if not is_note[number] or message.context not in ("attachNote", "hint", "request.report"):
+            continue
+        before = next((at for at in reversed(range(number)) if not is_note[at]), None)
+        after = next((at for at in range(number + 1, len(found)) if not is_note[at]), None)
+        if message.context == "attachNote":
+            after = None
+        near = [at for at in (before, after) if at is not None and abs(found[at].line - message.line) <= _NOTE_DISTANCE]
+        if near:
+            target = min(near, key=lambda at: abs(found[at].line - message.line))
+            notes.setdefault(target, []).append(re.sub("^(?!note: |help: |hint: )", "note: ", message.text))
+            attached.add(number)
+    for number, message in enumerate(found):
+        if number not in attached:
+            yield _with_message(replace(message, notes=(*message.notes, *notes.get(number, ()))))
+
+
+def _with_message(note: Message) -> Message:
+    """A note with the message that it is attached to."""
+    for path, text in _MESSAGES_OF_NOTES:
+        if re.match(path, note.path) and note.text.startswith(("note: ", "help: ", "hint: ")):
+            return replace(note, text=text, notes=(note.text,))
+    return note
+
+
+def in_words(text: str) -> str:
+    """A message whose values are words instead of code."""
+    return re.sub(r"\{([^{}]+)\}", lambda value: f"{{{_readable(value[1])}}}", text)
+
+
 def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Message]:
     for path in tracked(root, paths):
         source = (root / path).read_text(encoding="utf-8", errors="replace")
@@ -715,11 +881,13 @@ def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Mes
             found = python_messages(path, source)
         else:
             continue
-        seen: set[str] = set()
+        seen: dict[str, Message] = {}
         for message in found:
             if _is_message(message) and message.text not in seen:
-                seen.add(message.text)
-                yield _whole(message)
+                whole = _whole(message)
+                notes = tuple(map(in_words, whole.notes))
+                seen[message.text] = replace(whole, text=in_words(whole.text), notes=notes)
+        yield from attach(list(seen.values()))
 
 
 def sample(found: Iterable[Message], count: int, seed: int) -> list[Message]:

@@ -17,7 +17,7 @@ class MosaicGPU_CombiningOp<string mnemonic, list<Trait> traits = []>
 }
 
 def MosaicGPU_ReduceOp : MosaicGPU_CombiningOp<"reduce"> {
-  let summary = "Reduces vectors together along dimensions, with a region that combines two tuples of elements";
+  let summary = "Reduces one or more vectors together along dimensions; the region combines their elements";
   let description = [{
     The `n` inputs, at least one, have the same shape. The op combines all elements that differ only in their indices
     along `dims`, which are strictly increasing. It combines each result once with the initial values `inits`, one
@@ -63,7 +63,7 @@ def MosaicGPU_ReduceOp : MosaicGPU_CombiningOp<"reduce"> {
 
 def MosaicGPU_ScanOp : MosaicGPU_CombiningOp<"scan", [
     RangedTypesMatchWith<"results have the types of the inputs", "inputs", "results", "$_self">]> {
-  let summary = "Computes all prefixes of vectors together along a dimension, with a region that combines two tuples";
+  let summary = "Prefix reduction (scan) of one or more vectors together along a dimension; the region combines their elements";
   let description = [{
     The `n` inputs, at least one, have the same shape, and so have the results. With the elements `a0, a1, ...` along
     `dim`, the initial value `z` and the region `*`, element `i` of the result is `z * a0 * ... * ai`. With `exclusive`

@@ -34,15 +34,15 @@ static constexpr llvm::StringLiteral kPassName =
 
 /// How a wgmma gets its operands, for a remark.
 static std::string describeOperands(const WgmmaDot &dot) {
-  if (dot.copiesLhs() && dot.copiesRhs())
-    return "TMA loads of A and B";
-  constexpr llvm::StringLiteral stored = "stored to shared memory once";
-  return llvm::formatv("{0}, {1}",
-                       dot.copiesLhs() ? "TMA load of A"
-                       : dot.lhs       ? "A " + stored.str()
-                                       : "A in registers",
-                       dot.copiesRhs() ? "TMA load of B" : "B " + stored.str())
-      .str();
+  auto describe = [](bool isCopied) {
+    return isCopied ? "loaded by TMA" : "stored to shared memory once";
+  };
+  std::string text = std::string("operand A ") +
+                     (dot.lhs ? describe(dot.copiesLhs()) : "in registers") +
+                     ", B " + describe(dot.copiesRhs());
+  if (int64_t bytes = dot.getBytes())
+    text += " (" + std::to_string(bytes) + " B by TMA)";
+  return text;
 }
 
 namespace {
@@ -164,7 +164,7 @@ struct ConvertTritonXLAToMosaicGPU
           << cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1)
           << "x" << lhs.getDimSize(1) << " on " << plan.block.numWarps / 4
           << (plan.block.numWarps == 4 ? " warpgroup; " : " warpgroups; ")
-          << describeOperands(dot) << ", " << dot.getBytes() << " B";
+          << describeOperands(dot);
     }
     for (const auto &[insert, reason] : plan.missedTensorStores)
       remarkMissed(insert, kPassName) << "TMA store not used: " << reason;

@@ -104,7 +104,8 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
     return "the tile has rank " + std::to_string(window.tile.getRank()) +
            "; rank 2 is required";
   if (window.padded.any())
-    return std::string("the tile is padded, which TMA does not support");
+    return std::string("the sizes of the tile were padded, which TMA does not "
+                       "support; use powers of two");
   if (type.getRank() > kMaxDimensions)
     return llvm::formatv("the array has rank {0}; TMA supports at most {1}",
                          type.getRank(), kMaxDimensions)
@@ -115,7 +116,8 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
   if (unsigned log2 = log2ArgumentAlignment(cast<BlockArgument>(window.memref));
       (int64_t(1) << log2) < kArrayAlignment)
     return llvm::formatv("the array is only proven to be aligned to {0} B; "
-                         "TMA requires {1} B",
+                         "TMA requires {1} B; if it is aligned, raise "
+                         "llvm.align of the argument",
                          int64_t(1) << log2, kArrayAlignment)
         .str();
 

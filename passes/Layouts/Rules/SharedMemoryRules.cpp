@@ -116,8 +116,10 @@ LogicalResult addGatherIndices(Operation *op, MutableOperandRange indices,
       return op->emitOpError()
              << "gathers " << type.getNumElements()
              << " rows; the number of rows must be a multiple of 4";
-    system.oneOf(system.create(index), candidates,
-                 "a gather copies 4 rows at a time");
+    system.oneOf(
+        system.create(index), candidates,
+        "a TMA gather copies 4 rows, so a warp must hold 4 consecutive "
+        "row indices");
   }
   return success();
 }

@@ -4,7 +4,7 @@
 // RUN: smalti-opt %s -split-input-file -smalti-compile="target=sm_90a stop-after=thread" | FileCheck %s --check-prefix=MAPS
 
 // The coordinate along a dimension of size 0 is out of bounds.
-// REMARK-DAG: dot lowered to wgmma: 64x64x64 on 1 warpgroup; TMA loads of A and B, 16384 B
+// REMARK-DAG: dot lowered to wgmma: 64x64x64 on 1 warpgroup; operand A loaded by TMA, B loaded by TMA (16384 B by TMA)
 // REMARK-DAG: insert lowered to TMA stores of 64x32 elements
 // CHECK-LABEL: gpu.func @row_major
 // CHECK-SAME: %{{.*}}: memref<f16> {{.*}}, %[[M:.*]]: index, %[[K_RAW:.*]]: index, %{{.*}}: memref<f16>

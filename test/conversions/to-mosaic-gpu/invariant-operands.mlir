@@ -3,8 +3,8 @@
 // RUN: FileCheck %s < %t.mlir
 // RUN: smalti-opt %s -smalti-expand-tile-ops -convert-triton-xla-to-mosaic-gpu='target=sm_90a copies=async' -split-input-file -o /dev/null --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s --check-prefix=ASYNC
 
-// REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A stored to shared memory once, TMA load of B, 8192 B
-// REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A in registers, TMA load of B, 8192 B
+// REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; operand A stored to shared memory once, B loaded by TMA (8192 B by TMA)
+// REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; operand A in registers, B loaded by TMA (8192 B by TMA)
 // CHECK-LABEL: gpu.func @attention
 // CHECK: %[[Q:.*]] = memref.alloc() {alignment = 1024 : i64, out_transforms = {{.*}}#mosaic_gpu.swizzle<128 : i32>{{.*}}} : memref<64x64xf16
 // CHECK: %[[TILE:.*]] = vector.transfer_read %arg0
@@ -42,7 +42,7 @@ triton_xla.entry_func @attention(%q: memref<128x64xf16>, %k: memref<128x64xf16>,
 // Dots without TMA loads do not have an mbarrier. The loop has a transposed view of B.
 // ASYNC-COUNT-2: Function=powers | Remark="asynchronous copy not used: copies=async is requested, but the kernel uses wgmma, whose operands are copied by TMA; to use asynchronous copies, set matmul=mma"
 // ASYNC: Function=powers | Remark="dot lowered to wgmma
-// REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; A stored to shared memory once, B stored to shared memory once, 0 B
+// REMARK: dot lowered to wgmma: 64x64x64 on 1 warpgroup; operand A stored to shared memory once, B stored to shared memory once
 // CHECK-LABEL: gpu.func @powers
 // CHECK-NOT: mosaic_gpu.initialize_barrier
 // CHECK: %[[A:.*]] = memref.alloc() {alignment = 512 : i64
@@ -71,7 +71,7 @@ triton_xla.entry_func @powers(%a: memref<64x64xf8E4M3FN>, %b: memref<64x64xf8E4M
 // -----
 
 // The limit of 256 rows is that of TMA only.
-// REMARK: dot lowered to wgmma: 512x32x32 on 2 warpgroups; A stored to shared memory once, TMA load of B, 2048 B
+// REMARK: dot lowered to wgmma: 512x32x32 on 2 warpgroups; operand A stored to shared memory once, B loaded by TMA (2048 B by TMA)
 // CHECK-LABEL: gpu.func @many_rows
 // CHECK: mosaic_gpu.wgmma accumulator({{.*}}) a(%{{.*}} : memref<512x32xf16
 triton_xla.entry_func @many_rows(%a: memref<512x32xf32>, %b: memref<64x32xf16>, %c: memref<512x32xf32>, %tile: index) tiles 1 {
@@ -203,7 +203,7 @@ triton_xla.entry_func @many_registers(%x: memref<256x256xf16>, %y: memref<128x25
 // -----
 
 // The buffers of the TMA store count.
-// REMARK: dot lowered to wgmma: 192x192x256 on 3 warpgroups; A stored to shared memory once
+// REMARK: dot lowered to wgmma: 192x192x256 on 3 warpgroups; operand A stored to shared memory once
 // REMARK: TMA store not used: with its buffers, the kernel needs 246784 B of shared memory; sm_90a has 232448 B; use smaller tiles
 // CHECK-LABEL: gpu.func @store_exceeds
 // CHECK: mosaic_gpu.wgmma

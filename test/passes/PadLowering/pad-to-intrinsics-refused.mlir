@@ -94,7 +94,7 @@ func.func @division(%a: tensor<15x32xi8>, %b: tensor<32x16xi8>, %c: tensor<15x16
   return %0 : tensor<15x16xi32>
 }
 
-// CHECK: Function=no_identity | Remark="op not padded: 'arith.divf' does not have a known identity element"
+// CHECK: Function=no_identity | Remark="op not padded: 'arith.divf' does not have a known identity element, which is the value to pad with"
 func.func @no_identity(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {

@@ -116,12 +116,12 @@ gpu.module @layouts attributes {smalti.target = "sm_90a"} {
 
 // A remark names each buffer whose size cannot be determined.
 // CHECK: [Analysis] {{.*}} Function=unknown | Remark="kernel uses 256 of 232448 B of shared memory (256 B in memref<64xf32, 3>) and 6 buffers of unknown size; estimated register pressure
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<?xf32, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, strided<[?]>, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, strided<[-1]>, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, affine_map<(d0)[s0] -> (d0 * s0)>, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<4294967296x4294967296xf32, 3> cannot be determined statically"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<4294967296xf32, strided<[4294967296]>, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<?xf32, 3> cannot be determined statically; use a static shape"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, strided<[?]>, 3> cannot be determined statically; use a static shape"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, strided<[-1]>, 3> cannot be determined statically; use a static shape"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<64xf32, affine_map<(d0)[s0] -> (d0 * s0)>, 3> cannot be determined statically; use a static shape"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<4294967296x4294967296xf32, 3> cannot be determined statically; use a static shape"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="shared-memory buffer not counted: the size of memref<4294967296xf32, strided<[4294967296]>, 3> cannot be determined statically; use a static shape"
 gpu.module @unknown attributes {smalti.target = "sm_90a"} {
   gpu.func @unknown(%n: index) kernel {
     %dynamic = memref.alloc(%n) : memref<?xf32, 3>
@@ -137,7 +137,7 @@ gpu.module @unknown attributes {smalti.target = "sm_90a"} {
 
 // -----
 
-// CHECK: [Missed] {{.*}} Function=unknown_columns | Remark="tensor memory not counted: the number of columns is not constant"
+// CHECK: [Missed] {{.*}} Function=unknown_columns | Remark="tensor memory not counted: the number of columns is not a constant; use a constant"
 gpu.module @unknown_columns attributes {smalti.target = "sm_100a"} {
   gpu.func @unknown_columns(%at: !llvm.ptr<3>, %n: i32) kernel {
     nvvm.tcgen05.alloc %at, %n : !llvm.ptr<3>, i32

@@ -73,7 +73,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=unstructured | Remark="barriers not changed: the function has unstructured control flow"
+  // CHECK: Function=unstructured | Remark="barriers not changed: the function has branches between MLIR blocks; use scf.for, scf.while or scf.if"
   gpu.func @unstructured() kernel {
     gpu.barrier
     cf.br ^bb1

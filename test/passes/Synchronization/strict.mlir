@@ -14,7 +14,7 @@
 // Branches between blocks.
 gpu.module @branches {
   gpu.func @branches(%x: f32, %c: i1, %i: index) workgroup(%s: !tile) kernel {
-    // expected-error@+1 {{hazards with 'memref.store' not analyzed: the function has unstructured control flow}}
+    // expected-error@+1 {{no barrier inserted to order 'memref.store' with other accesses: the function has branches between MLIR blocks; use scf.for, scf.while or scf.if}}
     memref.store %x, %s[%i] : !tile
     cf.cond_br %c, ^bb1, ^bb2
   ^bb1:
@@ -32,7 +32,7 @@ gpu.module @block_loop {
   gpu.func @block_loop(%c: i1) kernel {
     cf.br ^bb1
   ^bb1:
-    // expected-error@+1 {{hazards with 'func.call' not analyzed: the function has unstructured control flow; 'func.call' has unknown side effects}}
+    // expected-error@+1 {{no barrier inserted to order 'func.call' with other accesses: 'func.call' has unknown side effects, and the function has branches between MLIR blocks; use scf.for, scf.while or scf.if}}
     func.call @anything() : () -> ()
     cf.cond_br %c, ^bb1, ^bb2
   ^bb2:
@@ -241,7 +241,7 @@ gpu.module @mbarrier {
 // An op whose effects nothing states.
 gpu.module @unknown {
   gpu.func @unknown() kernel {
-    // expected-error@+1 {{hazards with 'gpu.printf' not ordered: 'gpu.printf' has a side effect that is not an access to a memref or pointer}}
+    // expected-error@+1 {{no barrier inserted to order 'gpu.printf' with other accesses: 'gpu.printf' has a side effect that is not an access to a memref or pointer}}
     gpu.printf "here\n"
     gpu.return
   }
@@ -257,7 +257,7 @@ gpu.module @allocation {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      // expected-error@+1 {{hazards with 'memref.alloc' not ordered: 'memref.alloc' allocates or frees memory that other buffers may reuse}}
+      // expected-error@+1 {{no barrier inserted to order 'memref.alloc' with other accesses: 'memref.alloc' allocates or frees memory that other buffers may reuse}}
       %s = memref.alloc() : !tile
       memref.store %x, %s[%c0] : !tile
     }

@@ -7,7 +7,7 @@
 !a = memref<64x64xf16, #gpu.address_space<workgroup>>
 !sum = vector<64x64xf32>
 
-// REMARK: Function=sums | Remark="2 mosaic_gpu.wgmma with smalti.synchronous lowered to 1 wgmma group"
+// REMARK: Function=sums | Remark="2 synchronous mosaic_gpu.wgmma lowered to 1 group of asynchronous wgmma"
 // CHECK-LABEL: func.func @sums
 // CHECK:         nvvm.wgmma.fence.aligned
 // CHECK-COUNT-2: mosaic_gpu.wgmma
@@ -23,7 +23,7 @@ func.func @sums(%c: !sum, %a: !a, %b: !a) -> !sum {
 }
 
 // The accumulator of the second wgmma is written after the first fence.
-// REMARK: Function=computed_sum | Remark="2 mosaic_gpu.wgmma with smalti.synchronous lowered to 2 wgmma groups"
+// REMARK: Function=computed_sum | Remark="2 synchronous mosaic_gpu.wgmma lowered to 2 groups of asynchronous wgmma"
 // CHECK-LABEL: func.func @computed_sum
 // CHECK:         nvvm.wgmma.fence.aligned
 // CHECK-NEXT:    mosaic_gpu.wgmma
@@ -44,7 +44,7 @@ func.func @computed_sum(%c: !sum, %d: !sum, %a: !a, %b: !a) -> (!sum, !sum) {
 }
 
 // The same for an operand in registers, unless it is available before the fence.
-// REMARK: Function=operands | Remark="3 mosaic_gpu.wgmma with smalti.synchronous lowered to 2 wgmma groups"
+// REMARK: Function=operands | Remark="3 synchronous mosaic_gpu.wgmma lowered to 2 groups of asynchronous wgmma"
 // CHECK-LABEL: func.func @operands
 // CHECK:         nvvm.wgmma.fence.aligned
 // CHECK-NEXT:    mosaic_gpu.wgmma

@@ -255,7 +255,7 @@ IN_REGISTERS = {
 def test_left_operands_in_registers(case: str, options: dict[str, Any]) -> None:
     program = check(IN_REGISTERS[case], **options)
     said = [remark.message for remark in program.kernel.remarks]
-    assert any("A in registers, TMA load of B" in message for message in said), said
+    assert any("operand A in registers, B loaded by TMA" in message for message in said), said
     for emulation in (*SCHEDULES[:2], Emulation(copies="early"), Emulation(copies="early", sanitize="thread")):
         program.check(emulation=emulation)
 

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("no_files")
         (
             "%v = load volatile i32, ptr inttoptr (i64 -81985529216486896 to ptr)",
             "misaligned",
-            "misaligned access, or access to a non-canonical address (the processor does not report which)",
+            "misaligned access, or access to an address outside of the address space (the processor does not report which)",
             None,
         ),
         (

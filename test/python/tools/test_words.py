@@ -188,6 +188,12 @@ def messages_in(name: str, source: str) -> list[str]:
         ("a.cpp", 'return "no wait covers " + std::to_string(n) + " copies";', ["no wait covers {n} copies"]),
         ("a.cpp", 'return quote(op) + " uses the buffer";', ["'{op}' uses the buffer"]),
         ("a.cpp", 'refuse("the call is indirect", op, "it is here now");', ["the call is indirect", "it is here now"]),
+        ("a.cpp", 'f(a ? "one load" : b ? "one store" : "one wait");', ["one load", "one store", "one wait"]),
+        (
+            "a.cpp",
+            'return llvm::formatv("{1} slots need {0} B of memory", get(a, b), n).str();',
+            ["{n} slots need {get(a, b)} B of memory"],
+        ),
         ("a.cpp", '#include "a/b.h"\n// "not a message"\nf("name");', []),
         (
             "a.td",
@@ -200,6 +206,36 @@ def messages_in(name: str, source: str) -> list[str]:
 )
 def test_messages(name: str, source: str, expected: list[str]) -> None:
     assert messages_in(name, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("op.getAccumulator().getType()", "accumulator type"),
+        ("std::to_string(plan.slotBytes)", "slot bytes"),
+        ("indices.size()", "number of indices"),
+        ("kMaxElements", "max elements"),
+        ("len(self.blocks) - 1", "number of blocks - 1"),
+    ],
+)
+def test_values_are_shown_in_words(expression: str, expected: str) -> None:
+    assert messages.in_words(f"found {{{expression}}}") == f"found {{{expected}}}"
+
+
+def test_notes_are_shown_below_their_message() -> None:
+    def message(line: int, context: str, text: str) -> messages.Message:
+        return messages.Message("a.cpp", line, context, text)
+
+    found = [
+        message(1, "emitError", "the buffer is too large"),
+        message(3, "attachNote", "it is allocated here"),
+        message(40, "hint", "hint: use a smaller tile"),
+        message(42, "st.report", "the tile is too large"),
+    ]
+    assert [str(message) for message in messages.attach(found)] == [
+        "a.cpp:1: [emitError] the buffer is too large\n    note: it is allocated here",
+        "a.cpp:42: [st.report] the tile is too large\n    hint: use a smaller tile",
+    ]
 
 
 def test_sample_of_messages() -> None:

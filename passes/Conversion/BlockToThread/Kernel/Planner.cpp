@@ -339,8 +339,10 @@ LogicalResult Planner::planOp(Operation *op) {
     return lowering->plan(op, *this);
   }
   if (isBlockOp)
-    return op->emitOpError() << "cannot be lowered to thread level: the "
-                                "conversion does not support this op";
+    return op->emitOpError()
+           << "cannot be lowered to thread level: the "
+              "conversion does not support this op; use another op of "
+              "mosaic_gpu";
   if (isa<memref::AllocOp>(op))
     return op->emitOpError()
            << "allocates memory; run smalti-allocate-shared-memory before this "
@@ -349,7 +351,8 @@ LogicalResult Planner::planOp(Operation *op) {
     if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
       return getElementwiseLowering().plan(op, *this);
     return op->emitOpError() << "cannot be lowered to thread level: this op is "
-                                "not supported on block-level vectors";
+                                "not supported on block-level vectors; use ops "
+                                "of arith, math or mosaic_gpu";
   }
   for (Region &region : op->getRegions()) {
     if (region.empty())

@@ -242,7 +242,7 @@ def test_gathered_rows_need_an_order_only_if_stated() -> None:
 def test_an_invalid_sparsity_selector_is_refused() -> None:
     name = PREFIX + "m16n8k32.row.col.f32.f32"
     operands, sums, expected = numbers(name, False)
-    with pytest.raises(CompileError, match="the sparsity selector is 2 for f16 with K = 32"):
+    with pytest.raises(CompileError, match="the sparsity selector is 2; for f16 with K = 32, it must be from 0 to 1"):
         one(name, ([*operands[:-1], ("i32", 2)], sums, expected))
 
 

@@ -134,11 +134,10 @@ def wait_for_cluster(st: Any, site: Site) -> Any:
             # The wave observes at most one completion, however many there are.
             warp.report(
                 "barrier",
-                f"the cluster barrier may complete twice before {warp.name} waits for it once (phase aliasing); the "
-                "wait would then "
-                "never end",
+                f"{warp.name} may wait here forever: all blocks may signal the cluster barrier twice before {warp.name} "
+                "waits once, and the wave then misses one completion of the barrier (phase aliasing)",
                 site,
-                hint=f"order the signal of the block for this wait after the previous wait of {warp.name}",
+                hint=f"place a block barrier between the previous cluster wait of {warp.name} and the next cluster signal of its block",
             )
         st.machine.effective.update((place.number, "awaited") for place in sites)
         st.acquire(warp, clocks, site)

@@ -40,9 +40,13 @@ class _Sparse:
         chunks = k // self.chunk
         # Lanes of four that have the metadata of a row and of the one eight below.
         lanes = chunks // 4
-        if lanes not in (1, 2, 4) or not 0 <= selector < 4 // lanes:
+        if lanes not in (1, 2, 4):
             raise Unsupported(
-                f"the sparsity selector is {selector} for {kind} with K = {k}; PTX does not have this form"
+                f"K is {k}; PTX does not have a sparse MMA of {kind} with this K; use a K that the PTX ISA lists"
+            )
+        if not 0 <= selector < 4 // lanes:
+            raise Unsupported(
+                f"the sparsity selector is {selector}; for {kind} with K = {k}, it must be from 0 to {4 // lanes - 1}"
             )
         row, chunk = np.arange(m)[:, None], np.arange(chunks)[None, :]
         self.lane = 4 * (row % 8) + lanes * selector
