@@ -106,10 +106,12 @@ ValueOr<TiledLayout> TiledLayout::reduce(int64_t rank, ArrayRef<int64_t> axes,
     return Result::none(*reason);
   int64_t tiled = tiling.front().size();
   if (rank < tiled)
-    return Result::none("a vector of rank " + std::to_string(rank) +
-                        " has fewer dimensions than " +
-                        listText(tiling.front()) +
-                        ", the first tile of the layout");
+    return Result::none(
+        "a vector of rank " + std::to_string(rank) +
+        " has fewer dimensions than " + listText(tiling.front()) +
+        ", the first tile of the layout; use a layout whose "
+        "first tile has at most " +
+        std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions"));
   SmallVector<int64_t> sorted(axes);
   llvm::sort(sorted);
   for (auto [index, axis] : llvm::enumerate(sorted)) {

@@ -68,7 +68,7 @@ def TritonXLA_AssertOp : TritonXLA_Op<"assert", [MemoryEffects<[MemWrite]>]> {
 }
 
 def TritonXLA_AssumeOp : TritonXLA_Op<"assume", [MemoryEffects<[MemWrite]>]> {
-  let summary = "States that a condition is true";
+  let summary = "Assumption that a condition is true; the behavior is undefined if it is not";
   let description = [{
     The behavior is undefined if the condition is false. The compiler may use it for
     proofs, such as of bounds.
@@ -92,7 +92,7 @@ def TritonXLA_AssumeOp : TritonXLA_Op<"assume", [MemoryEffects<[MemWrite]>]> {
 }
 
 def TritonXLA_AssumeMultipleOp : TritonXLA_Op<"assume_multiple", [Pure, AllTypesMatch<["value", "result"]>]> {
-  let summary = "States that a value is a multiple of a constant";
+  let summary = "Assumption that a value is a multiple of a constant; the behavior is undefined if it is not";
   let description = [{
     The result is the operand, an integer or `index`, which must be a multiple of
     `divisor`, a positive value of its type. The behavior is undefined if it is not. The

@@ -199,7 +199,9 @@ LogicalResult IotaOp::verify() {
   bool fits = true;
   if (isa<Float8E8M0FNUType>(element))
     return emitOpError("elements of the result are ")
-           << element << ", which cannot represent the index 0";
+           << element
+           << ", which cannot represent the index 0; use another "
+              "element type";
   if (auto type = dyn_cast<FloatType>(element)) {
     llvm::APFloat largest = llvm::APFloat::getLargest(type.getFloatSemantics());
     bool losesInfo = false;

@@ -10,7 +10,8 @@ namespace {
 
 void trap(const Call &) {
   failAs("trap",
-         "the kernel executed a trap or reached code marked unreachable");
+         "the kernel executed a trap, as a failed assertion does, or reached "
+         "code marked unreachable");
 }
 
 /// A counter that grows.

@@ -129,8 +129,9 @@ static void onFault(int signal, siginfo_t *info, void *context) {
   case SIGILL:
   case SIGTRAP:
     finding.kind = "trap";
-    finding.message.append(
-        "the kernel executed a trap or reached code marked unreachable");
+    finding.message.append("the kernel executed a trap, as a failed assertion "
+                           "does, or reached code "
+                           "marked unreachable");
     break;
   default:
     finding.kind = "internal";

@@ -41,10 +41,9 @@ Scheduler::Reason Scheduler::analyzeWaits() {
     for (const BodyOp &bodyOp : bodyOps)
       for (const AsyncEvent &event : bodyOp.events)
         if (isa<BarrierObjectOpInterface>(event.op))
-          return "the body does not contain a block barrier, so its threads "
-                 "may rely on " +
-                 quote(event.op) +
-                 " for ordering; a block barrier in the body is required";
+          return quote(event.op) +
+                 " may order accesses of different threads, which prefetched "
+                 "copies would precede; add a gpu.barrier to the loop body";
   return std::nullopt;
 }
 

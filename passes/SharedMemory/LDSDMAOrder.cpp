@@ -486,14 +486,16 @@ std::optional<std::string> LDSDMAOrder::analyze() {
     State state;
     for (Region &region : function->getRegions()) {
       if (!region.hasOneBlock())
-        return std::string("the function has unstructured control flow; "
-                           "structured control flow (scf) is required");
+        return std::string("the function has branches between MLIR "
+                           "blocks; use scf.for, scf.while or scf.if");
       if (!visit(region.front(), state))
         return failure;
     }
   } while (keptMore);
   if (barriers.empty())
-    return std::string("the function does not contain a block barrier");
+    return std::string("the function does not contain a block barrier; "
+                       "place one between the loads and the accesses of other "
+                       "waves");
   if (llvm::none_of(barriers, [](const Barrier &barrier) {
         return !barrier.isKept && barrier.isOrdered;
       }))

@@ -58,7 +58,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|(?:text|body) \{|import |class |select data|Sequence\[|\{ \.reg|f32\.32x32|bar\.sync|[A-Z ]+$|\w+\.async(?:\.\w+)? / "
     r"|wgmma\.mma_async / |(?:[A-Z]\w+(?:\[[\w| ,]+\])?(?: \| )?)+None$|\w+<\{|(?:e2m1|u\{min)"
     # Parts of lists and of sentences.
-    r"|the bulk copy moves the rows|(?:has|have) exited|does not reach it|passes another mask|differs between threads|can run$|the copy (?:out of|into) shared memory$"
+    r"|the bulk copy moves the rows|the tensor map at byte|(?:size|stride) of dimension \{dim\}|(?:has|have) exited|does not reach it|passes another mask|differs between threads|can run$|the copy (?:out of|into) shared memory$"
     r"|(?:nvvm|nvgpu|mosaic_gpu|amdgpu|gpu)\.[\w.]+(?:[ ,]|$)|byte %llu|with member mask|for the other lanes|is unordered with"
     r"|the (?:asynchronous copy of %zu|operation that it conflicts)|an address that does not|(?:increasing|two different) positions"
     r"|(?:the|a tensor-memory) layout of (?:the|an?|operand) [\w' ]+$"
@@ -135,6 +135,12 @@ _WHOLE = (
         "'OP' op requires a barrier per thread group: ...",
     ),
     ("passes/Conversion/BlockToThread/Kernel/OpaqueLowering", "text", "..."),
+    (
+        "passes/Conversion/BlockToThread/Registers/Gather",
+        "return",
+        "'OP' op moves elements between threads, from layout LAYOUT to layout LAYOUT: ...; use a result layout in which each thread "
+        "keeps its elements",
+    ),
     (
         "passes/Conversion/BlockToThread/(?:Kernel|Transfers|Registers)",
         "return|failed|text|refuse",
@@ -292,7 +298,7 @@ _WHOLE = (
         "return",
         "deadlock: no thread of the block can make progress; this one waits for ...",
     ),
-    ("python/smalti/sim/", "Finding|\\w+\\.finding", "note: ..."),
+    ("python/smalti/sim/", "Finding|(?:\\w+\\.)+finding", "note: ..."),
     ("python/smalti/emulator/disk_cache", "Refused|OSError", "the disk cache is disabled: ..."),
     (
         "python/smalti/cli/doctor",
@@ -381,6 +387,8 @@ _CLEANUPS = (
     ),
     (r"^(remove this .* or)$", r"\1 change its layout to LAYOUT"),
     (r"^slots? per buffer of this loop", "3 slots per buffer of this loop"),
+    (r"^\{map\}", "the tensor map at byte 128"),
+    (r"^(lanes .* access different words)", r"every access pattern has bank conflicts; the best is loads of 8 B: \1"),
 )
 """Values before or inside a text that the parser does not find."""
 
@@ -810,6 +818,14 @@ _MESSAGES_OF_NOTES = (
         "data race: block (0, 0, 0), warp 1, lane 0 loads bytes [0, 4) of shared memory; the load is not ordered with a store",
     ),
     (
+        "python/smalti/sim/launch.*the run was in this loop",
+        "time limit of 300 s reached; 3 of 64 blocks completed",
+    ),
+    (
+        "python/smalti/sim/threads/execution/accesses.*different value",
+        "data race: threads write different values to byte 0 of shared memory in one store",
+    ),
+    (
         "python/smalti/sim/(?:launch|threads/execution/engines)",
         "the copy is outstanding at the end of the kernel; no wait covers it",
     ),
@@ -826,7 +842,7 @@ _MESSAGES_OF_NOTES = (
         "this wait for phase 1 of the mbarrier may run after phase 2 completes (phase aliasing) and would then block until "
         "phase 3",
     ),
-    ("python/smalti/toolchain", "ptxas was not found; generating a cubin requires it"),
+    ("python/smalti/toolchain", "TOOL was not found; PURPOSE requires it"),
     ("python/smalti/launch/cuda", "the launch of @kernel failed: CUDA_ERROR_INVALID_VALUE"),
 )
 """The message that notes of a file are attached to, if it is in another place."""
@@ -852,15 +868,137 @@ def attach(found: Sequence[Message]) -> Iterator[Message]:
             attached.add(number)
     for number, message in enumerate(found):
         if number not in attached:
-            yield _with_message(replace(message, notes=(*message.notes, *notes.get(number, ()))))
+            yield _example(_with_message(replace(message, notes=(*message.notes, *notes.get(number, ())))))
 
 
 def _with_message(note: Message) -> Message:
     """A note with the message that it is attached to."""
     for path, text in _MESSAGES_OF_NOTES:
-        if re.match(path, note.path) and note.text.startswith(("note: ", "help: ", "hint: ")):
+        if re.match(path, f"{note.path}: {note.text}") and note.text.startswith(("note: ", "help: ", "hint: ")):
             return replace(note, text=text, notes=(note.text,))
     return note
+
+
+_EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("passes/Analysis/Memory/BufferUses", {"what": "a slot of a larger buffer"}),
+    ("passes/Analysis/Resources/ResourceEstimate", {"what": "tile", "among": " with 128 threads"}),
+    (
+        "passes/Analysis/Memory/Overwrite",
+        {
+            "describe unknown": "cannot be determined (the block size is unknown, or control flow may be divergent)",
+            "ignored": "; 'memref.store' is not counted as a write: its mask may disable elements",
+        },
+    ),
+    (
+        "passes/MultiBuffering",
+        {
+            "has": "; sm_90a has 232448 B per block",
+            "demand": "3 slots per buffer",
+            "plan limit": "; no more slots: 3 slots are the maximum of depth=auto",
+            "limit": "3 slots are the maximum of depth=auto",
+            "fixed size": ", which cannot be enlarged; allocate the mbarrier in the function",
+            "unknown": "the function has a shared-memory buffer of type memref<?xf32, 3>, whose size cannot be determined statically",
+        },
+    ),
+    (
+        "passes/Pipelining",
+        {
+            "suggest noalias": "; if these arguments do not overlap, mark them llvm.noalias",
+            "pipelined already": "the loop appears to be pipelined already",
+            "mode attr": "smalti.mode",
+            "stage attr": "smalti.stage",
+            "cluster attr": "smalti.cluster",
+            "with": "with 4 stages, ",
+            "buffer": "%tile",
+        },
+    ),
+    ("passes/PadLowering", {"tma rejection reason": "; TMA not used: the chip does not have TMA"}),
+    ("passes/Conversion/ToCPU/LowerCPULoops", {"true": "64", "integer(attr).value or": "0", "value": "64"}),
+    (
+        "passes/Conversion/TilesToBlocks",
+        {
+            "describe operands": "operand A loaded by TMA, B loaded by TMA (32768 B by TMA)",
+            "subject": "stride",
+            "begin, end": "64, 1",
+        },
+    ),
+    ("passes/Legality/OpTable.cpp", {"name targets": " on GPUs"}),
+    (
+        "passes/Synchronization",
+        {"unmodeled synchronization": "func.call", "reason second": "the condition of 'scf.if' may be divergent"},
+    ),
+    ("passes/Layouts|layouts/", {"layouts name": "WGMMA", "table name": "WGMMA", "find->str": "WGMMA"}),
+    ("dialects/TritonXLA/TritonXLA", {"where": " of argument #0"}),
+    (
+        "dialects/TritonXLA",
+        {
+            "size divisors": "triton_xla.size_divisors",
+            "stride divisors": "triton_xla.stride_divisors",
+            "max bytes": "triton_xla.max_bytes",
+        },
+    ),
+    (
+        "python/smalti/launch/archive",
+        {
+            "REMEDY": "compile the kernel and save the file again",
+            "where": "arguments[0]",
+            "value": "the file is truncated",
+        },
+    ),
+    ("python/smalti/(?:codegen|compiler)/", {"PTXAS HINT": "pip install nvidia-cuda-nvcc"}),
+    ("python/smalti/emulator/session", {"MORE TIME": "set blocks or time_limit of smalti.Emulation"}),
+    ("python/smalti/emulator/module", {"what": "grid"}),
+    ("python/smalti/launch/(?:cuda|kernels|header|compiled)", {"what": "a kernel for sm_90a"}),
+    ("python/smalti/calling", {"what": "size"}),
+    ("python/smalti/sim/machine/recorder", {"what": "latencies"}),
+    (
+        "python/smalti/sim/launch",
+        {"what": "the copy into shared memory", "without": " and is not committed to a group"},
+    ),
+    (
+        "python/smalti/sim/threads/ops/amd/barriers_amd",
+        {"what": "signals", "there": "2", "barrier name": "named barrier 1"},
+    ),
+    ("python/smalti/sim/threads/ops/collective/gpu", {"what": "gpu.barrier", "there": "warps 0 and 1"}),
+    ("python/smalti/sim/threads/execution/engines", {"what": "commit a group of copies"}),
+    ("python/smalti/sim/threads/execution/fences", {"what": "its accumulator registers"}),
+    ("python/smalti/sim/(?:translation/translator|threads/ops/m)", {"what": "operand 0"}),
+    (
+        "python/smalti/sim/",
+        {
+            "what": "memref.store",
+            "verb": "accesses",
+            "side": "warp 1 accesses",
+            "place": "bytes [0, 4) of shared memory",
+            "where": "index 64 in dimension 0",
+            "says": "does not reach it",
+            "conflicting": "a store by warp 0",
+            "buffer name": "shared memory",
+            "barrier name": "the mbarrier at byte 64 of shared memory",
+            "warp name": "warp 1",
+            "group name": "warpgroup 0",
+            "other}s": "accesses",
+            "of": "",
+            "others": "warp 0 also reaches",
+            "wait": "wait for the copy in warp 1",
+        },
+    ),
+    (".*", {"target name": "sm_90a", "chip name": "sm_90a", "target chip": "sm_90a", "LLVM MAJOR": "22"}),
+)
+"""Plausible values for parts of messages that code composes."""
+
+
+def _example(message: Message) -> Message:
+    """The message with plausible values for the parts that have an example."""
+    values: dict[str, str] = {}
+    for path, given in _EXAMPLES:
+        if re.match(path, message.path):
+            values = given | values
+
+    def example(text: str) -> str:
+        return re.sub(r"\{([^{}]+)\}", lambda value: values.get(value[1], value[0]), text)
+
+    return replace(message, text=example(message.text), notes=tuple(map(example, message.notes)))
 
 
 def in_words(text: str) -> str:

@@ -577,7 +577,8 @@ ValueOr<RelayoutPlan> relayouts::planRelayoutSteps(const RegisterLayout &from,
   if (!needs)
     return Result::none("elements of " + std::to_string(elementBits) +
                         " bits that share a byte in one layout do not share a "
-                        "byte in the other");
+                        "byte in the other; use layouts that keep these "
+                        "elements together");
   plan.sourceWords = needs->wordsOfSource;
   plan.resultWords = needs->wordsOfResult;
   StepBuilder(plan, *needs, lanes).run();

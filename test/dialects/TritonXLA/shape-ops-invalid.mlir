@@ -129,7 +129,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@+1 {{elements of the result are 'f8E8M0FNU', which cannot represent the index 0}}
+  // expected-error@+1 {{elements of the result are 'f8E8M0FNU', which cannot represent the index 0; use another element type}}
   triton_xla.iota dim 0 : tensor<1xf8E8M0FNU>
   return
 }

@@ -9,7 +9,7 @@
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// CHECK: Function=no_barrier | Remark="LDS DMA loads not overlapped: the function does not contain a block barrier"
+// CHECK: Function=no_barrier | Remark="LDS DMA loads not overlapped: the function does not contain a block barrier; place one between the loads and the accesses of other waves"
 func.func @no_barrier(%in: !global, %slots: !slots) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -18,7 +18,7 @@ func.func @no_barrier(%in: !global, %slots: !slots) {
   return
 }
 
-// CHECK: Function=blocks | Remark="LDS DMA loads not overlapped: the function has unstructured control flow; structured control flow (scf) is required"
+// CHECK: Function=blocks | Remark="LDS DMA loads not overlapped: the function has branches between MLIR blocks; use scf.for, scf.while or scf.if"
 func.func @blocks(%in: !global, %slots: !slots, %c: i1) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

@@ -110,7 +110,11 @@ def test_reduction_of_untiled_dimensions_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("rank", "axes", "message"),
     [
-        (1, [0], "a vector of rank 1 has fewer dimensions than [64, 8], the first tile of the layout"),
+        (
+            1,
+            [0],
+            "a vector of rank 1 has fewer dimensions than [64, 8], the first tile of the layout; use a layout whose first tile has at most 1 dimension",
+        ),
         (2, [2], "cannot reduce dimension 2: the dimensions of the vector are 0 to 1"),
         (2, [-1], "cannot reduce dimension -1: the dimensions of the vector are 0 to 1"),
         (2, [1, 1], "the dimensions to reduce contain 1 twice; list it once"),

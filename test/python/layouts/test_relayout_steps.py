@@ -84,7 +84,7 @@ def test_every_byte_arrives(source: str, result: str) -> None:
             else:
                 assert bits == 4
                 assert str(error) == (
-                    "elements of 4 bits that share a byte in one layout do not share a byte in the other"
+                    "elements of 4 bits that share a byte in one layout do not share a byte in the other; use layouts that keep these elements together"
                 )
             continue
         assert plan.cost.means == cost.means

@@ -275,7 +275,7 @@ func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: 
 }
 
 // All threads arrive, so that a slot is refilled after all have read it: prefetched arrivals would not ensure that.
-// CHECK: Function=orders_by_arrivals | Remark="loop not pipelined: the body does not contain a block barrier, so its threads may rely on 'nvgpu.mbarrier.arrive' for ordering; a block barrier in the body is required"
+// CHECK: Function=orders_by_arrivals | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' may order accesses of different threads, which prefetched copies would precede; add a gpu.barrier to the loop body"
 func.func @orders_by_arrivals(%a: !descriptor, %is_first: i1, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
