@@ -269,7 +269,8 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
   if (AsyncCopyOpInterface copy = getLoadToLDS(op)) {
     Value destination = copy.getCopyDestination();
     if (!destination || !isa<MemRefType>(destination.getType()))
-      return fail(quote(op) + " does not state the memref that it writes");
+      return fail(quote(op) + " does not state the memref that it writes; use "
+                              "amdgpu.gather_to_lds");
     visitCopy(op, destination, state);
     return true;
   }

@@ -76,6 +76,12 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|emulator cache$|CUDA driver$|HIP runtime$|its accumulator registers or|loads from global memory$|copies (?:into|out of) shared"
     r"|code (?:before|after) the function$|the private memory of thread|The chip$|, e\.g\. `|is an error, e\.g\.|strided by \{"
     r"|the number of partitions"
+    # The meanings of the kinds of findings.
+    r"|two conflicting accesses \(at|two accesses are ordered, but|the result registers of a wgmma are|an access outside its array, view"
+    r"|a read of shared or tensor memory that|a barrier is uninitialized or over|the bytes that an mbarrier phase expects differ"
+    r"|no thread of the block, cluster|threads that must converge|an asynchronous operation is outstanding|the kernel violates an assert"
+    # Prefixes of reasons.
+    r"|operand \{\w+\} cannot be stored to shared memory:|TMA cannot load operand \{\w+\}:"
     # Lines of C headers and tables.
     r"|/\*|void \*map|typedef|memset|const uint32_t|status = encode|int empty|if \(size|of the driver; 0|`parameters`"
     r"|\{list\(index\)\}|triton_xla\.\{name\}|\{mark\}|\{use\.getOperandNumber|padded rows$|killed: wrong|\{tool\.path|\{message\}; settings|\{problem\.of|\{describeConstraint|the simulator does not support this form of .\{name\}.: \{self|on (?:NVIDIA |AMD )?GPUs$|in the simulator$|SURVIVED|the address is here| is an error, e"
@@ -187,7 +193,7 @@ _WHOLE = (
     ("passes/Layouts/Rules", "splat", "note: 'OP' requires the splat layout: ..."),
     ("passes/Layouts/Rules", "noTransforms", "note: 'OP' requires untiled memory: ..."),
     ("passes/Layouts/Rules", "divides", "note: 'OP' requires shared-memory tiles whose sizes divide [64, 64]: ..."),
-    ("passes/Layouts/Rules", "(?!emit)\\w+", "note: 'OP' requires matching layouts for TYPE and TYPE: ..."),
+    ("passes/Layouts/Rules", "(?!emit)\\w+", "note: 'OP' requires LAYOUT: ..."),
     ("passes/Conversion/ThreadLevel", "failed", "'OP' op ..."),
     (
         "passes/Layouts/Vectors",
@@ -266,7 +272,7 @@ _WHOLE = (
     ),
     ("python/smalti/sim/kernel", "assign", "@kernel ..."),
     ("python/smalti/sim/ops/memref", "assign", "block (0, 0, 0), warp 0: the copy reads ..."),
-    ("python/smalti/sim/machine/findings", "assign", "finding of kind KIND: ..."),
+    ("python/smalti/sim/machine/findings", "assign", "@kernel: 3 findings; ..."),
     ("python/smalti/sim/machine/timeline", "lines.append|assign", "@kernel: 1200 cycles, ..."),
     (
         "python/smalti/sim/machine/values",
@@ -388,6 +394,7 @@ _CLEANUPS = (
     (r"^(remove this .* or)$", r"\1 change its layout to LAYOUT"),
     (r"^slots? per buffer of this loop", "3 slots per buffer of this loop"),
     (r"^\{map\}", "the tensor map at byte 128"),
+    (r"is damaged: \{error or .*?\};", "is damaged: the file is truncated;"),
     (r"^(lanes .* access different words)", r"every access pattern has bank conflicts; the best is loads of 8 B: \1"),
 )
 """Values before or inside a text that the parser does not find."""
@@ -446,6 +453,16 @@ def _whole(message: Message) -> Message:
                 frame = "hint: ..."
             if "PlaceBarriers" in path and re.match("it orders|the search for", message.text):
                 frame = "barrier kept: ..."
+            if frame == "note: 'OP' requires LAYOUT: ..." and re.search(
+                "same|loads its result|stores its|view has|keeps|slice|converts|does not (?:move|reduce)", message.text
+            ):
+                frame = "note: 'OP' requires matching layouts for TYPE and TYPE: ..."
+            if frame == "wgmma not used: ..." and re.match(
+                "the (?!kernel does|operands of the dots)|row stride|dimension", message.text
+            ):
+                frame = "wgmma not used: TMA cannot load operand A: ..."
+            if frame.startswith("wgmma") and re.search("triton_xla.insert|column-major order; row", message.text):
+                frame = "TMA store not used: ..."
             if message.text.endswith("satisfies"):
                 frame += " all 3 ops in the notes"
             head, found, tail = frame.rpartition("...")
@@ -512,7 +529,9 @@ def _words(name: str) -> str:
 
 def _readable(expression: str) -> str:
     """The words of an expression: `op.getAccumulator().getType()` as "accumulator type"."""
-    expression = re.sub(r"\(\)|^\*", "", expression)
+    expression = re.sub(
+        r"\(\)|^\*|\b(?:llvm|std|mlir|layout|mosaic_gpu|triton_xla|transfers|targets|block_to_thread)::", "", expression
+    )
     before = ""
     while before != expression:
         before, expression = expression, _WRAPPER.sub(r"\1", expression)
@@ -757,6 +776,10 @@ def _render(node: ast.AST) -> str | None:
     return None
 
 
+def _hint(node: ast.AST) -> str | None:
+    return _shown(node.attr) if isinstance(node, ast.Attribute) else _render(node)
+
+
 def python_messages(path: str, source: str) -> Iterator[Message]:
     def visit(node: ast.AST, context: str) -> Iterator[Message]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -771,7 +794,7 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
                         default = f" [default: {ast.unparse(given['default'])}]" if "show_default" in given else ""
                         yield Message(path, keyword.lineno, context, f"{names[0]}: {text}{default}")
                 return
-            hint = next((_render(keyword.value) for keyword in node.keywords if keyword.arg == "hint"), None)
+            hint = next((_hint(keyword.value) for keyword in node.keywords if keyword.arg == "hint"), None)
             said = next((word for word in node.args if is_prose(_render(word) or "")), None)
             if hint and said is not None and not _NOT_MESSAGES.fullmatch(context):
                 notes = (f"hint: {' '.join(hint.split())}",)
@@ -843,6 +866,7 @@ _MESSAGES_OF_NOTES = (
         "phase 3",
     ),
     ("python/smalti/toolchain", "TOOL was not found; PURPOSE requires it"),
+    ("python/smalti/emulator/session", "the launch exceeded the time limit of 300 s"),
     ("python/smalti/launch/cuda", "the launch of @kernel failed: CUDA_ERROR_INVALID_VALUE"),
 )
 """The message that notes of a file are attached to, if it is in another place."""
@@ -942,11 +966,18 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
         {
             "REMEDY": "compile the kernel and save the file again",
             "where": "arguments[0]",
-            "value": "the file is truncated",
         },
     ),
     ("python/smalti/(?:codegen|compiler)/", {"PTXAS HINT": "pip install nvidia-cuda-nvcc"}),
-    ("python/smalti/emulator/session", {"MORE TIME": "set blocks or time_limit of smalti.Emulation"}),
+    (
+        "python/smalti/",
+        {
+            "MORE TIME": "raise --time-limit SECONDS (time_limit), or run fewer blocks with --blocks N (blocks)",
+            "TENSOR MAPS": "smalti.tensor_maps",
+            "SCALE": "f8E8M0FNU",
+        },
+    ),
+    ("python/smalti/cli/commands", {"message": "ptxas was not found", "written": "kernel.ptx"}),
     ("python/smalti/emulator/module", {"what": "grid"}),
     ("python/smalti/launch/(?:cuda|kernels|header|compiled)", {"what": "a kernel for sm_90a"}),
     ("python/smalti/calling", {"what": "size"}),
@@ -983,6 +1014,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "wait": "wait for the copy in warp 1",
         },
     ),
+    (".*AMD|.*amd", {"target name": "gfx942", "target chip": "gfx942"}),
     (".*", {"target name": "sm_90a", "chip name": "sm_90a", "target chip": "sm_90a", "LLVM MAJOR": "22"}),
 )
 """Plausible values for parts of messages that code composes."""

@@ -118,7 +118,7 @@ class SimulatedKernel(Settings):
             how = dataclasses.replace(
                 how,
                 progress=Pace(
-                    self._warn, "to shorten the simulation, set blocks, numbers or time_limit of smalti.Simulation"
+                    self._warn, "to shorten the simulation, set blocks, numbers=False or time_limit of smalti.Simulation"
                 ),
             )
         with self._internal_errors():

@@ -30,7 +30,7 @@ func.func @blocks(%in: !global, %slots: !slots, %c: i1) {
   return
 }
 
-// CHECK: Function=pointer | Remark="LDS DMA loads not overlapped: 'rocdl.load.to.lds' does not state the memref that it writes"
+// CHECK: Function=pointer | Remark="LDS DMA loads not overlapped: 'rocdl.load.to.lds' does not state the memref that it writes; use amdgpu.gather_to_lds"
 func.func @pointer(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>) {
   rocdl.load.to.lds %from, %to, 4, 0, 0 : !llvm.ptr<1>
   amdgpu.memory_counter_wait load(0)
