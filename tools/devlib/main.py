@@ -214,7 +214,7 @@ def stale_pages() -> list[str]:
 
 
 def messages_verb(arguments: Sequence[str]) -> None:
-    """List Smalti's messages, one per line with its file and line: errors, remarks, reasons, hints, help texts.
+    """List Smalti's messages with their file and line: errors, remarks, reasons, help texts. Notes and hints are below.
     `messages [PATH ...] [--random COUNT] [--seed NUMBER]`."""
     paths: list[str] = []
     numbers = {"--random": 0, "--seed": 0}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Smalti's messages: errors, remarks, reasons of refusals, hints and texts of the command line.
 
-A reason is listed with the text that other code puts around it, and a verifier's text with the name of the op.
+A reason is listed with the text that other code puts around it, a verifier's text with the name of the op, and a note or a
+hint below its message. Values that code computes are in braces, in words.
 """
 
 from __future__ import annotations
@@ -777,7 +778,8 @@ def _render(node: ast.AST) -> str | None:
 
 
 def _hint(node: ast.AST) -> str | None:
-    return _shown(node.attr) if isinstance(node, ast.Attribute) else _render(node)
+    """A hint that is not only forwarded."""
+    return _shown(node.attr) if isinstance(node, ast.Attribute) and node.attr != "hint" else _render(node)
 
 
 def python_messages(path: str, source: str) -> Iterator[Message]:

@@ -269,5 +269,5 @@ def test_messages_of_the_command_line() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("    ")]
     assert len(lines) == 3 and all(line.startswith("python/smalti/cli/") for line in lines)
