@@ -173,7 +173,8 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     };
     if (!op || llvm::count_if(user->getOperands(), isOfPlan) != 1 ||
         !isOfPlan(barrier))
-      return "the mbarrier escapes through " + quote(user);
+      return "the mbarrier escapes through " + quote(user) +
+             ", so not all of its uses are known";
     BarrierAction action = op.getBarrierAction();
     if (action == BarrierAction::Poll)
       return quote(user) +

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Smalti's messages: errors, remarks, reasons of refusals, hints and texts of the command line.
 
-A reason is listed with the text that other code puts around it, a verifier's text with the name of the op, and a note or a
-hint below its message. Values that code computes are in braces, in words.
+A reason is listed with the text that other code puts around it, and a verifier's text with the name of the op. A note or a
+hint is below its message. Values that code computes are in braces, in words.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|(?:text|body) \{|import |class |select data|Sequence\[|\{ \.reg|f32\.32x32|bar\.sync|[A-Z ]+$|\w+\.async(?:\.\w+)? / "
     r"|wgmma\.mma_async / |(?:[A-Z]\w+(?:\[[\w| ,]+\])?(?: \| )?)+None$|\w+<\{|(?:e2m1|u\{min)"
     # Parts of lists and of sentences.
-    r"|the bulk copy moves the rows|the tensor map at byte|(?:size|stride) of dimension \{dim\}|(?:has|have) exited|does not reach it|passes another mask|differs between threads|can run$|the copy (?:out of|into) shared memory$"
+    r"|the function has branches between|the bulk copy moves the rows|the tensor map at byte|(?:size|stride) of dimension \{dim\}|(?:has|have) exited|does not reach it|passes another mask|differs between threads|can run$|the copy (?:out of|into) shared memory$"
     r"|(?:nvvm|nvgpu|mosaic_gpu|amdgpu|gpu)\.[\w.]+(?:[ ,]|$)|byte %llu|with member mask|for the other lanes|is unordered with"
     r"|the (?:asynchronous copy of %zu|operation that it conflicts)|an address that does not|(?:increasing|two different) positions"
     r"|(?:the|a tensor-memory) layout of (?:the|an?|operand) [\w' ]+$"
@@ -553,6 +553,7 @@ def _readable(expression: str) -> str:
 
     if '"' in expression:
         return expression
+    expression = re.sub(r"(\w*OrSelf)\(.*", r"\1", expression)
     text = _CHAIN.sub(words, expression).strip("()* ")
     return text if re.search("[a-z]", text, re.IGNORECASE) and len(text) <= 40 and "'" not in text else "value"
 
@@ -922,6 +923,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "demand": "3 slots per buffer",
             "plan limit": "; no more slots: 3 slots are the maximum of depth=auto",
             "limit": "3 slots are the maximum of depth=auto",
+            "slots attr": "smalti.slots",
             "fixed size": ", which cannot be enlarged; allocate the mbarrier in the function",
             "unknown": "the function has a shared-memory buffer of type memref<?xf32, 3>, whose size cannot be determined statically",
         },
@@ -938,7 +940,10 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "buffer": "%tile",
         },
     ),
-    ("passes/PadLowering", {"tma rejection reason": "; TMA not used: the chip does not have TMA"}),
+    (
+        "passes/PadLowering",
+        {"string ref": "memref.store", "tma rejection reason": "; TMA not used: the chip does not have TMA"},
+    ),
     ("passes/Conversion/ToCPU/LowerCPULoops", {"true": "64", "integer(attr).value or": "0", "value": "64"}),
     (
         "passes/Conversion/TilesToBlocks",
@@ -1012,6 +1017,9 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "group name": "warpgroup 0",
             "other}s": "accesses",
             "of": "",
+            "edges[agent]": "nvvm.cp.async.wait.group",
+            "streams[agent]": "mosaic_gpu.async_wait_group",
+            "value": "gpu.barrier",
             "others": "warp 0 also reaches",
             "wait": "wait for the copy in warp 1",
         },

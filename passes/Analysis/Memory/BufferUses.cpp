@@ -23,6 +23,11 @@ static bool freesMemory(Operation *op) {
   return hasEffect<MemoryEffects::Free>(op) && op->getNumResults() == 0;
 }
 
+static std::string describeEscape(Operation *user) {
+  return "escapes through " + quote(user) +
+         ", so not all of its uses are known";
+}
+
 /// Why this use of a buffer, or of an address in it, makes the buffer escape.
 static std::optional<std::string> checkUser(Operation *user, Value value) {
   auto effectOp = dyn_cast<MemoryEffectOpInterface>(user);
@@ -37,7 +42,7 @@ static std::optional<std::string> checkUser(Operation *user, Value value) {
   if ((!effectOp &&
        !isa<AsyncCopyOpInterface, BarrierObjectOpInterface>(user)) ||
       forwardsBuffer)
-    return "escapes through " + quote(user);
+    return describeEscape(user);
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   if (!collectAccesses(user, accesses, reason))
@@ -45,14 +50,14 @@ static std::optional<std::string> checkUser(Operation *user, Value value) {
   // An op that does not access memory and uses more than the shape takes the
   // address.
   if (accesses.empty() && !isa<ShapedDimOpInterface>(user))
-    return "escapes through " + quote(user);
+    return describeEscape(user);
   // An address that is not used for an access is stored, compared or similar.
   if (!isa<BaseMemRefType>(value.getType()) &&
       (llvm::count(user->getOperands(), value) != 1 ||
        llvm::none_of(accesses, [&](const MemoryAccess &access) {
          return access.memref == value;
        })))
-    return "escapes through " + quote(user);
+    return describeEscape(user);
   return std::nullopt;
 }
 

@@ -335,7 +335,7 @@ func.func @polled(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_
   return
 }
 
-// CHECK: Function=pointed_to | Remark="mbarrier not multi-buffered: the mbarrier escapes through 'nvgpu.mbarrier.get'"
+// CHECK: Function=pointed_to | Remark="mbarrier not multi-buffered: the mbarrier escapes through 'nvgpu.mbarrier.get', so not all of its uses are known"
 // CHECK: Function=pointed_to | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @pointed_to(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

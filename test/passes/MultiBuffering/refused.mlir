@@ -91,7 +91,7 @@ func.func @used_outside(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=escapes | Remark="buffer not multi-buffered: the buffer escapes through 'func.call'"
+// CHECK: Function=escapes | Remark="buffer not multi-buffered: the buffer escapes through 'func.call', so not all of its uses are known"
 func.func private @callee(memref<8xf32, #shared>)
 func.func @escapes(%row: vector<8xf32>) {
   %c0 = arith.constant 0 : index
