@@ -10,7 +10,7 @@ include "mlir/IR/BuiltinTypeInterfaces.td"
 
 def MosaicGPU_Barrier : TypeDef<MosaicGPU_Dialect, "Barrier", [MemRefElementTypeInterface]> {
   let mnemonic = "barrier";
-  let summary = "Element type of a barrier (mbarrier) in shared memory";
+  let summary = "barrier object";
   let description = [{
     Element type of a barrier (mbarrier) in shared memory. A barrier takes 8 bytes.
     With `orders_tensor_core` (default false), arrivals and waits on the barrier
