@@ -44,6 +44,11 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
 
     A `sort` or a `histogram` that no GPU supports, according to the table of legal ops, remains; a missed remark says why.
 
+    With `check-indices`, a `cf.assert` with the attribute `smalti.index_check` checks each index of `tensor.extract`,
+    `memref.load`, `memref.store` and `memref.atomic_rmw`, and the dimension of `memref.dim`, unless ranges prove that it is
+    in bounds. For a GPU, only ops whose expansion removes the access are checked: `tensor.extract`, `memref.dim` and
+    `memref.atomic_rmw`. The simulator and the emulator report the others when they execute the access.
+
     Cost: linear in the number of created ops, which is quadratic in the logarithm of the sorted size.
 
     Example:
@@ -62,9 +67,10 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
   }];
   let options = [
     ListOption<"keep", "keep", "std::string", "Ops that the pass does not expand, without the prefix `triton_xla.`, e.g. `keep=sort,histogram`; empty: all are expanded">,
-    Option<"target", "target", "std::string", /*default=*/"", "The chip whose MMAs decide which algorithm a dot uses, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    Option<"target", "target", "std::string", /*default=*/"", "The chip whose MMAs decide which algorithm a dot uses, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    CheckIndicesOption];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
                            "::smalti::triton_xla::TritonXLADialect"];
 }
 
@@ -81,9 +87,6 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
     memory, in bounds for any offset. A `dot` becomes a register-tiled matmul on packed operands, with accumulators in
     the accumulator type. Chains of element-wise ops are fused into one vectorized loop. A reduction has one accumulator
     per vector lane. The code size does not depend on the tile size.
-
-    An index of `memref.load`, `memref.store`, `memref.atomic_rmw` or `tensor.extract`, and a dimension of `memref.dim`, gets
-    a `cf.assert` with the attribute `smalti.index_check`, unless ranges prove that the index is in bounds.
 
     The prefix of the names prevents that a kernel or another symbol of the module, such as `@tanhf` or `@free`, replaces a
     function of the C library that the code calls.

@@ -31,6 +31,8 @@ Source = Any
 PIPELINE = "smalti-compile"
 """The pass that lowers a kernel. Its options are keywords of `smalti.compile`."""
 
+_CHECKS = "check_indices"
+
 _CODEGEN = "gpu-module-to-binary"
 
 _LINE_TABLES = "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly},"
@@ -243,7 +245,14 @@ def _attach_reproducer(error: SmaltiError, bytecode: bytes, context: ir.Context,
 
 
 def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
-    """The textual pipeline that lowers a kernel for `target`."""
+    """The textual pipeline that lowers a kernel for `target`. An emulated chip also checks indices."""
+    if target.is_emulated:
+        options = {_CHECKS: True, **options}
+    elif target.is_gpu and not target.is_simulated and options.get(_CHECKS):
+        raise CompileError(
+            "check-indices=true requires an emulated or simulated chip, since a GPU does not have the function that reports an index",
+            hint=f"compile the kernel for emu:{target.chip}",
+        )
     words = passes.format_options(passes.registered()[PIPELINE], {"target": target.chip, **options})
     return f"builtin.module({PIPELINE}{{{words}}})"
 
