@@ -401,9 +401,8 @@ void IndexChecks::emit(cf::AssertOp op, Emitter &emitter,
   Location loc = op.getLoc();
   Type i64 = builder.getI64Type();
   FailureOr<LLVM::LLVMFuncOp> function = LLVM::lookupOrCreateFn(
-      builder,
-      builder.getBlock()->getParentOp()->getParentOfType<gpu::GPUModuleOp>(),
-      kCheckIndexFunction, {i64, i64, i64});
+      builder, op->getParentOfType<gpu::GPUModuleOp>(), kCheckIndexFunction,
+      {i64, i64, i64}, LLVM::LLVMVoidType::get(builder.getContext()));
   // Only this lowering declares the function.
   assert(succeeded(function));
   auto widen = [&](Value value) -> Value {
