@@ -50,17 +50,6 @@ def _constant(op: ir.Operation, translator: Translator) -> Step:
     return step
 
 
-_ROUNDING_MODES = ("nearest_even", "down", "up", "toward_zero", "nearest_away")
-"""The values of `arith.roundingmode`, as `instructions.convert` names them."""
-
-
-def rounding_of(op: Any) -> str:
-    """The rounding mode of a conversion."""
-    if "roundingmode" not in op.attributes:
-        return _ROUNDING_MODES[0]
-    return _ROUNDING_MODES[ir.IntegerAttr(op.attributes["roundingmode"]).value]
-
-
 def convert_float(x: Array, dtype: np.dtype[Any], rounding: str = "nearest_even") -> Array:
     """Rounds once. Floats of 8 bits or less saturate, also for infinity, as in the compiler's conversions
     (NVIDIAConversions.cpp: `cvt` with `.satfinite`)."""
@@ -143,7 +132,7 @@ CONVERSIONS = ("extui", "extsi", "trunci", "sitofp", "uitofp", "fptosi", "fptoui
 def _convert(op: ir.Operation, translator: Translator) -> Step:
     name = op.name.removeprefix("arith.")
     source, target = held_type(op.operands[0].type), held_type(op.results[0].type)
-    function = narrow_conversion(op, name, conversion(name, source, target, rounding_of(op)))
+    function = narrow_conversion(op, name, conversion(name, source, target, instructions.rounding_of(op)))
     if is_vector(op.results[0].type):
         return on_vectors(op, translator, function)
     (x,) = translator.operands(op)

@@ -247,7 +247,9 @@ def _assert(op: ir.Operation, translator: Translator) -> Step:
 def _check_index(op: Any, translator: Translator) -> Step:
     """A check that `smalti-expand-tile-ops` created: its condition is `index ult size`."""
     if "smalti.index_check" not in op.attributes:
-        raise Unsupported("only the checks of indices that smalti-expand-tile-ops creates are supported in block-level kernels")
+        raise Unsupported(
+            "only the checks of indices that smalti-expand-tile-ops creates are supported in block-level kernels"
+        )
     index, size = translator.operands(op.operands[0].owner)
     dimension, site = attribute(op, "smalti.index_check"), translator.site(op)
 
