@@ -60,7 +60,8 @@ def neighbors(magnitude: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray,
         with np.errstate(over="ignore"):
             nearest = magnitude.astype(np.float32)
         low = np.where(nearest.astype(np.float64) > magnitude, np.nextafter(nearest, np.float32(0)), nearest)
-        high = np.nextafter(low, np.float32(np.inf)).astype(np.float64)
+        with np.errstate(over="ignore"):
+            high = np.nextafter(low, np.float32(np.inf)).astype(np.float64)
         high = np.where(np.isinf(high), 2.0**128, high)
         return low.astype(np.float64), high, (low.astype(np.float64) + high) / 2
     numbers = magnitudes(name)
@@ -72,7 +73,8 @@ def neighbors(magnitude: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray,
 
 def expected(values: np.ndarray, name: str, mode: str) -> np.ndarray:
     """The rule of the conversion, as f64."""
-    x = values.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        x = values.astype(np.float64)
     is_small, is_scale = name in SMALL, name == "f8E8M0FNU"
     magnitude = np.where(np.isnan(x), 0, np.abs(x))
     if is_small:
@@ -197,15 +199,16 @@ def test_edges_of_wide_floats_are_rounded(mode: str, target: str) -> None:
     for name in ("f8E5M2", "f8E4M3FNUZ", "f8E8M0FNU", "f16", "bf16", "f32"):
         with np.errstate(all="ignore"):
             inputs = {wide: edges(name).astype(WIDE[wide]) for wide in ("f32", "f64") if wide != name}
-        check(inputs, {wide: (name,) for wide in inputs}, mode, target)
+        check(inputs, dict.fromkeys(inputs, (name,)), mode, target)
 
 
 def test_the_expected_values_are_those_of_numpy() -> None:
     """To nearest even, which numpy and ml_dtypes compute, too."""
     for name in ("f16", "bf16", "f32"):
         x = edges(name)
-        x = x if name != "bf16" else x[np.abs(x.astype(np.float32).astype(np.float64)) == np.abs(x)]
         with np.errstate(all="ignore"):
+            # ml_dtypes rounds f64 twice.
+            x = x if name != "bf16" else x[x.astype(np.float32).astype(np.float64) == x]
             np.testing.assert_array_equal(expected(x, name, "to_nearest_even"), x.astype(WIDE[name]).astype(np.float64))
 
 
