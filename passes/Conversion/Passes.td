@@ -98,7 +98,7 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
     has scaled or sparse dots, or a dynamic grid of several dimensions. Constant steps of loops are positive. Any violation
     is an error at the op, and the module is not changed.
 
-    A truncation to a float of at most 8 bits rounds to nearest even and saturates, also from infinity. NaN stays NaN;
+    A truncation to a float of at most 8 bits saturates in every rounding mode, also from infinity. NaN stays NaN;
     without NaN in the type, it becomes the largest value. In f8E8M0FNU, a negative value becomes NaN and zero becomes
     the smallest value.
 
@@ -327,12 +327,14 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
       (`ex2.approx.ftz.f32`, `v_exp_f32`), which flushes denormal results to zero.
     - Both: `ctlz`, `cttz` and `absi` on a vector of several dimensions are computed row by row. Conversions from and to
       floats of at most 8 bits (`arith.extf` and `arith.truncf`), and from integers to them, become integer ops. They
-      round to nearest once and saturate, also from infinity. NaN stays NaN; in a type without NaN, it becomes the
-      largest value.
+      round once, to nearest even or by the rounding mode of the op, and saturate, also from infinity. NaN stays NaN; in a
+      type without NaN, it becomes the largest value.
+    - Both: truncations to `f16`, `bf16` and `f32` that do not round to nearest even become integer ops, since LLVM ignores
+      the rounding mode. Their overflow is that of IEEE 754.
 
     Other ops are not changed. Refused, with an error that leaves the module unchanged: math ops on element types other
-    than f16, bf16, f32, f64 and integers, and on vectors of more than 16384 elements; conversions between two small
-    floats, and truncations to them with another rounding mode. Cost: vector ops that become library calls are expanded
+    than f16, bf16, f32, f64 and integers, and on vectors of more than 16384 elements; and conversions of
+    small floats to or from other types than these. Cost: vector ops that become library calls are expanded
     per element. `target` defaults to the attribute `smalti.target`.
 
     Example: on an NVIDIA target, the result does not need a device library.
