@@ -23,7 +23,9 @@ gpu.module @m {
   // CHECK-DAG: %[[SIZE:.*]] = arith.index_cast %[[N]] : index to i64
   // CHECK: llvm.call @smalti.check_index(%[[WIDE]], %[[SIZE]], %c1_i64) : (i64, i64, i64) -> ()
   // CHECK-NOT: cf.assert
-  gpu.func @index(%i: index, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @index(%i: index, %n: index, %a: memref<4x32xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %a {out_layouts = [#strided]} : memref<4x32xf32> -> vector<4x32xf32>
+    mosaic_gpu.debug_print "x = {}", %v {in_layouts = [#strided]} : vector<4x32xf32>
     %inside = arith.cmpi ult, %i, %n : index
     cf.assert %inside, "out of bounds" {smalti.index_check = 1 : i64}
     gpu.return

@@ -30,8 +30,9 @@
 // CHECKED:         %[[C2:.*]] = arith.constant 2 : index
 // CHECKED-NEXT:    arith.cmpi ult, %[[N]], %[[C2]]
 // CHECKED-NEXT:    cf.assert
+// CHECKED:         %[[D:.*]] = arith.select %{{.*}} : index
 // CHECKED:         %[[ROWS:.*]] = memref.dim %[[X]], %c0{{.*}} : memref<?x4xf32>
-// CHECKED-NEXT:    arith.cmpi ult, %{{.*}}, %[[ROWS]]
+// CHECKED-NEXT:    arith.cmpi ult, %[[D]], %[[ROWS]]
 // CHECKED-NEXT:    cf.assert {{.*}} {smalti.index_check = 0 : i64}
 // CHECKED:         cf.assert {{.*}} {smalti.index_check = 1 : i64}
 // CHECKED-NEXT:    triton_xla.atomic_rmw
