@@ -370,6 +370,8 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
     - If a loop only reads and creates the elements of a carried `vector<2xf32>`, it carries the elements as scalars.
     - Loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a one-element
       memref. The conversion treats offsets as unsigned.
+    - `memref.atomic_rmw` with `mulf` or `muli`, or of `i1`, becomes `memref.generic_atomic_rmw`. That op on floats and `i1`
+      accesses the elements as integers.
 
     Other ops are not changed. Refused, with an error:
     - a vector that needs more registers than a thread of the target has (without `smalti.target`, of the target with
