@@ -86,7 +86,7 @@ def expected(values: np.ndarray, name: str, mode: str) -> np.ndarray:
     low, high, middle = neighbors(magnitude, name)
     inexact = magnitude > low
     if mode == "to_nearest_even":
-        # Of two neighbors, the even one is a multiple of twice their distance; of powers of two, the larger one.
+        # The even neighbor is a multiple of twice the distance. A tie of powers of two becomes the larger one.
         is_odd = np.ones(len(x), bool) if is_scale else low / (2 * (high - low)) % 1 != 0
         away = (magnitude > middle) | ((magnitude == middle) & is_odd)
     elif mode == "to_nearest_away":

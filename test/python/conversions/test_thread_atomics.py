@@ -70,7 +70,7 @@ def test_any_update_of_floats(target: str) -> None:
     x, v, old = np.full(8, 3, np.float32), np.zeros(64, np.float32), np.zeros(64, np.float32)
     smalti.compile(kernel("f32", update), target=target)(x, v, old)
     np.testing.assert_array_equal(x, 3)
-    np.testing.assert_array_equal(np.sort(old), np.repeat(np.float32([-3, 3]), 32))
+    np.testing.assert_array_equal(np.sort(old), np.repeat([-3, 3], 32))
 
 
 @pytest.mark.grid(8)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import smalti
@@ -16,6 +18,10 @@ OPS = {
 }
 SIZES = {"tensor.extract": 8, "memref.atomic_rmw": 8, "memref.dim": 2}
 DIMENSIONS = {"tensor.extract": 1, "memref.atomic_rmw": 1, "memref.dim": 0}
+
+
+def compile_(*arguments: Any, **options: Any) -> Any:
+    return smalti.compile(*arguments, **options)
 
 
 def kernel(op: str, index: str = "%n") -> str:
@@ -41,7 +47,7 @@ triton_xla.entry_func @at(%x: memref<?x8xf32>, %n: i64, %o: memref<1xf32>, %tile
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("op", OPS)
 def test_an_index_out_of_bounds_is_a_finding(op: str, target: str) -> None:
-    compiled = smalti.compile(kernel(op), target=target)
+    compiled = compile_(kernel(op), target=target)
     x = np.arange(32, dtype=np.float32).reshape(4, 8)
     out = np.zeros(1, np.float32)
     compiled(x.copy(), 1, out)
@@ -62,7 +68,7 @@ def test_an_index_out_of_bounds_is_a_finding(op: str, target: str) -> None:
 def test_the_dynamic_size_is_the_bound() -> None:
     text = kernel("memref.atomic_rmw").replace("%x[%zero, %i]", "%x[%i, %zero]")
     for target in ("emu:sm_90a", "sim:gfx942"):
-        compiled = smalti.compile(text, target=target)
+        compiled = compile_(text, target=target)
         compiled(np.zeros((4, 8), np.float32), 3, np.zeros(1, np.float32))
         with pytest.raises(smalti.SmaltiError, match="the index 3 of dimension 0 is out of bounds; the size is 3"):
             compiled(np.zeros((3, 8), np.float32), 3, np.zeros(1, np.float32))
@@ -71,16 +77,16 @@ def test_the_dynamic_size_is_the_bound() -> None:
 @pytest.mark.parametrize("op", OPS)
 def test_a_check_is_only_in_emulated_code(op: str) -> None:
     for chip in ("sm_90a", "gfx942"):
-        assert "smalti.check_index" in smalti.compile(kernel(op), target=f"emu:{chip}").asm["llvm"]
-        assert "smalti.check_index" not in smalti.compile(kernel(op), target=chip).asm["llvm"]
+        assert "smalti.check_index" in compile_(kernel(op), target=f"emu:{chip}").asm["llvm"]
+        assert "smalti.check_index" not in compile_(kernel(op), target=chip).asm["llvm"]
         # Index 1 is proven to be in bounds of an array with a static size.
         proven = kernel(op, "%c").replace("?x8", "4x8")
-        assert "smalti.check_index" not in smalti.compile(proven, target=f"emu:{chip}").asm["llvm"]
+        assert "smalti.check_index" not in compile_(proven, target=f"emu:{chip}").asm["llvm"]
 
 
 def test_a_gpu_does_not_have_the_function_of_a_check() -> None:
     with pytest.raises(smalti.CompileError, match="check-indices=true requires an emulated or simulated chip"):
-        smalti.compile(kernel("memref.dim"), target="sm_90a", check_indices=True)
+        compile_(kernel("memref.dim"), target="sm_90a", check_indices=True)
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "gfx942"])
@@ -109,7 +115,7 @@ triton_xla.entry_func @matmul(%a: memref<128x256xf16>, %b: memref<256x128xf16>, 
 """
     loops = {}
     for target in (chip, f"emu:{chip}"):
-        compiled = smalti.compile(text, target=target)
+        compiled = compile_(text, target=target)
         loops[target] = [str(remark) for remark in compiled.remarks if remark.category == "smalti-pipeline-loops"]
     assert loops[chip] == loops[f"emu:{chip}"]
     assert any("loop pipelined" in remark for remark in loops[chip])

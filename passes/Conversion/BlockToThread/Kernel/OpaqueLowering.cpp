@@ -395,10 +395,22 @@ void Asserts::emit(mosaic_gpu::AssertOp op, Emitter &emitter,
 
 void IndexChecks::emit(cf::AssertOp op, Emitter &emitter,
                        OpBuilder &builder) const {
-  std::optional<IndexCheck> check = matchIndexCheck(op);
-  if (!check)
+  if (!op->hasAttr(kIndexCheck))
     return emitter.emitScalar(op, builder);
   Location loc = op.getLoc();
+  std::optional<IndexCheck> check = matchIndexCheck(op);
+  if (!check) {
+    // A loop may carry the condition.
+    Value isOutside =
+        arith::XOrIOp::create(builder, loc, emitter.lookup(op.getArg()),
+                              arith::ConstantIntOp::create(builder, loc, 1, 1));
+    scf::IfOp::create(builder, loc, isOutside,
+                      [&](OpBuilder &nested, Location) {
+                        emitter.vendor.emitFailure(nested, loc, op.getMsg());
+                        scf::YieldOp::create(nested, loc);
+                      });
+    return;
+  }
   Type i64 = builder.getI64Type();
   FailureOr<LLVM::LLVMFuncOp> function = LLVM::lookupOrCreateFn(
       builder, op->getParentOfType<gpu::GPUModuleOp>(), kCheckIndexFunction,

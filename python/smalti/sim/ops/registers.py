@@ -245,13 +245,22 @@ def _assert(op: ir.Operation, translator: Translator) -> Step:
 
 @operation("cf.assert")
 def _check_index(op: Any, translator: Translator) -> Step:
-    """A check that `smalti-expand-tile-ops` created: its condition is `index ult size`."""
+    """A check that `smalti-expand-tile-ops` created: its condition is `index ult size`, unless a loop carries the condition."""
     if "smalti.index_check" not in op.attributes:
         raise Unsupported(
             "only the checks of indices that smalti-expand-tile-ops creates are supported in block-level kernels"
         )
-    index, size = translator.operands(op.operands[0].owner)
+    (condition,), message = translator.operands(op), attribute(op, "msg")
     dimension, site = attribute(op, "smalti.index_check"), translator.site(op)
+
+    def step_on_condition(st: State) -> None:
+        if not st.v[condition]:
+            st.report("out-of-bounds", message, site)
+
+    compare = op.operands[0].owner
+    if isinstance(compare, ir.Block) or compare.name != "arith.cmpi":
+        return step_on_condition
+    index, size = translator.operands(compare)
 
     def step(st: State) -> None:
         if (text := index_error(int(st.v[index]), int(st.v[size]), dimension)) is not None:
