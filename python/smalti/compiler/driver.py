@@ -248,11 +248,6 @@ def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
     """The textual pipeline that lowers a kernel for `target`. An emulated chip also checks indices."""
     if target.is_emulated:
         options = {_CHECKS: True, **options}
-    elif target.is_gpu and not target.is_simulated and options.get(_CHECKS):
-        raise CompileError(
-            "check-indices=true requires an emulated or simulated chip, since a GPU does not have the function that reports an index",
-            hint=f"compile the kernel for emu:{target.chip}",
-        )
     words = passes.format_options(passes.registered()[PIPELINE], {"target": target.chip, **options})
     return f"builtin.module({PIPELINE}{{{words}}})"
 
@@ -269,6 +264,11 @@ def compile_kernel(
     options: Mapping[str, Any],
 ) -> Kernel:
     """Compiles a module, which is not changed; see `smalti.compile`."""
+    if target.is_gpu and not target.is_emulated and options.get(_CHECKS):
+        raise CompileError(
+            "check-indices=true requires an emulated or simulated chip, since a GPU does not have the function that reports an index",
+            hint=f"compile the kernel for emu:{target.chip}",
+        )
     if target.is_gpu:
         codegen_worker.worker.start()
     passes_folder = dump_ir or os.environ.get("SMALTI_DUMP_IR")
