@@ -14,6 +14,18 @@ void trap(const Call &) {
          "code marked unreachable");
 }
 
+/// A check of `smalti-expand-tile-ops`: index, size and dimension.
+void checkIndex(const Call &call) {
+  auto index = call.get<int64_t>(0), size = call.get<int64_t>(1);
+  if (uint64_t(index) >= uint64_t(size))
+    failAs("out-of-bounds",
+           "the index %lld of dimension %lld is out of bounds; the size is "
+           "%lld",
+           static_cast<long long>(index),
+           static_cast<long long>(call.get<int64_t>(2)),
+           static_cast<long long>(size));
+}
+
 /// A counter that grows.
 void readCounter(const Call &call) {
   static uint64_t count = 0;
@@ -25,6 +37,7 @@ constexpr Instruction table[] = {
     {"llvm.trap", trap, nullptr, "LLVM Language Reference, \"llvm.trap\""},
     {"llvm.debugtrap", trap, nullptr, "LLVM Language Reference, \"llvm.debugtrap\""},
     {"llvm.ubsantrap", trap, nullptr, "LLVM Language Reference, \"llvm.ubsantrap\""},
+    {"smalti.check_index", checkIndex, nullptr, "Smalti, `smalti-expand-tile-ops`"},
     {"llvm.readcyclecounter", readCounter, nullptr, "LLVM Language Reference, \"llvm.readcyclecounter\""},
     {"llvm.readsteadycounter", readCounter, nullptr, "LLVM Language Reference, \"llvm.readsteadycounter\""},
 };

@@ -44,6 +44,11 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
 
     A `sort` or a `histogram` that no GPU supports, according to the table of legal ops, remains; a missed remark says why.
 
+    With `check-indices`, a `cf.assert` with the attribute `smalti.index_check` checks each index of `tensor.extract`,
+    `memref.load`, `memref.store` and `memref.atomic_rmw`, and the dimension of `memref.dim`, unless ranges prove that it is
+    in bounds. For a GPU, only ops whose expansion removes the access are checked: `tensor.extract`, `memref.dim` and
+    `memref.atomic_rmw`. The simulator and the emulator report the others when they execute the access.
+
     Cost: linear in the number of created ops, which is quadratic in the logarithm of the sorted size.
 
     Example:
@@ -62,9 +67,10 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
   }];
   let options = [
     ListOption<"keep", "keep", "std::string", "Ops that the pass does not expand, without the prefix `triton_xla.`, e.g. `keep=sort,histogram`; default: empty, all are expanded">,
-    Option<"target", "target", "std::string", /*default=*/"", "The chip whose MMAs decide which algorithm a dot uses, e.g. `target=sm_90a`; default: the attribute `smalti.target`">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    Option<"target", "target", "std::string", /*default=*/"", "The chip whose MMAs decide which algorithm a dot uses, e.g. `target=sm_90a`; default: the attribute `smalti.target`">,
+    CheckIndicesOption];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
                            "::smalti::triton_xla::TritonXLADialect"];
 }
 
@@ -82,9 +88,6 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
     the accumulator type. Chains of element-wise ops are fused into one vectorized loop. A reduction has one accumulator
     per vector lane. The code size does not depend on the tile size.
 
-    An index of `memref.load`, `memref.store`, `memref.atomic_rmw` or `tensor.extract`, and a dimension of `memref.dim`, gets
-    a `cf.assert` with the attribute `smalti.index_check`, unless ranges prove that the index is in bounds.
-
     The prefix of the names prevents that a kernel or another symbol of the module, such as `@tanhf` or `@free`, replaces a
     function of the C library that the code calls.
 
@@ -95,7 +98,7 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
     has scaled or sparse dots, or a dynamic grid of several dimensions. Constant steps of loops are positive. Any violation
     is an error at the op, and the module is not changed.
 
-    A truncation to a float of at most 8 bits rounds to nearest even and saturates, also from infinity. NaN stays NaN;
+    A truncation to a float of at most 8 bits saturates in every rounding mode, also from infinity. NaN stays NaN;
     without NaN in the type, it becomes the largest value. In f8E8M0FNU, a negative value becomes NaN and zero becomes
     the smallest value.
 
@@ -324,12 +327,14 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
       (`ex2.approx.ftz.f32`, `v_exp_f32`), which flushes denormal results to zero.
     - Both: `ctlz`, `cttz` and `absi` on a vector of several dimensions are computed row by row. Conversions from and to
       floats of at most 8 bits (`arith.extf` and `arith.truncf`), and from integers to them, become integer ops. They
-      round to nearest once and saturate, also from infinity. NaN stays NaN; in a type without NaN, it becomes the
-      largest value.
+      round once, to nearest even or by the rounding mode of the op, and saturate, also from infinity. NaN stays NaN; in a
+      type without NaN, it becomes the largest value.
+    - Both: truncations to `f16`, `bf16` and `f32` that do not round to nearest even become integer ops, since LLVM ignores
+      the rounding mode. Their overflow is that of IEEE 754.
 
     Other ops are not changed. Refused, with an error that leaves the module unchanged: math ops on element types other
-    than f16, bf16, f32, f64 and integers, and on vectors of more than 16384 elements; conversions between two small
-    floats, and truncations to them with another rounding mode. Cost: vector ops that become library calls are expanded
+    than f16, bf16, f32, f64 and integers, and on vectors of more than 16384 elements; and conversions of
+    small floats to or from other types than these. Cost: vector ops that become library calls are expanded
     per element. `target` defaults to the attribute `smalti.target`.
 
     Example: on an NVIDIA target, the result does not need a device library.
@@ -365,6 +370,8 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
     - If a loop only reads and creates the elements of a carried `vector<2xf32>`, it carries the elements as scalars.
     - Loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a one-element
       memref. The conversion treats offsets as unsigned.
+    - `memref.atomic_rmw` with `mulf` or `muli`, or of `i1`, becomes `memref.generic_atomic_rmw`. That op on floats and `i1`
+      accesses the elements as integers.
 
     Other ops are not changed. Refused, with an error:
     - a vector that needs more registers than a thread of the target has (without `smalti.target`, of the target with

@@ -17,9 +17,11 @@
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/IndexChecks.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
@@ -319,14 +321,6 @@ static bool sortsTooMany(Operation *op) {
   return !triton_xla::fitsTile(shape);
 }
 
-/// Whether a conversion to a float of at most 8 bits does not round to nearest.
-static bool roundsSmallFloats(Operation *op) {
-  auto truncation = cast<arith::TruncFOp>(op);
-  constexpr auto nearest = arith::RoundingMode::to_nearest_even;
-  return getElement(truncation.getType()) & kSmallFloats &&
-         truncation.getRoundingmode().value_or(nearest) != nearest;
-}
-
 static arith::AtomicRMWKind getAtomicKind(Operation *op) {
   if (auto update = dyn_cast<memref::AtomicRMWOp>(op))
     return update.getKind();
@@ -523,6 +517,9 @@ static StringRef getReplacement(StringRef name) {
 static std::optional<std::string>
 findRefusal(Operation *op, const Target *target,
             llvm::function_ref<bool(const GapRow &)> applies) {
+  // smalti-expand-tile-ops creates checks.
+  if (auto check = dyn_cast<cf::AssertOp>(op); check && matchIndexCheck(check))
+    return std::nullopt;
   StringRef name = op->getName().getStringRef();
   Elements elements = 0;
   for (const OpRow &row : kOps)

@@ -115,6 +115,7 @@ struct SmaltiCompile : smalti::impl::SmaltiCompileBase<SmaltiCompile> {
     options.tileOrder = tileOrder;
     options.holdLoads = holdLoads;
     options.bankConflicts = bankConflicts;
+    options.checkIndices = checkIndices;
     return options;
   }
   StringRef getTargetOption() const { return target; }

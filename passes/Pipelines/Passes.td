@@ -80,6 +80,7 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
              clEnumValN(::smalti::BankConflicts::Keep, "keep", "bank conflicts are not reduced"),
              clEnumValN(::smalti::BankConflicts::Pad, "pad", "by padding rows"),
              clEnumValN(::smalti::BankConflicts::Swizzle, "swizzle", "by swizzling rows"))}]>,
+    CheckIndicesOption,
   ];
   // The dependent dialects of all passes: a pass cannot load dialects for a pipeline that it runs.
   let dependentDialects = [

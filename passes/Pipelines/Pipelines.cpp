@@ -51,6 +51,7 @@ static void buildTilesToBlocks(OpPassManager &pm, const Target &target,
                                const SmaltiCompileOptions &chosen) {
   SmaltiExpandTileOpsOptions expand;
   expand.target = target.name.str();
+  expand.checkIndices = chosen.checkIndices;
   addExpansion(pm, expand);
   // No rasterization order is chosen if the target table has no L2 size.
   const targets::Timing *timing = targets::lookupTiming(target.name);
@@ -294,6 +295,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   tiles.target = target.name.str();
   tiles.keep = {"squeeze_dims", "split", "histogram", "sort",
                 "random_bits",  "dot",   "ipowi",     "index_switch"};
+  tiles.checkIndices = true;
   addExpansion(pm, tiles);
   ConvertTritonXLAToCPUOptions convert;
   convert.vectorWidth = VectorWidth::Host;

@@ -14,6 +14,7 @@
 #include "smalti/passes/Pipelining/LoopSchedule.h"
 #include "smalti/passes/Support/CacheHints.h"
 #include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/IndexChecks.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/LDSFence.h"
 #include "smalti/passes/Support/TargetOption.h"

@@ -55,6 +55,10 @@ def SpecializeOption
              clEnumValN(::smalti::Specialize::On, "on", "always; if a kernel whose `wgmma` ops are waited for immediately (attribute `smalti.synchronous`) cannot be split, it is an error"),
              clEnumValN(::smalti::Specialize::Off, "off", "never"))}]>;
 
+def CheckIndicesOption
+    : Option<"checkIndices", "check-indices", "bool", "false",
+             "Check indices of single elements at run time, e.g. `check-indices=true`; on GPUs, the code then calls a function of the emulator">;
+
 def TileOrderKinds {
   string values = [{::llvm::cl::values(
     clEnumValN(::smalti::TileOrderKind::Auto, "auto", "the order that is estimated to read the fewest bytes of global memory"),

@@ -43,8 +43,24 @@ Value smalti::truncateToOdd(OpBuilder &builder, Location loc, Value wide) {
       arith::SelectOp::create(builder, loc, inexact, odd, bits));
 }
 
+bool smalti::isDirected(arith::TruncFOp op) {
+  constexpr auto nearest = arith::RoundingMode::to_nearest_even;
+  return op.getRoundingmode().value_or(nearest) != nearest;
+}
+
 bool smalti::isSmallFloat(Type type) {
   return isa<FloatType>(type) && type.getIntOrFloatBitWidth() <= 8;
+}
+
+/// Whether the op truncates to f16, bf16 or f32, but not to nearest even. LLVM
+/// ignores the rounding mode.
+static bool roundsByMode(Operation *op) {
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
+  return truncation && isDirected(truncation) &&
+         isa<Float16Type, BFloat16Type, Float32Type>(
+             getElementTypeOrSelf(truncation.getType())) &&
+         isa<Float32Type, Float64Type>(
+             getElementTypeOrSelf(truncation.getIn().getType()));
 }
 
 bool smalti::convertsSmallFloats(Operation *op) {
@@ -65,15 +81,11 @@ bool smalti::canExpandSmallFloats(Operation *op) {
            (from.getIntOrFloatBitWidth() <= 53 ||
             !isa<Float8E8M0FNUType>(
                 getElementTypeOrSelf(op->getResult(0).getType())));
-  auto truncation = dyn_cast<arith::TruncFOp>(op);
-  Type wide = getElementTypeOrSelf(truncation ? op->getOperand(0).getType()
-                                              : op->getResult(0).getType());
-  if (!isSmallFloat(wide) &&
-      !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(wide))
-    return false;
-  return !truncation || truncation.getRoundingmode().value_or(
-                            arith::RoundingMode::to_nearest_even) ==
-                            arith::RoundingMode::to_nearest_even;
+  Type wide = getElementTypeOrSelf(isa<arith::TruncFOp>(op)
+                                       ? op->getOperand(0).getType()
+                                       : op->getResult(0).getType());
+  return isSmallFloat(wide) ||
+         isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(wide);
 }
 
 bool smalti::computesSmallFloats(Operation *op) {
@@ -94,8 +106,7 @@ LogicalResult smalti::checkSmallFloatConversion(Operation *op) {
          << "converts " << getElementTypeOrSelf(op->getOperand(0).getType())
          << " to " << getElementTypeOrSelf(op->getResult(0).getType())
          << "; floats of at most 8 bits convert only to and from each other, "
-            "f16, bf16, f32 and f64, and from integers, with rounding to "
-            "nearest even: convert through f32";
+            "f16, bf16, f32 and f64, and from integers: convert through f32";
 }
 
 namespace {
@@ -134,7 +145,10 @@ struct Format {
 class Expansion {
 public:
   explicit Expansion(Operation *op)
-      : op(op), builder(op->getLoc(), op), type(op->getResult(0).getType()) {}
+      : op(op), builder(op->getLoc(), op), type(op->getResult(0).getType()) {
+    if (auto truncation = dyn_cast<arith::TruncFOp>(op))
+      mode = truncation.getRoundingmode().value_or(mode);
+  }
 
   void run();
 
@@ -185,10 +199,21 @@ private:
   /// The bits, in an i32, of the small float to which the f32 is rounded.
   Value truncate(const Format &format, Value number);
   Value truncateToPowerOfTwo(const Format &format, Value number);
+  /// The bits of a magnitude that is rounded to nearest even, before
+  /// saturation.
+  Value roundToEven(const Format &format, Value magnitude);
+  /// The same for the other rounding modes.
+  Value roundByMode(const Format &format, Value magnitude, Value isNegative);
+  /// `away` if the mode rounds numbers of this sign away from zero, else
+  /// `toward`.
+  Value chooseByMode(Value isNegative, Value away, Value toward);
+  /// The f64 as f32, rounded by the mode, which is not to nearest even.
+  Value truncateDouble(Value wide);
 
   Operation *op;
   ImplicitLocOpBuilder builder;
   Type type;
+  arith::RoundingMode mode = arith::RoundingMode::to_nearest_even;
 };
 
 } // namespace
@@ -235,9 +260,7 @@ Value Expansion::extendPowerOfTwo(Value bits) {
                 result);
 }
 
-Value Expansion::truncate(const Format &format, Value number) {
-  Value bits = asBits(number);
-  Value magnitude = mask(bits, 0x7fffffff);
+Value Expansion::roundToEven(const Format &format, Value magnitude) {
   // Ties go to even: half of the last place is added if its bit is set,
   // otherwise one less.
   int64_t rebias = Format::wideBias - format.bias;
@@ -252,10 +275,101 @@ Value Expansion::truncate(const Format &format, Value number) {
   Value subnormal = sub(
       asBits(arith::AddFOp::create(builder, asFloat(magnitude), asFloat(unit))),
       unit);
-  Value result = select(compare(CmpIPredicate::ult, magnitude,
-                                (rebias + 1) << Format::wideMantissa),
-                        subnormal, normal);
-  result = arith::MinUIOp::create(builder, result, constant(format.largest));
+  return select(compare(CmpIPredicate::ult, magnitude,
+                        (rebias + 1) << Format::wideMantissa),
+                subnormal, normal);
+}
+
+Value Expansion::chooseByMode(Value isNegative, Value away, Value toward) {
+  switch (mode) {
+  case arith::RoundingMode::upward:
+    return select(isNegative, toward, away);
+  case arith::RoundingMode::downward:
+    return select(isNegative, away, toward);
+  case arith::RoundingMode::toward_zero:
+    return toward;
+  case arith::RoundingMode::to_nearest_even:
+  case arith::RoundingMode::to_nearest_away:
+    return away;
+  }
+  llvm_unreachable("unknown rounding mode");
+}
+
+Value Expansion::truncateDouble(Value wide) {
+  auto compareFloats = [&](arith::CmpFPredicate predicate, Value x, Value y) {
+    return arith::CmpFOp::create(builder, predicate, x, y).getResult();
+  };
+  Value nearest = arith::TruncFOp::create(builder, f32(), wide);
+  Value back = arith::ExtFOp::create(builder, wide.getType(), nearest);
+  Value bits = asBits(nearest), one = constant(1);
+  if (mode == arith::RoundingMode::to_nearest_away) {
+    // The distances are exact.
+    Value next =
+        arith::ExtFOp::create(builder, wide.getType(), asFloat(add(bits, one)));
+    Value isTie = compareFloats(arith::CmpFPredicate::OEQ,
+                                arith::SubFOp::create(builder, wide, back),
+                                arith::SubFOp::create(builder, next, wide));
+    return asFloat(select(isTie, add(bits, one), bits));
+  }
+  // The neighbor in the direction of the mode, if the nearest number is on the
+  // other side.
+  Value isNegative = compare(CmpIPredicate::slt, bits, 0);
+  Value isSmaller = compareFloats(arith::CmpFPredicate::OLT,
+                                  math::AbsFOp::create(builder, back),
+                                  math::AbsFOp::create(builder, wide));
+  Value isLarger = compareFloats(arith::CmpFPredicate::OGT,
+                                 math::AbsFOp::create(builder, back),
+                                 math::AbsFOp::create(builder, wide));
+  return asFloat(chooseByMode(isNegative,
+                              select(isSmaller, add(bits, one), bits),
+                              select(isLarger, sub(bits, one), bits)));
+}
+
+Value Expansion::roundByMode(const Format &format, Value magnitude,
+                             Value isNegative) {
+  // Subnormal numbers of f32 have the smallest exponent, without implicit bit.
+  Value exponent = arith::MaxUIOp::create(
+      builder, right(magnitude, Format::wideMantissa), constant(1));
+  Value significand =
+      sub(magnitude, left(sub(exponent, constant(1)), Format::wideMantissa));
+  // Below the smallest normal value, a smaller exponent drops more bits. A
+  // significand of 24 bits is less than half of a unit of 25 bits or more.
+  Value smallest = constant(Format::wideBias - format.bias + 1);
+  Value dropped = arith::MinUIOp::create(
+      builder,
+      add(constant(format.shift()),
+          sub(arith::MaxUIOp::create(builder, exponent, smallest), exponent)),
+      constant(Format::wideMantissa + 2));
+  Value unit = arith::ShLIOp::create(builder, constant(1), dropped);
+  Value addend =
+      mode == arith::RoundingMode::to_nearest_away
+          ? right(unit, 1)
+          : chooseByMode(isNegative, sub(unit, constant(1)), constant(0));
+  Value rounded =
+      arith::ShRUIOp::create(builder, add(significand, addend), dropped);
+  // The implicit bit of a normal value adds 1 to the exponent.
+  return add(
+      rounded,
+      left(sub(arith::MaxUIOp::create(builder, exponent, smallest), smallest),
+           format.mantissa));
+}
+
+Value Expansion::truncate(const Format &format, Value number) {
+  Value bits = asBits(number);
+  Value magnitude = mask(bits, 0x7fffffff);
+  Value isNegative = compare(CmpIPredicate::slt, bits, 0);
+  Value result = mode == arith::RoundingMode::to_nearest_even
+                     ? roundToEven(format, magnitude)
+                     : roundByMode(format, magnitude, isNegative);
+  if (format.bits <= 8)
+    result = arith::MinUIOp::create(builder, result, constant(format.largest));
+  else
+    result = select(compare(CmpIPredicate::uge, magnitude, kWideInfinity),
+                    constant(format.infinity),
+                    arith::MinUIOp::create(
+                        builder, result,
+                        chooseByMode(isNegative, constant(format.infinity),
+                                     constant(format.largest))));
   Value isNaN = compare(CmpIPredicate::ugt, magnitude, kWideInfinity);
   Value sign = mask(right(bits, 32 - format.bits), format.signBit());
   if (!format.hasNaN)
@@ -270,10 +384,20 @@ Value Expansion::truncate(const Format &format, Value number) {
 Value Expansion::truncateToPowerOfTwo(const Format &format, Value number) {
   Value bits = asBits(number);
   Value magnitude = mask(bits, 0x7fffffff);
+  // 2^-127 is subnormal in f32. The result for a magnitude below 2^-126 is 1,
+  // which represents 2^-126, if the magnitude is at least `limit`.
   int64_t half = int64_t(1) << (Format::wideMantissa - 1);
-  Value normal = right(add(magnitude, constant(half)), Format::wideMantissa);
-  // The middle between 2^-127, which is subnormal in f32, and 2^-126.
-  Value subnormal = select(compare(CmpIPredicate::uge, magnitude, 3 * half / 2),
+  int64_t addend = half, limit = 3 * half / 2;
+  if (mode == arith::RoundingMode::upward) {
+    addend = 2 * half - 1;
+    limit = half + 1;
+  } else if (mode == arith::RoundingMode::downward ||
+             mode == arith::RoundingMode::toward_zero) {
+    addend = 0;
+    limit = 2 * half;
+  }
+  Value normal = right(add(magnitude, constant(addend)), Format::wideMantissa);
+  Value subnormal = select(compare(CmpIPredicate::uge, magnitude, limit),
                            constant(1), constant(0));
   Value result = select(compare(CmpIPredicate::ult, magnitude, 2 * half),
                         subnormal, normal);
@@ -307,7 +431,9 @@ void Expansion::run() {
       result = arith::ExtFOp::create(builder, type, result);
     }
   }
-  if (isSmallFloat(to)) {
+  if (to.isF32() && from.isF64()) {
+    result = truncateDouble(operand);
+  } else if (isSmallFloat(to) || roundsByMode(op)) {
     Format format(cast<FloatType>(to));
     if (isa<IntegerType>(from)) {
       from = from.getIntOrFloatBitWidth() <= 24 ? Type(builder.getF32Type())
@@ -336,7 +462,7 @@ void smalti::expandSmallFloatConversion(Operation *op) { Expansion(op).run(); }
 void smalti::expandSmallFloats(Operation *root) {
   SmallVector<Operation *> conversions;
   root->walk([&](Operation *op) {
-    if (convertsSmallFloats(op))
+    if (convertsSmallFloats(op) || roundsByMode(op))
       conversions.push_back(op);
   });
   for (Operation *op : conversions)

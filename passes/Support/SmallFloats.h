@@ -12,6 +12,9 @@ class OpBuilder;
 class Operation;
 class Type;
 class Value;
+namespace arith {
+class TruncFOp;
+} // namespace arith
 } // namespace mlir
 
 namespace smalti {
@@ -24,6 +27,9 @@ mlir::Type withElement(mlir::Type type, mlir::Type element);
 /// preserve ties.
 mlir::Value truncateToOdd(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value wide);
+
+/// Whether the truncation does not round to nearest even.
+bool isDirected(mlir::arith::TruncFOp op);
 
 /// Whether the type is a float of at most 8 bits.
 bool isSmallFloat(mlir::Type type);
@@ -47,11 +53,15 @@ bool canExpandSmallFloats(mlir::Operation *op);
 void expandSmallFloatConversion(mlir::Operation *op);
 
 /// Expands conversions from and to small floats to integer ops, for targets
-/// that do not have an instruction for them. A truncation or a conversion from
-/// an integer rounds once, to nearest even, and saturates, also from infinity.
-/// NaN stays NaN; in a type without NaN, it becomes the largest value.
-/// f8E8M0FNU represents powers of two: a negative value becomes NaN, and zero
-/// becomes the smallest value.
+/// that do not have an instruction for them. A truncation rounds once, as its
+/// rounding mode states, and a conversion from an integer to nearest even. Both
+/// saturate, also from infinity and in every mode. NaN stays NaN; in a type
+/// without NaN, it becomes the largest value. f8E8M0FNU represents powers of
+/// two: a negative value becomes NaN, zero becomes the smallest value, and ties
+/// become the larger value.
+///
+/// Also expands truncations to f16, bf16 and f32 that do not round to nearest
+/// even. Their overflow is that of IEEE 754.
 void expandSmallFloats(mlir::Operation *root);
 
 } // namespace smalti

@@ -29,6 +29,7 @@ __all__ = [
     "execute",
     "fused",
     "matmul",
+    "rounding_of",
     "sparse_positions",
     "type_name",
     "types",
@@ -126,6 +127,15 @@ def convert(
     result = np.empty(array.shape, dtype(to_type))
     native.convert(_bytes(array, from_type), from_type, to_type, rounding, saturate, result.reshape(-1).view(np.uint8))
     return result
+
+
+_ROUNDING_MODES = ("nearest_even", "down", "up", "toward_zero", "nearest_away")
+"""The values of `arith.roundingmode`, as `convert` names them."""
+
+
+def rounding_of(op: Any) -> str:
+    """The rounding mode of a conversion of `arith`."""
+    return _ROUNDING_MODES[op.attributes["roundingmode"].value if "roundingmode" in op.attributes else 0]
 
 
 def fused(x: Array, y: Array, z: Array) -> Array:

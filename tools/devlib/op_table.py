@@ -52,6 +52,20 @@ On GPUs, a window of packed elements that may begin or end inside a byte is acce
 update bytes atomically. State `triton_xla.size_divisors` and `triton_xla.stride_divisors` of arrays with dynamic sizes and
 strides. Floats of 6 bits that are packed in memory, 4 in 3 bytes, are bytes of `i8` for the kernel;
 `triton_xla.dot_scaled` and `triton_xla.sparse_dot` read them with `as f6E2M3FN packed DIM`.
+
+An index of a single element (`tensor.extract`, `memref.load`, `memref.store`, `memref.atomic_rmw`) or a dimension of
+`memref.dim` that is out of bounds is undefined on GPUs. The CPU, the simulator and the emulator
+[check](passes/smalti-expand-tile-ops.md#index-checks) it.
+
+## Rounding
+
+`arith.truncf` and `arith.scaling_truncf` round once, by the rounding mode of the op, to nearest even without one.
+
+| result | overflow | infinity | NaN |
+|---|---|---|---|
+| `f32`, `f16`, `bf16` | as in IEEE 754: infinity, or the largest number if the mode rounds toward zero | infinity | NaN |
+| small floats | the largest number of the sign, in every mode, also in types with infinity | the largest number | NaN; without NaN in the type, the largest number |
+| `f8E8M0FNU` | the largest number; zero and smaller numbers become the smallest one, and negative numbers NaN; of two neighbors, ties become the larger one | the largest number | NaN |
 """
 
 _FLOAT8 = (

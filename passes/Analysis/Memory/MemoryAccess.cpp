@@ -8,9 +8,11 @@
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 #include "smalti/passes/Interfaces/SynchronousWgmma.h"
 #include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/IndexChecks.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -359,8 +361,10 @@ static bool collectAsyncAccesses(Operation *op,
 }
 
 /// Whether the op only orders memory or groups of copies, or does not use
-/// memory.
+/// memory. A check of an index must not change the schedule of a loop.
 static bool accessesNothing(Operation *op) {
+  if (auto check = dyn_cast<cf::AssertOp>(op); check && matchIndexCheck(check))
+    return true;
   return isa<BlockBarrierOpInterface, AsyncCommitOpInterface,
              AsyncWaitOpInterface, RegisterOpInterface>(op);
 }

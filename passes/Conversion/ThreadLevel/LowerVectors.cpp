@@ -352,6 +352,81 @@ template <typename Op> struct SignedStrideAccess : OpRewritePattern<Op> {
   }
 };
 
+/// LLVM does not have an atomic instruction that multiplies, or one on i1: the
+/// op becomes a loop that compares and exchanges.
+struct AtomicLoop : OpRewritePattern<memref::AtomicRMWOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::AtomicRMWOp op,
+                                PatternRewriter &rewriter) const override {
+    bool multiplies = op.getKind() == arith::AtomicRMWKind::mulf ||
+                      op.getKind() == arith::AtomicRMWKind::muli;
+    unsigned bits = op.getType().getIntOrFloatBitWidth();
+    // smalti-lower-packed-accesses refuses other narrow elements.
+    if (bits != 1 && (bits < 8 || !multiplies))
+      return failure();
+    Location loc = op.getLoc();
+    auto loop = memref::GenericAtomicRMWOp::create(
+        rewriter, loc, op.getMemref(), op.getIndices());
+    rewriter.setInsertionPointToEnd(loop.getBody());
+    Value updated =
+        op.getKind() == arith::AtomicRMWKind::assign
+            ? op.getValue()
+            : arith::getReductionOp(op.getKind(), rewriter, loc,
+                                    loop.getCurrentValue(), op.getValue());
+    memref::AtomicYieldOp::create(rewriter, loc, updated);
+    rewriter.replaceOp(op, loop.getResult());
+    return success();
+  }
+};
+
+/// Upstream compares and exchanges floats and i1, but LLVM only integers of
+/// whole bytes. The descriptors of both memrefs are equal, so the cast
+/// disappears after the conversion.
+struct AtomicOnIntegers : OpRewritePattern<memref::GenericAtomicRMWOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::GenericAtomicRMWOp op,
+                                PatternRewriter &rewriter) const override {
+    MemRefType type = op.getMemRefType();
+    Type element = type.getElementType();
+    bool isBool = element.isInteger(1);
+    if (!isa<FloatType>(element) && !isBool)
+      return failure();
+    Location loc = op.getLoc();
+    Type code =
+        rewriter.getIntegerType(isBool ? 8 : element.getIntOrFloatBitWidth());
+    MemRefType integers = MemRefType::Builder(type).setElementType(code);
+    Value memref = UnrealizedConversionCastOp::create(rewriter, loc, integers,
+                                                      op.getMemref())
+                       .getResult(0);
+    auto decode = [&](Value bits) {
+      bits.setType(code);
+      Operation *value =
+          isBool ? arith::TruncIOp::create(rewriter, loc, element, bits)
+                       .getOperation()
+                 : arith::BitcastOp::create(rewriter, loc, element, bits);
+      rewriter.replaceAllUsesExcept(bits, value->getResult(0), value);
+    };
+    auto encode = [&](Value value) -> Value {
+      if (isBool)
+        return arith::ExtUIOp::create(rewriter, loc, code, value);
+      return arith::BitcastOp::create(rewriter, loc, code, value);
+    };
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getMemrefMutable().assign(memref);
+      rewriter.setInsertionPointToStart(op.getBody());
+      decode(op.getCurrentValue());
+      auto yield = cast<memref::AtomicYieldOp>(op.getBody()->getTerminator());
+      rewriter.setInsertionPoint(yield);
+      yield.getResultMutable().assign(encode(yield.getResult()));
+      rewriter.setInsertionPointAfter(op);
+      decode(op.getResult());
+    });
+    return success();
+  }
+};
+
 /// An element-wise op on one narrow integer becomes a scalar op. LLVM's AMDGPU
 /// backend combines some ops on one-element vectors in an infinite loop. Other
 /// types remain vectors, since scalar floats and conditions increase the
@@ -439,7 +514,7 @@ struct SmaltiLowerVectors
     vector::populateVectorStepLoweringPatterns(patterns);
     vector::populateVectorFromElementsUnrollPatterns(patterns);
     vector::populateVectorToElementsUnrollPatterns(patterns);
-    patterns.add<OneElementOp>(&getContext());
+    patterns.add<AtomicLoop, AtomicOnIntegers, OneElementOp>(&getContext());
     patterns.add<SignedStrideAccess<memref::LoadOp>,
                  SignedStrideAccess<memref::StoreOp>,
                  SignedStrideAccess<memref::AtomicRMWOp>,

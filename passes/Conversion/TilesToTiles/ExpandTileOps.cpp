@@ -8,12 +8,15 @@
 
 #include "smalti/passes/Conversion/TilesToTiles/ExpandTileOps.h"
 
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 #include "smalti/passes/Legality/OpTable.h"
+#include "smalti/passes/Support/IndexChecks.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/SmallFloats.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
@@ -119,7 +122,18 @@ struct SmaltiExpandTileOps
   void runOnOperation() override;
 
 private:
+  /// An index of an op, and its bound.
+  struct Index {
+    Operation *op;
+    Value index;
+    int64_t dim;
+    int64_t size;
+    /// The memref whose dynamic size is the bound, or null.
+    Value memref;
+  };
+
   SmallVector<Operation *> plan();
+  SmallVector<Index> planChecks();
   bool isKept(Operation *op) const;
   void expand(Operation *op);
   void linearizeGrid(EntryFuncOp func);
@@ -182,6 +196,40 @@ SmallVector<Operation *> SmaltiExpandTileOps::plan() {
     ops.push_back(op);
   });
   return ops;
+}
+
+/// The indices of single elements and of dimensions that are not proven to be
+/// in bounds. On GPUs, the expansion of some ops removes the access; others are
+/// checked when they access memory.
+SmallVector<SmaltiExpandTileOps::Index> SmaltiExpandTileOps::planChecks() {
+  SmallVector<Index> indices;
+  getOperation().walk([&](Operation *op) {
+    if (chip && chip->isGPU() && !isDerivedOnGPU(op) &&
+        !isa<memref::AtomicRMWOp>(op))
+      return;
+    if (auto dim = dyn_cast<memref::DimOp>(op)) {
+      auto type = cast<MemRefType>(dim.getSource().getType());
+      indices.push_back({op, dim.getIndex(), 0, type.getRank(), Value()});
+      return;
+    }
+    if (!isa<tensor::ExtractOp, memref::LoadOp, memref::StoreOp,
+             memref::AtomicRMWOp>(op))
+      return;
+    // A stored value comes before the array. Indices are last.
+    Value array =
+        op->getOperand(isa<memref::StoreOp, memref::AtomicRMWOp>(op) ? 1 : 0);
+    auto type = cast<ShapedType>(array.getType());
+    for (auto [dim, index] :
+         llvm::enumerate(op->getOperands().take_back(type.getRank())))
+      indices.push_back({op, index, int64_t(dim), type.getDimSize(dim),
+                         type.isDynamicDim(dim) ? array : Value()});
+  });
+  IntegerRanges ranges(getOperation());
+  llvm::erase_if(indices, [&](const Index &index) {
+    std::optional<SignedRange> range = ranges.get(index.index);
+    return !index.memref && range && range->isWithin(0, index.size - 1);
+  });
+  return indices;
 }
 
 void SmaltiExpandTileOps::expand(Operation *op) {
@@ -323,7 +371,17 @@ void SmaltiExpandTileOps::runOnOperation() {
   if (failed(found))
     return signalPassFailure();
   chip = *found;
-  for (Operation *op : plan())
+  SmallVector<Operation *> ops = plan();
+  if (checkIndices)
+    for (const Index &index : planChecks()) {
+      ImplicitLocOpBuilder b(index.op->getLoc(), index.op);
+      Value size =
+          index.memref
+              ? memref::DimOp::create(b, index.memref, index.dim)
+              : arith::ConstantIndexOp::create(b, index.size).getResult();
+      createIndexCheck(b, b.getLoc(), index.index, size, index.dim);
+    }
+  for (Operation *op : ops)
     expand(op);
   linearizeGrid(getOperation());
 }

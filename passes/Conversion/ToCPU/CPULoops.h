@@ -29,9 +29,6 @@ namespace smalti {
 inline constexpr llvm::StringLiteral kMaxTripCountAttr =
     "smalti.max_trip_count";
 
-/// On a cf.assert that compares an index and a size, the dimension (i64).
-inline constexpr llvm::StringLiteral kIndexCheck = "smalti.index_check";
-
 /// A window of a memref (see triton_xla.extract) and the buffer of its tile.
 struct WindowCopy {
   mlir::Value memref;

@@ -19,6 +19,7 @@
 #include "smalti/passes/Analysis/Integers/Divisions.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
+#include "smalti/passes/Support/IndexChecks.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -268,15 +269,10 @@ private:
   /// compares the index and the size, they are stored after the flag.
   Value createIndexError(OpBuilder &builder, cf::AssertOp op) {
     Location loc = op.getLoc();
-    auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
-    if (!compare || !compare.getLhs().getType().isIndex())
+    std::optional<IndexCheck> check = matchIndexCheck(op);
+    if (!check)
       return createError(builder, loc, op.getMsg());
-    std::array<Value, 2> values = {compare.getLhs(), compare.getRhs()};
-    // Canonicalization moves constants to the right.
-    if (compare.getPredicate() == arith::CmpIPredicate::ugt)
-      std::swap(values[0], values[1]);
-    else if (compare.getPredicate() != arith::CmpIPredicate::ult)
-      return createError(builder, loc, op.getMsg());
+    std::array<Value, 2> values = {check->index, check->size};
     for (auto [number, value] : llvm::enumerate(values)) {
       auto offset = static_cast<int32_t>(
           kValuesOffset + sizeof(int64_t) * (2 * errors.size() + number));
@@ -286,12 +282,10 @@ private:
           arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
       LLVM::StoreOp::create(builder, loc, stored, slot, /*alignment=*/8);
     }
-    return createError(
-        builder, loc,
-        "the index {0} of dimension " +
-            Twine(getInteger(op->getAttr(kIndexCheck)).value_or(0)) +
-            " is out of bounds; the size is {1}",
-        /*hasValues=*/true);
+    return createError(builder, loc,
+                       "the index {0} of dimension " + Twine(check->dim) +
+                           " is out of bounds; the size is {1}",
+                       /*hasValues=*/true);
   }
 
   static TypedAttr getConstant(Type type, const APInt &number) {

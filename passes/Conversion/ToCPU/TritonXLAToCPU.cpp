@@ -123,59 +123,6 @@ static void renameSymbols(ModuleOp module) {
   }
 }
 
-/// Inserts checks of indices of single elements and of dimensions, unless
-/// ranges prove that they are in bounds.
-static void checkIndices(RewriterBase &rewriter, EntryFuncOp entry) {
-  struct Index {
-    Operation *op;
-    Value index;
-    int64_t dim;
-    /// The bound, or the memref whose dynamic size is the bound.
-    int64_t size;
-    Value memref;
-  };
-  SmallVector<Index> indices;
-  entry.walk([&](Operation *op) {
-    if (auto dim = dyn_cast<memref::DimOp>(op)) {
-      auto type = cast<MemRefType>(dim.getSource().getType());
-      indices.push_back({op, dim.getIndex(), 0, type.getRank(), Value()});
-      return;
-    }
-    if (!isa<tensor::ExtractOp, memref::LoadOp, memref::StoreOp,
-             memref::AtomicRMWOp>(op))
-      return;
-    // A stored value comes before the array. Indices are last.
-    Value array =
-        op->getOperand(isa<memref::StoreOp, memref::AtomicRMWOp>(op) ? 1 : 0);
-    auto type = cast<ShapedType>(array.getType());
-    for (auto [dim, index] :
-         llvm::enumerate(op->getOperands().take_back(type.getRank())))
-      indices.push_back({op, index, int64_t(dim), type.getDimSize(dim),
-                         type.isDynamicDim(dim) ? array : Value()});
-  });
-  IntegerRanges ranges(entry);
-  llvm::erase_if(indices, [&](const Index &index) {
-    std::optional<SignedRange> range = ranges.get(index.index);
-    return !index.memref && range && range->isWithin(0, index.size - 1);
-  });
-  for (const Index &index : indices) {
-    rewriter.setInsertionPoint(index.op);
-    Location loc = index.op->getLoc();
-    Value size =
-        index.memref
-            ? memref::DimOp::create(rewriter, loc, index.memref, index.dim)
-            : arith::ConstantIndexOp::create(rewriter, loc, index.size)
-                  .getResult();
-    Value isInside = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::ult, index.index, size);
-    auto check = cf::AssertOp::create(
-        rewriter, loc, isInside,
-        ("the index of dimension " + Twine(index.dim) + " is out of bounds")
-            .str());
-    check->setAttr(kIndexCheck, rewriter.getI64IntegerAttr(index.dim));
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//
@@ -618,7 +565,6 @@ private:
   OwningOpRef<ModuleOp> convert(EntryFuncOp entry) {
     OwningOpRef<ModuleOp> scratch = ModuleOp::create(entry.getLoc());
     IRRewriter rewriter(&getContext());
-    checkIndices(rewriter, entry);
     func::FuncOp function = cloneIntoLoop(entry, *scratch);
     if (failed(convertElementwise(*scratch)))
       return {};

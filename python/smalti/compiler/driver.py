@@ -31,6 +31,8 @@ Source = Any
 PIPELINE = "smalti-compile"
 """The pass that lowers a kernel. Its options are keywords of `smalti.compile`."""
 
+_CHECKS = "check_indices"
+
 _CODEGEN = "gpu-module-to-binary"
 
 _LINE_TABLES = "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly},"
@@ -243,7 +245,9 @@ def _attach_reproducer(error: SmaltiError, bytecode: bytes, context: ir.Context,
 
 
 def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
-    """The textual pipeline that lowers a kernel for `target`."""
+    """The textual pipeline that lowers a kernel for `target`. An emulated chip also checks indices."""
+    if target.is_emulated:
+        options = {_CHECKS: True, **options}
     words = passes.format_options(passes.registered()[PIPELINE], {"target": target.chip, **options})
     return f"builtin.module({PIPELINE}{{{words}}})"
 
@@ -260,6 +264,11 @@ def compile_kernel(
     options: Mapping[str, Any],
 ) -> Kernel:
     """Compiles a module, which is not changed; see `smalti.compile`."""
+    if target.is_gpu and not target.is_emulated and options.get(_CHECKS):
+        raise CompileError(
+            "check-indices=true requires an emulated or simulated chip, since a GPU does not have the function that reports an index",
+            hint=f"compile the kernel for emu:{target.chip}",
+        )
     if target.is_gpu:
         codegen_worker.worker.start()
     passes_folder = dump_ir or os.environ.get("SMALTI_DUMP_IR")

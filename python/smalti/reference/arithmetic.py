@@ -10,7 +10,7 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
-from .. import ir
+from .. import instructions, ir
 from .interpreter import HANDLERS, Handler, Interpreter, handles
 from .values import (
     Value,
@@ -21,6 +21,7 @@ from .values import (
     is_uncertain,
     rounded,
     signed_of,
+    smallest_normal,
     spread,
     unknown_where,
     unsigned_of,
@@ -248,7 +249,23 @@ def select(condition: Value, a: Value, b: Value) -> Value:
 # f8E8M0FNU has a larger range than f16.
 @handles("arith.extf", "arith.truncf")
 def _convert_float(_: Interpreter, op: Any, operands: list[Value]) -> Value:
-    return rounded(operands[0].data, element_type(op.results[0].type), operands[0].error, exact=True)
+    return _rounded_by_mode(op, operands[0].data, operands[0].error)
+
+
+def _rounded_by_mode(op: Any, data: Any, error: np.ndarray | None) -> Value:
+    """Like `rounded`, with the rounding mode of the operation."""
+    ty, mode = element_type(op.results[0].type), instructions.rounding_of(op)
+    if mode == "nearest_even":
+        return rounded(data, ty, error, exact=True)
+    data = np.asarray(data, np.float64)
+    exact: Any = instructions.convert(data, "f64", ty.mlir, rounding=mode, saturate=ty.bits <= 8).astype(np.float64)
+    if ty.mlir == "f8E8M0FNU":
+        exact = np.where(data < 0, np.nan, exact)
+    if error is None:
+        return Value(exact)
+    # An inexact operand may be rounded to either neighbor of the exact one.
+    near = rounded(data, ty, error + ty.rounding * np.maximum(np.abs(data), smallest_normal(ty)))
+    return Value(np.where(error == 0, exact, near.data), np.where(error == 0, 0.0, error_of(near)))
 
 
 @handles("arith.scaling_extf", "arith.scaling_truncf")
@@ -258,7 +275,7 @@ def _scale(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     powers = scale.data.astype(ml_dtypes.float8_e8m0fnu).astype(np.float64)
     function = np.multiply if op.name == "arith.scaling_extf" else np.divide
     data = function(tile.data, powers)
-    return rounded(data, element_type(op.results[0].type), spread(function, data, tile, Value(powers)), exact=True)
+    return _rounded_by_mode(op, data, spread(function, data, tile, Value(powers)))
 
 
 @handles("arith.extsi", "arith.trunci", "arith.index_cast")

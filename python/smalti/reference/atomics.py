@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from .interpreter import Interpreter, handles
-from .memory import Memory, Updates, lanes, memory_of
+from .memory import Memory, Updates, lanes, memory_of, position
 from .values import (
     Value,
     certain,
@@ -205,6 +205,7 @@ def _atomic_rmw(run: Interpreter, op: Any, operands: list[Value]) -> Value:
 def _memref_atomic_rmw(run: Interpreter, op: Any, operands: list[Value]) -> Value:
     value, destination, *indices = operands
     memory = memory_of(destination)
+    position(op, indices, memory.data.shape)
     positions = _positions(memory, [indices, []], ())
     kind, ty = KINDS[integer(op, "kind")], element_type(op.operands[0].type)
     old = update(run, memory, positions, kind, [_flat(value)], error_of(value).reshape(-1), ty)

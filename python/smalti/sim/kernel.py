@@ -318,7 +318,9 @@ def simulate(
             copy = driver.clone(given)
             if "smalti.target" in copy.operation.attributes:
                 copy.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, copy.context)
-            driver.run_pipeline(copy, driver.compile_pipeline(chosen, {**options, "stop_after": stop_after}))
+            driver.run_pipeline(
+                copy, driver.compile_pipeline(chosen, {"check_indices": True, **options, "stop_after": stop_after})
+            )
             return copy
 
         module = lowered(stop or LEVELS[level or "block"])

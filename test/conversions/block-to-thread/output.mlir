@@ -16,6 +16,21 @@ gpu.module @m {
     gpu.return
   }
 
+  // The emulator has the function.
+  // CHECK-LABEL: gpu.func @index(
+  // CHECK-SAME: %[[I:.*]]: index, %[[N:.*]]: index
+  // CHECK-DAG: %[[WIDE:.*]] = arith.index_cast %[[I]] : index to i64
+  // CHECK-DAG: %[[SIZE:.*]] = arith.index_cast %[[N]] : index to i64
+  // CHECK: llvm.call @smalti.check_index(%[[WIDE]], %[[SIZE]], %c1_i64) : (i64, i64, i64) -> ()
+  // CHECK-NOT: cf.assert
+  gpu.func @index(%i: index, %n: index, %a: memref<4x32xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %a {out_layouts = [#strided]} : memref<4x32xf32> -> vector<4x32xf32>
+    mosaic_gpu.debug_print "x = {}", %v {in_layouts = [#strided]} : vector<4x32xf32>
+    %inside = arith.cmpi ult, %i, %n : index
+    cf.assert %inside, "out of bounds" {smalti.index_check = 1 : i64}
+    gpu.return
+  }
+
   // One branch if no element is false.
   // CHECK-LABEL: gpu.func @assert(
   // CHECK: %[[ANY:.*]] = arith.ori

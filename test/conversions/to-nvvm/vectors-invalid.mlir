@@ -84,9 +84,8 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E4M3FN> -> vector<256xf8E4M3FN>
     // CHECK: 'arith.fptosi' op converts 'f8E4M3FN' to 'i32', for which sm_80 does not have an instruction; convert to f32 first, and then to 'i32'
     %i = arith.fptosi %v : vector<256xf8E4M3FN> to vector<256xi32>
-    %w = arith.extf %v : vector<256xf8E4M3FN> to vector<256xf64>
-    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN'; floats of at most 8 bits convert only to and from each other, f16, bf16, f32 and f64, and from integers, with rounding to nearest even: convert through f32}}
-    %n = arith.truncf %w upward : vector<256xf64> to vector<256xf8E4M3FN>
+    // expected-error @below {{'arith.extf' op converts 'f8E4M3FN' to 'f128'; floats of at most 8 bits convert only to and from each other, f16, bf16, f32 and f64, and from integers: convert through f32}}
+    %w = arith.extf %v : vector<256xf8E4M3FN> to vector<256xf128>
     gpu.return
   }
 }

@@ -397,6 +397,7 @@ OUT_OF_BOUNDS = {
     "tensor.extract": "%v = tensor.extract %t[%i] : tensor<8xf32>",
     "memref.load": "%v = memref.load %x[%zero, %i] : memref<?x8xf32>",
     "memref.store": "%v = arith.negf %one : f32 memref.store %v, %x[%zero, %i] : memref<?x8xf32>",
+    "memref.atomic_rmw": "%v = memref.atomic_rmw mulf %one, %x[%zero, %i] : (f32, memref<?x8xf32>) -> f32",
 }
 
 

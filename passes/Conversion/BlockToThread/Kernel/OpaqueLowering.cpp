@@ -6,11 +6,14 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Layouts/Vectors/LayoutValues.h"
+#include "smalti/passes/Support/IndexChecks.h"
 #include "smalti/passes/Support/Printf.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -53,6 +56,17 @@ public:
     return success();
   }
   void emit(mosaic_gpu::AssertOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+
+/// A check of an index calls a function of the emulator; other assertions do
+/// not change.
+class IndexChecks : public LoweringOf<cf::AssertOp> {
+public:
+  LogicalResult plan(cf::AssertOp, Planner &) const override {
+    return success();
+  }
+  void emit(cf::AssertOp op, Emitter &emitter,
             OpBuilder &builder) const override;
 };
 
@@ -379,6 +393,40 @@ void Asserts::emit(mosaic_gpu::AssertOp op, Emitter &emitter,
   });
 }
 
+void IndexChecks::emit(cf::AssertOp op, Emitter &emitter,
+                       OpBuilder &builder) const {
+  if (!op->hasAttr(kIndexCheck))
+    return emitter.emitScalar(op, builder);
+  Location loc = op.getLoc();
+  std::optional<IndexCheck> check = matchIndexCheck(op);
+  if (!check) {
+    // A loop may carry the condition.
+    Value isOutside =
+        arith::XOrIOp::create(builder, loc, emitter.lookup(op.getArg()),
+                              arith::ConstantIntOp::create(builder, loc, 1, 1));
+    scf::IfOp::create(builder, loc, isOutside,
+                      [&](OpBuilder &nested, Location) {
+                        emitter.vendor.emitFailure(nested, loc, op.getMsg());
+                        scf::YieldOp::create(nested, loc);
+                      });
+    return;
+  }
+  Type i64 = builder.getI64Type();
+  FailureOr<LLVM::LLVMFuncOp> function = LLVM::lookupOrCreateFn(
+      builder, op->getParentOfType<gpu::GPUModuleOp>(), kCheckIndexFunction,
+      {i64, i64, i64}, LLVM::LLVMVoidType::get(builder.getContext()));
+  // Only this lowering declares the function.
+  assert(succeeded(function));
+  auto widen = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, loc, i64, emitter.lookup(value));
+  };
+  Value dim = arith::ConstantOp::create(builder, loc,
+                                        builder.getI64IntegerAttr(check->dim));
+  LLVM::CallOp::create(
+      builder, loc, *function,
+      ValueRange{widen(check->index), widen(check->size), dim});
+}
+
 LogicalResult LayoutPrints::plan(mosaic_gpu::PrintLayoutOp op,
                                  Planner &planner) const {
   if (!isVector(op.getValue()) && !planner.getSharedRef(op.getValue()))
@@ -407,5 +455,6 @@ void block_to_thread::registerOpaque(OpLowerings &lowerings) {
   lowerings.add<DebugPrints, mosaic_gpu::DebugPrintOp>();
   lowerings.add<TilePrints, mosaic_gpu::PrintTileOp>();
   lowerings.add<Asserts, mosaic_gpu::AssertOp>();
+  lowerings.add<IndexChecks, cf::AssertOp>();
   lowerings.add<LayoutPrints, mosaic_gpu::PrintLayoutOp>();
 }

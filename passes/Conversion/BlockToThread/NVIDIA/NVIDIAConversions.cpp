@@ -293,10 +293,13 @@ static bool supportsFloat8(const targets::Target &target) {
 }
 
 /// Whether smalti-lower-math expands the conversion: the chip does not have an
-/// instruction for it, or would round twice.
+/// instruction for it, would round twice, or does not have the rounding mode.
 static bool isExpanded(Operation *op, const targets::Target &target) {
   if (!convertsSmallFloats(op))
     return false;
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op);
+      truncation && isDirected(truncation))
+    return true;
   Type from = getElement(op->getOperand(0)), to = getElement(op->getResult(0));
   return !supportsFloat8(target) || !(isFloat8(from) || isFloat8(to)) ||
          (from.isF64() && isFloat8(to)) ||

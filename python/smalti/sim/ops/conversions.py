@@ -50,12 +50,12 @@ def _constant(op: ir.Operation, translator: Translator) -> Step:
     return step
 
 
-def convert_float(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Rounds once to nearest even. Floats of 8 bits or less saturate, also for infinity, as in the compiler's
-    conversions (NVIDIAConversions.cpp: `cvt` with `.satfinite`)."""
+def convert_float(x: Array, dtype: np.dtype[Any], rounding: str = "nearest_even") -> Array:
+    """Rounds once. Floats of 8 bits or less saturate, also for infinity, as in the compiler's conversions
+    (NVIDIAConversions.cpp: `cvt` with `.satfinite`)."""
     array = np.asarray(x)
     source, target = (instructions.type_name(ty) for ty in (array.dtype, dtype))
-    result = instructions.convert(array, source, target, saturate=dtype.itemsize == 1)
+    result = instructions.convert(array, source, target, rounding=rounding, saturate=dtype.itemsize == 1)
     # Instructions ignore the sign, but the compiler's conversions do not.
     return np.where(array < 0, dtype.type(np.nan), result) if target == "f8E8M0FNU" else result
 
@@ -67,7 +67,9 @@ def _to_integer(x: Array, bits: int, unsigned: bool) -> Array:
     return instructions.convert(array, instructions.type_name(array.dtype), target, rounding="toward_zero")
 
 
-def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Callable[[Array], Array]:
+def conversion(
+    name: str, source: np.dtype[Any], target: np.dtype[Any], rounding: str = "nearest_even"
+) -> Callable[[Array], Array]:
     if name == "uitofp":
         return lambda x: convert_float(as_unsigned(x), target)
     if name == "sitofp":
@@ -86,7 +88,7 @@ def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Calla
     if name == "bitcast":
         return lambda x: np.ascontiguousarray(x).view(target)
     if name in ("extf", "truncf", "convertf"):
-        return lambda x: convert_float(x, target)
+        return lambda x: convert_float(x, target, rounding)
     raise AssertionError(name)
 
 
@@ -130,7 +132,7 @@ CONVERSIONS = ("extui", "extsi", "trunci", "sitofp", "uitofp", "fptosi", "fptoui
 def _convert(op: ir.Operation, translator: Translator) -> Step:
     name = op.name.removeprefix("arith.")
     source, target = held_type(op.operands[0].type), held_type(op.results[0].type)
-    function = narrow_conversion(op, name, conversion(name, source, target))
+    function = narrow_conversion(op, name, conversion(name, source, target, instructions.rounding_of(op)))
     if is_vector(op.results[0].type):
         return on_vectors(op, translator, function)
     (x,) = translator.operands(op)

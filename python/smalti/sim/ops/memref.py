@@ -381,6 +381,13 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+def index_error(index: int, size: int, dimension: int) -> str | None:
+    """Why the index is out of bounds, or None."""
+    if 0 <= index < size:
+        return None
+    return f"the index {index} of dimension {dimension} is out of bounds; the size is {size}"
+
+
 def element_at(st: State, memory: MemRef, indices: list[int], site: Site) -> MemRef | None:
     """The element at indices, or None after a finding."""
     offset = memory.offset

@@ -16,7 +16,7 @@ from ..machine.values import element_type, is_vector
 from ..translation.translator import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
 from . import lanes
 from .arith import FLOAT_FUNCTIONS, held_type, integer_array_function, type_of
-from .memref import memory_space
+from .memref import index_error, memory_space
 
 Array = np.ndarray[Any, Any]
 
@@ -239,6 +239,32 @@ def _assert(op: ir.Operation, translator: Translator) -> Step:
         if where and len(bad) > 1:
             where += f", the first of {len(bad)} false elements"
         st.stop("assertion", f"assertion failed{where}: {message}", site)
+
+    return step
+
+
+@operation("cf.assert")
+def _check_index(op: Any, translator: Translator) -> Step:
+    """A check that `smalti-expand-tile-ops` created: its condition is `index ult size`, unless a loop carries the condition."""
+    if "smalti.index_check" not in op.attributes:
+        raise Unsupported(
+            "only the checks of indices that smalti-expand-tile-ops creates are supported in block-level kernels"
+        )
+    (condition,), message = translator.operands(op), attribute(op, "msg")
+    dimension, site = attribute(op, "smalti.index_check"), translator.site(op)
+
+    def step_on_condition(st: State) -> None:
+        if not st.v[condition]:
+            st.report("out-of-bounds", message, site)
+
+    compare = op.operands[0].owner
+    if isinstance(compare, ir.Block) or compare.name != "arith.cmpi":
+        return step_on_condition
+    index, size = translator.operands(compare)
+
+    def step(st: State) -> None:
+        if (text := index_error(int(st.v[index]), int(st.v[size]), dimension)) is not None:
+            st.report("out-of-bounds", text, site)
 
     return step
 

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from .....dialects.arith import AtomicRMWKind
+from .....instructions import rounding_of
 from ....machine import values
 from ....machine.findings import KINDS
 from ....ops import arith, conversions, math
@@ -184,7 +185,7 @@ def _constant(op: Any, tr: ThreadTranslator) -> Step:
 def _convert(op: Any, tr: ThreadTranslator) -> Step:
     name = op.name.removeprefix("arith.")
     source, target = arith.held_type(op.operands[0].type), arith.held_type(op.results[0].type)
-    function = conversions.narrow_conversion(op, name, conversions.conversion(name, source, target))
+    function = conversions.narrow_conversion(op, name, conversions.conversion(name, source, target, rounding_of(op)))
     bits = values.integer_bits(op.operands[0].type)
     numbers = None
     if bits is not None and values.integer_bits(op.results[0].type) is not None and name != "bitcast":
@@ -211,12 +212,13 @@ def _scale(x: Array, dtype: np.dtype[Any]) -> Array:
 def _scaling(op: Any, tr: ThreadTranslator) -> Step:
     """A multiplication by a scale in the result type, or a division in the operand type (arith dialect)."""
     source, target = arith.held_type(op.operands[0].type), arith.held_type(op.results[0].type)
+    rounding = rounding_of(op)
 
     def extend(x: Array, scale: Array) -> Array:
         return conversions.convert_float(x, target) * _scale(scale, target)
 
     def truncate(x: Array, scale: Array) -> Array:
-        return conversions.convert_float(np.asarray(x / _scale(scale, source)), target)
+        return conversions.convert_float(np.asarray(x / _scale(scale, source)), target, rounding)
 
     return elementwise(op, tr, extend if op.name == "arith.scaling_extf" else truncate, narrow=True)
 

@@ -14,6 +14,7 @@ from ..... import ir
 from .....instructions import fused
 from ....ops import arith, conversions, math
 from ....ops.globals import of_name
+from ....ops.memref import index_error
 from ....translation.translator import Step, Unsupported
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, dtype_of
@@ -42,6 +43,21 @@ def _call(op: Any, tr: ThreadTranslator) -> Step | None:
     return None
 
 
+def _check_index(op: Any, tr: ThreadTranslator) -> Step:
+    """A check that `smalti-expand-tile-ops` created."""
+    operands, site = tr.operands(op), tr.site(op)
+
+    def step(st: Any) -> None:
+        index, size, dimension = (np.broadcast_to(np.asarray(st.v[operand]), (st.lanes,)) for operand in operands)
+        active = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
+        for lane in np.flatnonzero(active):
+            if (text := index_error(int(index[lane]), int(size[lane]), int(dimension[lane]))) is not None:
+                st.report("out-of-bounds", text, site, int(lane))
+                return
+
+    return step
+
+
 _LIBDEVICE = re.compile(r"__nv_(?:fast_)?(\w+)")
 _OCML = re.compile(r"__ocml_(?:native_)?(\w+)_f(?:16|32|64)")
 _NAMES = {"fabs": "absf", "rint": "roundeven", "pow": "powf"}
@@ -51,6 +67,8 @@ _TESTS: dict[str, Callable[[Array], Array]] = {"isinf": np.isinf, "isnan": np.is
 
 def _library(op: Any, tr: ThreadTranslator, name: str) -> Step:
     """A library function: computed in double precision and rounded once, like `math`."""
+    if name == "smalti.check_index":
+        return _check_index(op, tr)
     if name.startswith("__nv_") and name.rstrip("f").endswith("sincos"):
         return _sine_and_cosine(op, tr)
     libdevice, ocml = _LIBDEVICE.fullmatch(name), _OCML.fullmatch(name)
