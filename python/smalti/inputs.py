@@ -12,6 +12,7 @@ import numpy as np
 
 from . import files
 from .calling.arguments import Argument, Entry
+from .calling.calls import is_nested
 from .dtypes import ElementType
 from .errors import LaunchError
 
@@ -201,7 +202,7 @@ def _strides(shape: Sequence[int], wanted: Sequence[int | None], divisors: Seque
         if found[dim] is None:
             known = [(step, size) for step, size in zip(found, shape, strict=True) if step is not None and size > 1]
             step = -(-inner // divisor) * divisor
-            if shape[dim] > 1 and not _is_nested([*known, (step, shape[dim])]):
+            if shape[dim] > 1 and not is_nested([*known, (step, shape[dim])]):
                 step = -(-_span(known) // divisor) * divisor
             found[dim] = step
         inner = max(inner, (found[dim] or 0) * max(shape[dim], 1))
@@ -212,16 +213,6 @@ def _span(dimensions: Sequence[tuple[int, int]]) -> int:
     """The smallest stride of an array of such (stride, size) dimensions."""
     last = sum((size - 1) * step for step, size in dimensions)
     return max(1 + last, *(size * step for step, size in dimensions), 1)
-
-
-def _is_nested(dimensions: Sequence[tuple[int, int]]) -> bool:
-    """Whether each stride is beyond the elements of all dimensions of smaller strides."""
-    last = 0
-    for step, size in sorted(dimensions):
-        if step <= last:
-            return False
-        last += (size - 1) * step
-    return True
 
 
 def with_strides(data: np.ndarray, strides: Sequence[int]) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import smalti
 from click.testing import CliRunner
+from smalti.calling import arrays, calls
 from smalti.cli.commands import main
 
 DOUBLE = """
@@ -134,3 +135,37 @@ triton_xla.entry_func @fill(%d: memref<4x8xf32, strided<[?, ?]>>, %tile: index) 
             kernel(np.ndarray((4, 8), np.float32, memory, 0, (4 * step, 4)))
     kernel(np.ndarray((4, 8), np.float32, memory, 0, (32, 4)))
     assert memory.sum() == 32
+
+
+def test_elements_that_share_an_address_are_found_exactly() -> None:
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(500):
+        shape = rng.integers(1, 5, rng.integers(1, 5)).tolist()
+        strides = rng.integers(-12, 13, len(shape)).tolist()
+        addresses = sum(np.indices(shape)[dim] * stride for dim, stride in enumerate(strides))
+        distinct = np.unique(addresses).size == np.prod(shape)
+        try:
+            calls.check_distinct("x", shape, strides)
+            assert distinct, (shape, strides)
+        except smalti.LaunchError as error:
+            assert not distinct, (shape, strides)
+            found += "dimensions 0, 1 and 2 share" in str(error)
+    assert found > 2
+
+
+def test_arrays_that_share_bytes_are_found_exactly() -> None:
+    rng = np.random.default_rng(1)
+    memory = np.arange(4000, dtype=np.int16)
+    shared = 0
+    for _ in range(500):
+        views: list[np.ndarray] = []
+        for _ in range(2):
+            shape, strides = rng.integers(1, 6, 3).tolist(), rng.integers(1, 40, 3).tolist()
+            first = int(rng.integers(0, 40))
+            views.append(np.ndarray(shape, np.int16, memory, 2 * first, [2 * stride for stride in strides]))
+        expected = np.intersect1d(*views).size > 0
+        shared += expected
+        found = calls.find_overlap([arrays.view(view) for view in views], [2, 2], [False, True])
+        assert found == ((1, 0) if expected else None)
+    assert 50 < shared < 450

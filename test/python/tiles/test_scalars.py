@@ -137,7 +137,7 @@ triton_xla.entry_func @histogram(%x: memref<600x{stored}>, %m: memref<600xi1>, %
 
 
 def test_two_histograms_and_a_scan_share_memory() -> None:
-    """The ops use one memory with elements of different types one after the other: there are no races."""
+    """The ops use one memory with elements of different types one after the other, without a race."""
     text = """
 triton_xla.entry_func @histograms(%x: memref<100xi16>, %r: memref<50xi32>, %q: memref<90xi16>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0] [100] [1] : memref<100xi16> to tensor<100xi16>
