@@ -14,7 +14,6 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `squeeze_dims` | `reshape` |
     | `split` | one `slice` per part |
     | `num_tiles` | a constant, or the number that the arguments determine |
-    | `histogram` | comparisons with all bins and a `reduce`; for more than 2^20 comparisons, a loop with up to 2^16 in each iteration |
     | `sort` | a bitonic network of `slice`, `concat`, `reshape` and the comparison on tiles; positions make it stable |
     | `random_bits` | integer arithmetic |
     | batches of `dot` | one `dot` each |
@@ -35,14 +34,14 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of
     their block, it does not overflow before. Parts of operands with NaNs or infinities are only in the leading `dot`.
 
-    `keep` is a list of ops that remain because the next pass supports them, as in `keep=sort,histogram`. `keep=dot` keeps
+    `keep` is a list of ops that remain because the next pass supports them, as in `keep=sort,split`. `keep=dot` keeps
     batches, but not algorithms of several parts.
 
     If there is a target, and it is a GPU, a dot has the fastest algorithm that MMAs of the target compute and that is at
     least as accurate as its own. The order of accuracy is `tf32`, `bf16x3`, `tf32x3`, `bf16x6`, `bf16x9`, `ieee`. For
     example, `tf32x3` becomes `bf16x6` on chips that have neither TF32 nor f32 MMAs.
 
-    A `sort` or a `histogram` that no GPU supports, according to the table of legal ops, remains; a missed remark says why.
+    A `sort` that no GPU supports, according to the table of legal ops, remains; a missed remark says why.
 
     With `check-indices`, a `cf.assert` with the attribute `smalti.index_check` checks each index of `tensor.extract`,
     `memref.load`, `memref.store` and `memref.atomic_rmw`, and the dimension of `memref.dim`, unless ranges prove that it is
@@ -66,7 +65,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     The two parts become a `slice` each, and the kernel has `tiles 4`.
   }];
   let options = [
-    ListOption<"keep", "keep", "std::string", "Ops that the pass does not expand, without the prefix `triton_xla.`, e.g. `keep=sort,histogram`; default: empty, all are expanded">,
+    ListOption<"keep", "keep", "std::string", "Ops that the pass does not expand, without the prefix `triton_xla.`, e.g. `keep=sort,split`; default: empty, all are expanded">,
     Option<"target", "target", "std::string", /*default=*/"", "The chip whose MMAs decide which algorithm a dot uses, e.g. `target=sm_90a`; default: the attribute `smalti.target`">,
     CheckIndicesOption];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::math::MathDialect",

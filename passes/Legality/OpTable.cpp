@@ -311,14 +311,38 @@ static bool hasWrongDimension(Operation *op) {
   return type && number && (*number < 0 || *number >= type.getRank());
 }
 
-/// Whether the sorted dimension, rounded up to a power of two, makes the tiles
-/// too large.
-static bool sortsTooMany(Operation *op) {
-  auto sort = cast<triton_xla::SortOp>(op);
+/// The shape of the tiles with the sorted dimension rounded up to a power of
+/// two.
+static SmallVector<int64_t> getSortedShape(triton_xla::SortOp sort) {
   SmallVector<int64_t> shape(sort.getInputType().getShape());
   int64_t &size = shape[sort.getDim()];
   size = static_cast<int64_t>(llvm::PowerOf2Ceil(size));
-  return !triton_xla::fitsTile(shape);
+  return shape;
+}
+
+static bool sortsTooMany(Operation *op) {
+  return !triton_xla::fitsTile(getSortedShape(cast<triton_xla::SortOp>(op)));
+}
+
+/// The shared memory of the counts of a histogram.
+static int64_t getCountBytes(Operation *op) {
+  return static_cast<int64_t>(cast<triton_xla::HistogramOp>(op).getBins()) * 4;
+}
+
+/// The shared memory through which the largest input of a sort, or the 32-bit
+/// positions, move.
+static int64_t getSortBytes(Operation *op) {
+  auto sort = cast<triton_xla::SortOp>(op);
+  if (sort.getInputType().getDimSize(sort.getDim()) == 1)
+    return 0;
+  int64_t bits = 32;
+  for (Value input : sort.getInputs()) {
+    Type element = getElementTypeOrSelf(input.getType());
+    bits = std::max<int64_t>(
+        bits, element.isIndex() ? 64 : element.getIntOrFloatBitWidth());
+  }
+  return ShapedType::getNumElements(getSortedShape(sort)) *
+         static_cast<int64_t>(llvm::PowerOf2Ceil(bits)) / 8;
 }
 
 static arith::AtomicRMWKind getAtomicKind(Operation *op) {
@@ -379,6 +403,9 @@ struct GapRow {
   StringLiteral result = "";
   /// Restricts the gap to chips; null: all of the platforms.
   bool (*isOn)(const Target &) = nullptr;
+  /// Restricts the gap to ops that need more bytes of shared memory than a
+  /// block of the target has. The message appends both to the reason.
+  int64_t (*getSharedBytes)(Operation *) = nullptr;
 };
 
 } // namespace
@@ -419,7 +446,7 @@ static bool isOn(const GapRow &gap, const Target &target) {
 
 /// The end of the sentence that names the targets.
 static std::string nameTargets(const GapRow &gap, const Target *target) {
-  if (gap.isOn && target)
+  if ((gap.isOn || gap.getSharedBytes) && target)
     return " on " + target->name.str();
   switch (gap.platforms) {
   case CPU:
@@ -437,10 +464,12 @@ static std::string nameTargets(const GapRow &gap, const Target *target) {
   }
 }
 
-static bool matches(const GapRow &gap, Operation *op) {
+static bool matches(const GapRow &gap, Operation *op, const Target *target) {
   return lists(gap.ops, op->getName().getStringRef()) &&
          (gap.elements == 0 || findType(op, gap.elements)) &&
-         (!gap.hasForm || gap.hasForm(op));
+         (!gap.hasForm || gap.hasForm(op)) &&
+         (!gap.getSharedBytes ||
+          (target && gap.getSharedBytes(op) > target->sharedMemoryPerBlock));
 }
 
 static std::string describeGap(const GapRow &gap, Operation *op,
@@ -452,6 +481,10 @@ static std::string describeGap(const GapRow &gap, Operation *op,
     form.insert(0, " ");
   std::string sentence = quote(op) + form + " is not supported" +
                          nameTargets(gap, target) + ": " + gap.reason.str();
+  if (gap.getSharedBytes)
+    sentence += ", here " + std::to_string(gap.getSharedBytes(op)) +
+                " B, and a block has " +
+                std::to_string(target->sharedMemoryPerBlock) + " B";
   if (!gap.remedy.empty())
     sentence += "; " + gap.remedy.str();
   return sentence;
@@ -529,7 +562,7 @@ findRefusal(Operation *op, const Target *target,
     return quote(op) + " is not supported in a tile-level kernel; " +
            getReplacement(name).str();
   for (const GapRow &gap : kGaps)
-    if (applies(gap) && matches(gap, op))
+    if (applies(gap) && matches(gap, op, target))
       return describeGap(gap, op, target);
   // Verifiers relate the other types to this one, and restrict conditions and
   // positions.

@@ -37,8 +37,8 @@ std::optional<std::string> getRefusal(mlir::Operation *op,
                                       const targets::Target *target,
                                       bool isSimulated = false);
 
-/// The sentence that refuses a sort or a histogram, or an op inside of it, on
-/// every GPU; nothing if it can be expanded to ops that GPUs support.
+/// The sentence that refuses a sort, or an op inside of it, on every GPU;
+/// nothing if it can be expanded to ops that GPUs support.
 std::optional<std::string> getExpansionRefusal(mlir::Operation *op);
 
 /// Calls `report` for each op of the kernel that is not legal, in order. Ops

@@ -36,6 +36,8 @@ class Comparison:
     total: int
     first_wrong: tuple[int, ...] | None
     detail: str = ""
+    constant: str = ""
+    """The value, if all elements of the reference are the same."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class CheckResult:
     """Arguments that changed although the kernel only reads them."""
     seconds: float = 0.0
     """Duration of the run in seconds."""
+    values: tuple[Any, ...] = ()
+    """The arguments after the run."""
 
     @property
     def ok(self) -> bool:
@@ -55,6 +59,16 @@ class CheckResult:
     @property
     def max_error(self) -> float:
         return max((c.max_error for c in self.comparisons), default=0.0)
+
+    @property
+    def warnings(self) -> list[str]:
+        """A sentence for each result in which a kernel with wrong positions or operands could go undetected."""
+        return [
+            f"{c.argument}: all {c.total} elements of the reference are {c.constant}, so that the check proves little; pass other "
+            "inputs (--seed, --arg), or check that the kernel writes the array"
+            for c in self.comparisons
+            if c.constant
+        ]
 
     def require(self) -> CheckResult:
         """Returns `self` if the result is correct. Otherwise raises a CheckError with the first wrong element."""
@@ -96,7 +110,18 @@ def compare(argument: entry.Argument, actual: np.ndarray, expected: reference.Va
             f"{count} of {exact.size} elements are wrong; the first is [{', '.join(map(str, first))}]: "
             f"{actual[first]}; the reference is {exact[first]:.9g} +- {float(tolerance[first]):.3g}"
         )
-    return Comparison(argument, worst, count, int(exact.size), first, detail or "")
+    return Comparison(argument, worst, count, int(exact.size), first, detail or "", _constant(exact))
+
+
+def _constant(exact: np.ndarray) -> str:
+    """The value of all elements, if they are the same; empty otherwise. A single number is a result, but not a NaN."""
+    if exact.size == 0:
+        return ""
+    first = exact.flat[0]
+    is_nan = bool(first != first)
+    if not (np.isnan(exact).all() if is_nan else exact.size > 1 and (exact == first).all()):
+        return ""
+    return f"{first:.9g}" if exact.dtype.kind == "f" else str(int(first))
 
 
 def check(
@@ -105,11 +130,12 @@ def check(
     *,
     seed: int = 0,
     given: Mapping[int, str] | None = None,
+    full_range: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> CheckResult:
     """Runs `kernel` and the reference interpreter on the same random inputs, and compares the results.
 
-    `module` is the source of the kernel. The time limit of the kernel applies to each of the two runs. The interpreter
+    `seed`, `given` and `full_range` are those of `inputs.random_arguments`. `module` is the source of the kernel. The time limit of the kernel applies to each of the two runs. The interpreter
     runs the same blocks as the kernel, and calls `progress(completed, total)`.
     """
     settings: Any = kernel
@@ -117,7 +143,7 @@ def check(
         settings = kernel.emulation
     elif kernel.target.is_simulated:
         settings = settings.simulation
-    values: list[Any] = random_arguments(kernel.entry, seed, given)
+    values: list[Any] = random_arguments(kernel.entry, seed, given, full_range)
     before: list[Any] = [np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value for value in values]
     launcher = kernel.launcher  # Raises before the reference runs if the kernel cannot run here.
     function = entry.find_entry(module, kernel.entry.name)
@@ -133,4 +159,4 @@ def check(
             comparisons.append(compare(argument, value, expected))
         elif value.tobytes() != old.tobytes():
             changed.append(argument)
-    return CheckResult(tuple(comparisons), tuple(changed), seconds)
+    return CheckResult(tuple(comparisons), tuple(changed), seconds, tuple(values))

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import files
 from .calling.arguments import Argument, Entry
+from .calling.calls import is_nested
 from .dtypes import ElementType
 from .errors import LaunchError
 
@@ -110,11 +111,13 @@ def save(path: str, arguments: Sequence[Any]) -> None:
         np.savez(stream, **named)
 
 
-def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None = None) -> list[Any]:
+def random_arguments(
+    what: Entry, seed: int = 0, given: Mapping[int, str] | None = None, full_range: bool = False
+) -> list[Any]:
     """Random arguments for a kernel.
 
-    Floats have a normal distribution, scales are powers of two, and integers are small. Arrays that the kernel only writes
-    hold NaN or the largest integer. `given` maps an argument index to text: the shape of a dynamic memref ("500x300"), a
+    Floats have a normal distribution, and scales are powers of two. Integers are -8 to 8, or 0 to 8 if they are unsigned;
+    with `full_range`, they are all numbers of their type. Arrays that the kernel only writes hold NaN or the largest integer. `given` maps an argument index to text: the shape of a dynamic memref ("500x300"), a
     .npy file with the array, or the value of a scalar. Raises a LaunchError if `given` does not match the kernel or lacks a shape or value.
     """
     given = dict(given or {})
@@ -139,7 +142,7 @@ def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None
         else:
             shape = tuple(extent for extent in argument.shape if extent is not None)
         try:
-            values.append(_array(argument, shape, rng))
+            values.append(_array(argument, shape, rng, full_range))
         except (MemoryError, OverflowError, ValueError):
             raise LaunchError(
                 f"{argument}: an array of {'x'.join(map(str, shape))} elements exceeds the memory of this machine; use a smaller shape"
@@ -161,7 +164,7 @@ def _scalar(argument: Argument, text: str | None, rng: np.random.Generator) -> A
     return number
 
 
-def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator, full_range: bool) -> np.ndarray:
     ty = argument.dtype
     if argument.writes and not argument.reads:
         data = np.full(shape, _poison(ty), ty.numpy)
@@ -172,6 +175,9 @@ def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator)
         data = rng.standard_normal(shape).astype(np.float32).astype(ty.numpy)
     elif ty.kind == "b":
         data = rng.integers(0, 2, shape).astype(bool)
+    elif full_range:
+        limits = np.iinfo(ty.numpy)
+        data = rng.integers(limits.min, limits.max, shape, ty.numpy, endpoint=True)
     else:
         data = rng.integers(0 if ty.kind == "u" else -8, 9, shape).astype(ty.numpy)
     return _in_memory(argument, data)
@@ -201,7 +207,7 @@ def _strides(shape: Sequence[int], wanted: Sequence[int | None], divisors: Seque
         if found[dim] is None:
             known = [(step, size) for step, size in zip(found, shape, strict=True) if step is not None and size > 1]
             step = -(-inner // divisor) * divisor
-            if shape[dim] > 1 and not _is_nested([*known, (step, shape[dim])]):
+            if shape[dim] > 1 and not is_nested([*known, (step, shape[dim])]):
                 step = -(-_span(known) // divisor) * divisor
             found[dim] = step
         inner = max(inner, (found[dim] or 0) * max(shape[dim], 1))
@@ -212,16 +218,6 @@ def _span(dimensions: Sequence[tuple[int, int]]) -> int:
     """The smallest stride of an array of such (stride, size) dimensions."""
     last = sum((size - 1) * step for step, size in dimensions)
     return max(1 + last, *(size * step for step, size in dimensions), 1)
-
-
-def _is_nested(dimensions: Sequence[tuple[int, int]]) -> bool:
-    """Whether each stride is beyond the elements of all dimensions of smaller strides."""
-    last = 0
-    for step, size in sorted(dimensions):
-        if step <= last:
-            return False
-        last += (size - 1) * step
-    return True
 
 
 def with_strides(data: np.ndarray, strides: Sequence[int]) -> np.ndarray:

@@ -24,6 +24,28 @@ def test_right_kernel_passes() -> None:
     assert comparison.argument.index == 1 and comparison.total == 6000
 
 
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0.0] * 4, "0"),
+        ([np.nan] * 4, "nan"),
+        ([np.nan], "nan"),
+        ([2.5, 2.5], "2.5"),
+        ([2.5], None),
+        ([0.0, 1.0], None),
+        ([0.0, np.nan], None),
+        ([], None),
+    ],
+)
+def test_constant_results_are_a_warning(values: list[float], shown: str | None) -> None:
+    argument = kernel_of(SCALE, SCALE_CPU).entry.arguments[1]
+    data = np.array(values)
+    comparison = check.compare(argument, data.astype(np.float32), reference.Value(data))
+    warnings = check.CheckResult((comparison,), ()).warnings
+    expected = f"argument 1 (memref<100x60xf32>): all {len(values)} elements of the reference are {shown}, so that"
+    assert [warning.split(" the check")[0] for warning in warnings] == ([] if shown is None else [expected])
+
+
 def test_slightly_wrong_scale_is_found() -> None:
     result = checked(SCALE_CPU.replace("2.0", "2.000001"))
     assert not result.ok and result.comparisons[0].wrong == 6000

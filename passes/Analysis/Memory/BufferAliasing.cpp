@@ -57,10 +57,14 @@ static bool isBlockMemory(MemorySpace space) {
   return space == MemorySpace::Shared || space == MemorySpace::Cluster;
 }
 
-/// Whether the two are disjoint slices of a kernel's shared memory.
-static bool areDisjointSlices(Value rootA, Value rootB) {
+/// Whether the two are disjoint parts of a kernel's shared memory.
+static bool areDisjointParts(Value rootA, Value rootB) {
   auto a = rootA.getDefiningOp<mosaic_gpu::SliceSMEMOp>();
   auto b = rootB.getDefiningOp<mosaic_gpu::SliceSMEMOp>();
+  // smalti-allocate-shared-memory places allocations after all slices.
+  if ((a && rootB.getDefiningOp<memref::AllocOp>()) ||
+      (b && rootA.getDefiningOp<memref::AllocOp>()))
+    return true;
   if (!a || !b)
     return false;
   std::optional<int64_t> bytesA = getBufferBytes(cast<MemRefType>(a.getType()));
@@ -71,7 +75,7 @@ static bool areDisjointSlices(Value rootA, Value rootB) {
 }
 
 bool smalti::mayAlias(Value rootA, Value rootB) {
-  if (areDisjointSlices(rootA, rootB))
+  if (areDisjointParts(rootA, rootB))
     return false;
   AliasClass a = getAliasClass(rootA), b = getAliasClass(rootB);
   if (a.identity == b.identity)

@@ -560,7 +560,7 @@ void TilePadder::padMask(Operation *op, Value lanes, Value given) {
   original[given] = originalOf(lanes).clone(b.getI1Type());
   Value masked = mask(b, given, cast<TypedAttr>(b.getBoolAttr(false)));
   llvm::TypeSwitch<Operation *>(op)
-      .Case<GatherOp, ScatterOp, AtomicRMWOp, AtomicCASOp>(
+      .Case<GatherOp, ScatterOp, AtomicRMWOp, AtomicCASOp, HistogramOp>(
           [&](auto access) { access.getMaskMutable().assign(masked); });
 }
 
@@ -619,6 +619,11 @@ void TilePadder::pad(Operation *op) {
         padMask(o, o.getResult(), o.getMask());
       })
       .Case([&](ScatterOp o) { padMask(o, o.getTile(), o.getMask()); })
+      .Case([&](HistogramOp o) {
+        setResults(o);
+        o.setBins(o.getResult().getType().getDimSize(0));
+        padMask(o, o.getTile(), o.getMask());
+      })
       .Case([&](AtomicRMWOp o) {
         setResults(o);
         padMask(o, o.getValue(), o.getMask());

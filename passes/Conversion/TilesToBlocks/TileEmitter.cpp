@@ -258,6 +258,8 @@ void TileEmitter::emitOp(Operation *op) {
           .Case([&](triton_xla::GatherTileOp o) {
             return emitGatherTile(o), true;
           })
+          .Case(
+              [&](triton_xla::HistogramOp o) { return emitHistogram(o), true; })
           .Case([&](triton_xla::ScatterOp o) { return emitScatter(o), true; })
           .Case(
               [&](triton_xla::AtomicRMWOp o) { return emitAtomicRMW(o), true; })

@@ -112,6 +112,7 @@ private:
   // Indexed accesses.
   void emitGather(triton_xla::GatherOp op);
   void emitGatherTile(triton_xla::GatherTileOp op);
+  void emitHistogram(triton_xla::HistogramOp op);
   void emitScatter(triton_xla::ScatterOp op);
   void emitAtomicRMW(triton_xla::AtomicRMWOp op);
   void emitAtomicCAS(triton_xla::AtomicCASOp op);
@@ -176,7 +177,8 @@ private:
   mlir::Value storeToBuffer(mlir::Location loc,
                             mlir::ArrayRef<BufferPart> parts,
                             mlir::ArrayRef<int64_t> shape);
-  /// Loads a vector from a view of a buffer that storeToBuffer made.
+  /// Loads a vector from a view of a buffer that storeToBuffer made. `getView`
+  /// may also change the buffer.
   mlir::Value
   moveThroughMemory(mlir::Location loc, mlir::ArrayRef<BufferPart> parts,
                     mlir::ArrayRef<int64_t> shape,

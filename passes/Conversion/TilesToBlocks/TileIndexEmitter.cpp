@@ -255,6 +255,47 @@ void TileEmitter::emitGatherTile(triton_xla::GatherTileOp op) {
   mapping.map(op.getResult(), inLayout(select, lanes.layout)->getResult(0));
 }
 
+/// The threads of the block count in shared memory, with one atomic addition
+/// per element. A tile has less than 2^31 elements, so that 32-bit counts
+/// suffice.
+void TileEmitter::emitHistogram(triton_xla::HistogramOp op) {
+  Location loc = op.getLoc();
+  Type word = builder.getI32Type();
+  Attribute layout = plan.layoutOf(op.getResult());
+  VectorType type = vectorOf(op.getResult().getType());
+  Lanes bins = {type.getShape(), layout}, lanes = lanesOf(op.getTile());
+  LinearIndex linear;
+  linear.word = word;
+  if (Value mask = op.getMask())
+    linear.mask = lookupLanes(loc, mask, lanes);
+  addIndex(loc, linear, lookupLanes(loc, op.getTile(), lanes),
+           builder.getIndexAttr(1), builder.getIndexAttr(op.getBins()), lanes);
+  auto distributed = [&](Value vector, const Lanes &to) {
+    return distributeLanes(loc, vector, to);
+  };
+  Value counts = moveThroughMemory(
+      loc, {{distributed(constantLanes(loc, 0, word, bins), bins), layout, {}}},
+      type.getShape(),
+      [&](Value buffer) {
+        inLayout(mosaic_gpu::AtomicRMWOp::create(
+                     builder, loc, /*old=*/Type(), arith::AtomicRMWKind::addi,
+                     distributed(constantLanes(loc, 1, word, lanes), lanes),
+                     buffer, distributed(linear.index, lanes),
+                     distributed(linear.mask, lanes),
+                     mosaic_gpu::AtomicScope::Block,
+                     mosaic_gpu::AtomicOrdering::Relaxed),
+                 lanes.layout);
+        gpu::BarrierOp::create(builder, loc);
+        return buffer;
+      },
+      type.clone(word), layout);
+  if (type.getElementType() != word)
+    counts =
+        inLayout(arith::ExtUIOp::create(builder, loc, type, counts), layout)
+            ->getResult(0);
+  mapping.map(op.getResult(), counts);
+}
+
 Value TileEmitter::iotaLanes(Location loc, int64_t dim, const Lanes &lanes) {
   auto iota = mosaic_gpu::BroadcastedIotaOp::create(
       builder, loc, VectorType::get(lanes.shape, builder.getI32Type()), dim);

@@ -36,6 +36,10 @@ static constexpr int64_t kMaxElementsPerThread = 32;
 /// With more ops that move elements between threads, a kernel is not treated as
 /// a reduction.
 static constexpr int64_t kMaxMovesPerReduction = 16;
+/// The same as kMaxElementsPerThread for kernels with more such moves, such as
+/// those with a sort. More elements take longer to compile and spill registers;
+/// fewer leave each thread too few registers.
+static constexpr int64_t kMaxMovedElementsPerThread = 8;
 /// Target number of accumulator registers per thread for the number of warps.
 static constexpr int64_t kAccumulatorRegisters = 64;
 
@@ -197,7 +201,7 @@ bool smalti::changesShape(Operation *op) {
   return isa<triton_xla::ReduceOp, triton_xla::BroadcastOp,
              triton_xla::TransposeOp, triton_xla::ReshapeOp,
              triton_xla::ConcatOp, triton_xla::SliceOp,
-             triton_xla::GatherTileOp>(op);
+             triton_xla::GatherTileOp, triton_xla::HistogramOp>(op);
 }
 
 bool smalti::isSplat(Value tile) {
@@ -303,12 +307,11 @@ LogicalResult Planner::checkOp(Operation *op) {
   numReductions += isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
   numMoves += isa<triton_xla::ConcatOp, triton_xla::GatherTileOp,
                   triton_xla::ReshapeOp, triton_xla::SliceOp>(op);
-  bool isDerived =
-      isa<triton_xla::SqueezeDimsOp, triton_xla::SplitOp,
-          triton_xla::NumTilesOp, triton_xla::HistogramOp, triton_xla::SortOp,
-          triton_xla::RandomBitsOp, triton_xla::DotScaledOp,
-          triton_xla::SparseDotOp, memref::AtomicRMWOp>(op) ||
-      isDerivedOnGPU(op);
+  bool isDerived = isa<triton_xla::SqueezeDimsOp, triton_xla::SplitOp,
+                       triton_xla::NumTilesOp, triton_xla::SortOp,
+                       triton_xla::RandomBitsOp, triton_xla::DotScaledOp,
+                       triton_xla::SparseDotOp, memref::AtomicRMWOp>(op) ||
+                   isDerivedOnGPU(op);
   if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
     isDerived = dot.getLhs().getType().getRank() != 2 ||
                 !llvm::is_contained({triton_xla::DotAlgorithm::Default,
@@ -551,8 +554,11 @@ LogicalResult Planner::chooseWarps() {
     plan.block.numWarps = isReduction ? 1 : target.defaultWarps;
     while (plan.block.numWarps > 1 && plan.block.threads() > largestTile)
       plan.block.numWarps /= 2;
+    int64_t perThread = !isReduction && numMoves > kMaxMovesPerReduction
+                            ? kMaxMovedElementsPerThread
+                            : kMaxElementsPerThread;
     while (plan.block.numWarps * 2 <= maxWarps &&
-           plan.block.threads() * kMaxElementsPerThread < largestTile)
+           plan.block.threads() * perThread < largestTile)
       plan.block.numWarps *= 2;
   } else {
     int64_t largest = 0;

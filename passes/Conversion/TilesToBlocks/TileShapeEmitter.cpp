@@ -405,8 +405,7 @@ Value TileEmitter::storeToBuffer(Location loc, ArrayRef<BufferPart> parts,
   return buffer;
 }
 
-/// Allocates the scratch memory for each type of elements, which all ops use
-/// one after the other.
+/// Allocates the scratch memory, which all ops use one after the other.
 void TileEmitter::allocateScratch() {
   llvm::MapVector<Type, int64_t> elements;
   auto need = [&](Type type, int64_t count) {
@@ -429,6 +428,9 @@ void TileEmitter::allocateScratch() {
             needTile(op.getTile());
         })
         .Case([&](triton_xla::GatherTileOp op) { needTile(op.getTile()); })
+        .Case([&](triton_xla::HistogramOp op) {
+          need(builder.getI32Type(), static_cast<int64_t>(op.getBins()));
+        })
         .Case([&](triton_xla::ReshapeOp op) {
           if (isTile(op.getTile()) && isTile(op.getResult()) &&
               !getReshapedLayout(distributedLayout(op.getTile()),
@@ -445,8 +447,19 @@ void TileEmitter::allocateScratch() {
             needIndices(op.getValue(), op.getDestination());
         });
   });
-  for (auto [type, count] : elements)
+  if (elements.size() == 1) {
+    auto [type, count] = elements.front();
     scratches[type] = allocateBuffer(func.getLoc(), {count}, type);
+    return;
+  }
+  // The memory of several types begins at one address.
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  for (auto [type, count] : elements)
+    scratches[type] = mosaic_gpu::SliceSMEMOp::create(
+        builder, func.getLoc(),
+        MemRefType::get({count}, type, MemRefLayoutAttrInterface(), space),
+        builder.getI32IntegerAttr(0), /*alias_id=*/IntegerAttr());
 }
 
 /// A view of the scratch memory.

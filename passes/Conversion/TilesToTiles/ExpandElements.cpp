@@ -1,7 +1,7 @@
 //===- ExpandElements.cpp - Expansion of other ops ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Histograms, sorts, random bits, powers and element-wise ops.
+// Sorts, random bits, powers and element-wise ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,77 +18,8 @@ using namespace smalti;
 using namespace smalti::triton_xla;
 
 //===----------------------------------------------------------------------===//
-// Histogram, sort, random bits
+// Sort, random bits
 //===----------------------------------------------------------------------===//
-
-/// The most comparisons of a histogram that are one tile, and those of a row of
-/// bins in a loop.
-static constexpr int64_t kMaxComparisons = 1 << 20, kLoopComparisons = 1 << 16;
-
-/// The type in which values of `element` are compared with bins.
-static Type getComparedType(Type element) {
-  if (element.isIndex() || element.getIntOrFloatBitWidth() > 32)
-    return IntegerType::get(element.getContext(), 64);
-  return IntegerType::get(element.getContext(), 32);
-}
-
-/// How often each of `bins` numbers from `first` is in a flat tile.
-static Value countInBins(TileBuilder &b, Value values, Value first, Value mask,
-                         int64_t bins, Type sum) {
-  SmallVector<int64_t> shape = {b.shapeOf(values)[0], bins};
-  Type compared = b.typeOf(values).getElementType();
-  Value numbers = b.iota(shape, compared, 1);
-  if (first)
-    numbers = arith::AddIOp::create(b, numbers, b.splat(shape, first));
-  Value hit = b.compare(arith::CmpIPredicate::eq,
-                        b.broadcast(values, int64_t(0), shape), numbers);
-  if (mask)
-    hit = arith::AndIOp::create(b, hit, b.broadcast(mask, int64_t(0), shape));
-  return b.sum(b.zeroExtend(hit, sum), /*dim=*/0);
-}
-
-/// Compares all elements with all bins, or, for many comparisons, with a row of
-/// bins in each iteration of a loop.
-Value smalti::triton_xla::expandHistogram(TileBuilder &b, HistogramOp op) {
-  int64_t count = op.getTile().getType().getNumElements();
-  auto bins = static_cast<int64_t>(op.getBins());
-  Type element = op.getTile().getType().getElementType(),
-       compared = getComparedType(element),
-       sum = op.getResult().getType().getElementType();
-  Value values = b.reshape(op.getTile(), count), mask = op.getMask();
-  if (element.isIndex())
-    values =
-        arith::IndexCastOp::create(b, b.withElement(values, compared), values);
-  else if (element != compared)
-    values = arith::ExtSIOp::create(b, b.withElement(values, compared), values);
-  if (mask)
-    mask = b.reshape(mask, count);
-  if (bins <= kMaxComparisons / count)
-    return countInBins(b, values, Value(), mask, bins, sum);
-  int64_t row = std::max<int64_t>(kLoopComparisons / count, 1),
-          rows = llvm::divideCeil(bins, row);
-  SmallVector<int64_t> shape = {rows, row};
-  Type i32 = b.getI32Type();
-  auto loop = scf::ForOp::create(
-      b, arith::ConstantIndexOp::create(b, 0),
-      arith::ConstantIndexOp::create(b, rows),
-      arith::ConstantIndexOp::create(b, 1), ValueRange(b.zeros(shape, sum)),
-      [&](OpBuilder &inner, Location, Value number, ValueRange counts) {
-        OpBuilder::InsertionGuard guard(b);
-        b.restoreInsertionPoint(inner.saveInsertionPoint());
-        Value first = arith::MulIOp::create(
-            b, number, arith::ConstantIndexOp::create(b, row));
-        first = arith::IndexCastOp::create(b, compared, first);
-        Value found = countInBins(b, values, first, mask, row, sum);
-        Value isRow = b.compare(
-            arith::CmpIPredicate::eq, b.iota(shape, i32, 0),
-            b.splat(shape, arith::IndexCastOp::create(b, i32, number)));
-        scf::YieldOp::create(b, b.select(isRow,
-                                         b.broadcast(found, int64_t(1), shape),
-                                         counts.front()));
-      });
-  return b.slice(b.reshape(loop.getResult(0), rows * row), /*dim=*/0, 0, bins);
-}
 
 /// A bitonic sort of `inputs` and their positions, which make it stable. Tiles
 /// have the shape [outer, size, inner], with a power of two as the size;

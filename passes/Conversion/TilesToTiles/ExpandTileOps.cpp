@@ -38,8 +38,8 @@ static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
 /// The ops that the pass expands unless `keep` has them; of dots, those that
 /// are not primitive. `num_tiles` is always expanded, since the grid changes.
 static constexpr llvm::StringLiteral kDerived[] = {
-    "squeeze_dims", "split",      "histogram", "sort",  "random_bits",
-    "dot_scaled",   "sparse_dot", "dot",       "ipowi", "index_switch"};
+    "squeeze_dims", "split", "sort",  "random_bits", "dot_scaled",
+    "sparse_dot",   "dot",   "ipowi", "index_switch"};
 
 static std::optional<int64_t> getDimension(memref::DimOp op) {
   std::optional<int64_t> number = op.getConstantIndex();
@@ -186,7 +186,7 @@ SmallVector<Operation *> SmaltiExpandTileOps::plan() {
   getOperation().walk([&](Operation *op) {
     if (isKept(op))
       return;
-    if (isa<SortOp, HistogramOp>(op)) {
+    if (isa<SortOp>(op)) {
       if (std::optional<std::string> refusal = getExpansionRefusal(op)) {
         remarkMissed(op, kPassName)
             << op->getName().stripDialect() << " not expanded: " << *refusal;
@@ -251,9 +251,6 @@ void SmaltiExpandTileOps::expand(Operation *op) {
             return {
                 createTileCount(b, getOperation(),
                                 getOperation().getTileFactors()[op.getDim()])};
-          })
-          .Case([&](HistogramOp op) -> SmallVector<Value> {
-            return {expandHistogram(b, op)};
           })
           .Case([&](SortOp op) { return expandSort(b, op); })
           .Case([&](math::IPowIOp op) -> SmallVector<Value> {

@@ -28,7 +28,6 @@ bool isDerivedOnGPU(mlir::Operation *op);
 
 namespace smalti::triton_xla {
 
-mlir::Value expandHistogram(TileBuilder &b, HistogramOp op);
 mlir::SmallVector<mlir::Value> expandSort(TileBuilder &b, SortOp op);
 mlir::SmallVector<mlir::Value> expandRandomBits(TileBuilder &b,
                                                 RandomBitsOp op);

@@ -10,6 +10,7 @@ import math
 import os
 import struct
 import time
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -145,6 +146,59 @@ def check_distinct(argument: object, shape: Sequence[int], strides: Sequence[int
                 f"{argument}: the kernel writes this argument, but elements along dimensions {one} and {other} share addresses; "
                 "pass a copy of the array"
             )
+    if not is_nested([(step, size) for _, size, step in sizes]) and _repeats([(step, size) for _, size, step in sizes]):
+        *first, last = (str(dimension) for dimension, _, _ in sizes)
+        raise LaunchError(
+            f"{argument}: the kernel writes this argument, but elements along dimensions {', '.join(first)} and {last} share "
+            "addresses; pass a copy of the array"
+        )
+
+
+def is_nested(dimensions: Sequence[tuple[int, int]]) -> bool:
+    """Whether each stride is beyond the elements of all dimensions of smaller strides. Dimensions are (stride, size)."""
+    last = 0
+    for step, size in sorted(dimensions):
+        if step <= last:
+            return False
+        last += (size - 1) * step
+    return True
+
+
+def _repeats(dimensions: Sequence[tuple[int, int]]) -> bool:
+    """Whether two elements of an array of such (stride, size) dimensions have one address."""
+    # The first index that differs can be 0 in one element, and those before it can be 0 in both.
+    for at, (step, size) in enumerate(dimensions):
+        steps, sizes = zip(*dimensions[at:], strict=True)
+        later = _placed(_ANYWHERE + step, [size - 1, *sizes[1:]], steps, 1)
+        if share_memory(later, _placed(_ANYWHERE, sizes[1:], steps[1:], 1)):
+            return True
+    return False
+
+
+_ANYWHERE = 1 << 32
+
+_EFFORT = 100_000
+"""The limit of a search for a common element of two arrays."""
+
+
+def _placed(pointer: int, shape: Sequence[int], strides: Sequence[int], size: int) -> Any:
+    """An array at an address, whose memory is not accessed. Strides and the size of an element are in bytes."""
+    import numpy as np
+
+    described = {"version": 3, "data": (pointer, False), "typestr": f"|V{size}"}
+    described |= {"shape": tuple(shape), "strides": tuple(strides)}
+    return np.asarray(types.SimpleNamespace(__array_interface__=described))
+
+
+def share_memory(one: Any, other: Any) -> bool:
+    """Whether two numpy arrays have a byte in common. A search that takes too long counts as yes."""
+    import numpy as np
+
+    try:
+        # numpy's type stubs accept only two constants.
+        return np.shares_memory(one, other, max_work=_EFFORT)  # pyright: ignore[reportArgumentType]
+    except np.exceptions.TooHardError:
+        return True
 
 
 def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> None:
@@ -241,11 +295,6 @@ def extent(view: arrays.ArrayView, size: int) -> tuple[int, int]:
     return view.pointer + low * size, view.pointer + (high + 1) * size
 
 
-def _is_dense(view: arrays.ArrayView, size: int) -> bool:
-    first, last = extent(view, size)
-    return last - first == math.prod(view.shape) * size
-
-
 def find_overlap(
     views: Sequence[arrays.ArrayView], sizes: Sequence[int], writes: Sequence[bool]
 ) -> tuple[int, int] | None:
@@ -259,8 +308,12 @@ def find_overlap(
         for i in open_:
             if first == last or not (writes[i] or writes[j]):
                 continue
-            # Two arrays with gaps may interleave without sharing an element. An exact test takes longer than a launch.
-            if _is_dense(views[i], sizes[i]) or _is_dense(views[j], sizes[j]):
+            # An array may be in gaps of another one.
+            one, other = (
+                _placed(views[k].pointer, views[k].shape, [step * sizes[k] for step in views[k].strides], sizes[k])
+                for k in (i, j)
+            )
+            if share_memory(one, other):
                 low, high = min(i, j), max(i, j)
                 return (low, high) if writes[low] else (high, low)
         open_.append(j)

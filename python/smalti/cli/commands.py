@@ -314,6 +314,11 @@ _ARG_HELP = (
 @_TARGET
 @click.option("--check", is_flag=True, help="Compare the result with the float64 reference; exit 1 if it differs.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random inputs.")
+@click.option(
+    "--full-range",
+    is_flag=True,
+    help="Random integers have all values of their type. Default: -8 to 8, or 0 to 8 if the type is unsigned.",
+)
 @click.option("--arg", "arguments", multiple=True, help=_ARG_HELP)
 @click.option("--repeat", type=click.IntRange(1), help="Number of runs; the shortest time is printed. Default: 1.")
 @click.option(
@@ -346,7 +351,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     if file.endswith((".ll", ".bc")):
         emulated.refuse(
             options,
-            ("check", "repeat", "specialize", "entry", "options", "dump", "dump_ir", "verbose"),
+            ("check", "full_range", "repeat", "specialize", "entry", "options", "dump", "dump_ir", "verbose"),
             "a device module (.ll, .bc)",
         )
         expected = _by_index(_parse_arguments(options["expect"], "--expect"), None, "--expect")
@@ -376,7 +381,8 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         from .. import specialization
 
         generic = specialization.specialize(module, target, entry=options["entry"])
-        values = inputs.random_arguments(generic.entry, seed, _by_index(texts, generic.entry))
+        given = _by_index(texts, generic.entry)
+        values = inputs.random_arguments(generic.entry, seed, given, options["full_range"])
         module = generic.module_for(*values)
     with _progress(f"compiling {file}") as report:
         kernel = front_end.compile(
@@ -399,7 +405,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         return
     if options["verbose"]:
         _print_remarks(kernel.remarks)
-    checked, repeat, word = options["check"], options["repeat"], ""
+    checked, repeat, word, result = options["check"], options["repeat"], "", None
     if kernel.target.is_emulated:
         emulated.run_program(kernel, module, checked, seed, given, repeat, options)
         return
@@ -415,21 +421,23 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         kernel.time_limit, kernel.blocks = options["time_limit"], emulated.parse_blocks(options["blocks"])
         kernel.announce = lambda message: click.echo(f"note: {title}: {message}: {emulated.HINTS}", err=True)
     if checked:
-        result = emulated.check_program(kernel, module, seed, given).require()
+        result = emulated.check_program(kernel, module, seed, given, options).require()
         word = f"{result}, "
     with emulated.report_progress(title):
-        best = _measure(kernel, given, seed, options)
+        best = _measure(kernel, given, seed, options, result)
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}{best * 1e3:.3f} ms")
 
 
-def _measure(kernel: Any, given: Mapping[int, str], seed: int, options: dict[str, Any]) -> float:
+def _measure(kernel: Any, given: Mapping[int, str], seed: int, options: dict[str, Any], result: Any = None) -> float:
     """The duration of the shortest run. The first run loads code and starts threads, so it is measured only if it is the
-    only one: if the arrays are saved, since further runs may change them."""
+    only one: if the arrays are saved, since further runs may change them. A check has saved its own run, the `result`."""
     from .. import inputs
 
-    values = inputs.random_arguments(kernel.entry, seed, given)
     repeat, path = options["repeat"], options["save"]
-    if path is None:
+    if path is not None and result is not None and repeat is None:
+        return result.seconds
+    values = inputs.random_arguments(kernel.entry, seed, given, options["full_range"])
+    if path is None or result is not None:
         return kernel.launcher.run_on_copies(values, (repeat or 1) + 1)
     seconds = kernel.launcher.run_on_copies(values)
     inputs.save(path, values)

@@ -181,12 +181,21 @@ def _schedule(emulation: Emulation) -> str:
     return f"{emulation.order}, copies {emulation.copies}"
 
 
-def check_program(kernel: Any, module: Any, seed: int, given: Mapping[int, str]) -> Any:
-    """Runs a kernel and compares the result with the reference interpreter."""
-    from .. import check
+def check_program(
+    kernel: Any, module: Any, seed: int, given: Mapping[int, str], options: Options, is_first: bool = True
+) -> Any:
+    """Runs a kernel and compares the result with the reference interpreter. The first run is saved, and may warn."""
+    from .. import check, inputs
 
+    full_range = options["full_range"]
     with report_progress(f"reference of @{kernel.entry.name}", unit="tiles") as progress:
-        return check.check(kernel, module, seed=seed, given=given, progress=progress)
+        result = check.check(kernel, module, seed=seed, given=given, full_range=full_range, progress=progress)
+    if is_first:
+        for warning in result.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        if options["save"]:
+            inputs.save(options["save"], result.values)
+    return result
 
 
 def run_program(
@@ -201,6 +210,9 @@ def run_program(
     """Runs a compiled tile-level kernel. The run of a check is timed, unless `repeat` asks for further runs."""
     from .. import inputs
 
+    def arguments() -> list[Any]:
+        return inputs.random_arguments(kernel.entry, seed, given, options["full_range"])
+
     emulations = _emulations(options)
     times: list[float] = []
     worst: CheckResult | None = None
@@ -210,15 +222,15 @@ def run_program(
         )
         with report_progress(title) as progress:
             kernel.emulation = dataclasses.replace(emulation, progress=progress)
-            result = check_program(kernel, module, seed, given) if checked else None
-            saves = options["save"] and emulation is emulations[0]
+            is_first = emulation is emulations[0]
+            result = check_program(kernel, module, seed, given, options, is_first) if checked else None
+            saves = result is None and options["save"] and is_first
             if saves:
-                values = inputs.random_arguments(kernel.entry, seed, given)
+                values = arguments()
                 times.append(kernel.launcher.run_on_copies(values))
                 inputs.save(options["save"], values)
             if repeat is not None or (result is None and not saves):
-                values = inputs.random_arguments(kernel.entry, seed, given)
-                times.append(kernel.launcher.run_on_copies(values, repeat or 1))
+                times.append(kernel.launcher.run_on_copies(arguments(), repeat or 1))
             elif result is not None:
                 times.append(result.seconds)
         if result is not None:

@@ -212,19 +212,21 @@ def run_program(
 
     if kernel.entry is None and checked:
         raise click.UsageError("--check requires a tile-level kernel (triton_xla.entry_func)")
+    if kernel.entry is None and options["full_range"]:
+        raise click.UsageError("--full-range requires a tile-level kernel (triton_xla.entry_func)")
     result = None
     with report_progress(f"@{kernel.name} on {kernel.target}", _AS_SIM) as progress:
         limits = {"blocks": parse_blocks(options["blocks"]), "time_limit": options["time_limit"]}
         kernel.simulation = dataclasses.replace(kernel.simulation, progress=progress, **limits)
         seconds = 0.0
         if checked:
-            result = check_program(kernel, module, seed, given)
+            result = check_program(kernel, module, seed, given, options)
             seconds = result.seconds
-        if not checked or options["save"]:
+        else:
             values = (
                 _arguments(kernel, given, seed)
                 if kernel.entry is None
-                else inputs.random_arguments(kernel.entry, seed, given)
+                else inputs.random_arguments(kernel.entry, seed, given, options["full_range"])
             )
             seconds = kernel.run_on_copies(values)
             if options["save"]:

@@ -21,11 +21,14 @@ triton_xla.entry_func @size(%x: memref<8xi8>, %tile: index) tiles 1 {
 // -----
 
 // CHECK-LABEL: triton_xla.entry_func @width(
-// CHECK:         triton_xla.histogram
-// REMARK: histogram not expanded: 'triton_xla.histogram' on i65 is not supported
-triton_xla.entry_func @width(%x: i65, %y: memref<16xi64>, %tile: index) tiles 1 {
+// CHECK:         triton_xla.sort
+// REMARK: sort not expanded: 'triton_xla.sort' on i65 is not supported
+triton_xla.entry_func @width(%x: i65, %tile: index) tiles 1 {
   %t = tensor.splat %x : tensor<4xi65>
-  %h = triton_xla.histogram %t bins 16 : tensor<4xi65> -> tensor<16xi64>
-  triton_xla.insert %h into %y[0] [16] [1] : tensor<16xi64> into memref<16xi64>
+  %s = triton_xla.sort %t dim 0 : (tensor<4xi65>) -> tensor<4xi65> {
+  ^bb0(%a: i65, %b: i65):
+    %c = arith.cmpi slt, %a, %b : i65
+    triton_xla.yield %c : i1
+  }
   triton_xla.return
 }

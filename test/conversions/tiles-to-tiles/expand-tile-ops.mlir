@@ -44,27 +44,6 @@ triton_xla.entry_func @shapes(%x: memref<1x8xf32>, %tile: index) tiles 1 {
 
 // -----
 
-// A loop compares the elements with 2^16 / 32 of 65536 bins in each iteration.
-
-// CHECK-LABEL: triton_xla.entry_func @histogram(
-// CHECK:         arith.cmpi eq, %{{.*}}, %{{.*}} : tensor<32x16xi32>
-// CHECK:         triton_xla.reduce %{{.*}} dims [0]
-// CHECK:         scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[COUNTS:.*]] = %{{.*}}) -> (tensor<32x2048xi64>)
-// CHECK:           arith.cmpi eq, %{{.*}}, %{{.*}} : tensor<32x2048xi32>
-// CHECK:           %[[ROW:.*]] = triton_xla.broadcast %{{.*}} dims [1] : tensor<2048xi64> -> tensor<32x2048xi64>
-// CHECK:           arith.select %{{.*}}, %[[ROW]], %[[COUNTS]]
-// REMARK: histogram expanded
-triton_xla.entry_func @histogram(%x: memref<4x8xi8>, %y: memref<16xi64>, %z: memref<65536xi64>, %tile: index) tiles 1 {
-  %t = triton_xla.extract %x[0, 0] [4, 8] [1, 1] : memref<4x8xi8> to tensor<4x8xi8>
-  %h = triton_xla.histogram %t bins 16 : tensor<4x8xi8> -> tensor<16xi64>
-  triton_xla.insert %h into %y[0] [16] [1] : tensor<16xi64> into memref<16xi64>
-  %l = triton_xla.histogram %t bins 65536 : tensor<4x8xi8> -> tensor<65536xi64>
-  triton_xla.insert %l into %z[0] [65536] [1] : tensor<65536xi64> into memref<65536xi64>
-  triton_xla.return
-}
-
-// -----
-
 // 5 elements are padded to 8: 6 steps of the network. Scalars from outside become splats.
 
 // CHECK-LABEL: triton_xla.entry_func @sort(

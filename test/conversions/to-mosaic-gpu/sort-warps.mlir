@@ -34,3 +34,23 @@ triton_xla.entry_func @sorted_row(%x: memref<5x70xi32>, %y: memref<5xi32>, %tile
   triton_xla.insert %m into %y[0] [5] [1] : tensor<5xi32> into memref<5xi32>
   triton_xla.return
 }
+
+// A thread has at most 8 elements of a sorted tile. The memory of the sorted types begins at one address.
+
+// CHECK-LABEL: gpu.func @sorted_types(
+// CHECK-SAME: smalti.num_warps = 16
+// CHECK-DAG: mosaic_gpu.slice_smem 0 : memref<{{.*}}xi64, #gpu.address_space<workgroup>>
+// CHECK-DAG: mosaic_gpu.slice_smem 0 : memref<{{.*}}xi8, #gpu.address_space<workgroup>>
+// CHECK-NOT: memref.alloc
+triton_xla.entry_func @sorted_types(%x: memref<32x128xi64>, %y: memref<32x128xi8>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0, 0] [32, 128] [1, 1] : memref<32x128xi64> to tensor<32x128xi64>
+  %u = triton_xla.extract %y[0, 0] [32, 128] [1, 1] : memref<32x128xi8> to tensor<32x128xi8>
+  %o, %p = triton_xla.sort %t, %u dim 1 : (tensor<32x128xi64>, tensor<32x128xi8>) -> (tensor<32x128xi64>, tensor<32x128xi8>) {
+  ^bb0(%a: i64, %b: i64, %c: i8, %d: i8):
+    %r = arith.cmpi slt, %a, %b : i64
+    triton_xla.yield %r : i1
+  }
+  triton_xla.insert %o into %x[0, 0] [32, 128] [1, 1] : tensor<32x128xi64> into memref<32x128xi64>
+  triton_xla.insert %p into %y[0, 0] [32, 128] [1, 1] : tensor<32x128xi8> into memref<32x128xi8>
+  triton_xla.return
+}

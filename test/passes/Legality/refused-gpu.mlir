@@ -35,3 +35,25 @@ triton_xla.entry_func @sort(%x: memref<8xi8>, %tile: index) tiles 1 {
   }
   triton_xla.return
 }
+
+// -----
+
+triton_xla.entry_func @shared_sort(%x: memref<8xi64>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [20000] [1] : memref<8xi64> to tensor<20000xi64>
+  // expected-error-re@+1 {{'triton_xla.sort' of more elements than shared memory holds is not supported on {{sm_80|gfx1201}}: with the sorted dimension rounded up to a power of two, the tile with the widest elements, or the 32-bit positions, move through shared memory, here 262144 B, and a block has {{166912|65536}} B; use a smaller tile}}
+  %s = triton_xla.sort %t dim 0 : (tensor<20000xi64>) -> tensor<20000xi64> {
+  ^bb0(%a: i64, %b: i64):
+    %c = arith.cmpi slt, %a, %b : i64
+    triton_xla.yield %c : i1
+  }
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @shared_histogram(%x: memref<8xi32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xi32> to tensor<8xi32>
+  // expected-error-re@+1 {{'triton_xla.histogram' with more bins than shared memory holds is not supported on {{sm_80|gfx1201}}: a block counts in shared memory with 4 B per bin, here 262144 B, and a block has {{166912|65536}} B; use fewer bins, or one histogram for each part of the range}}
+  %h = triton_xla.histogram %t bins 65536 : tensor<8xi32> -> tensor<65536xi64>
+  triton_xla.return
+}

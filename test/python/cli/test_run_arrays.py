@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import smalti
 from click.testing import CliRunner
+from smalti import check, inputs
+from smalti.calling import arrays, calls
 from smalti.cli.commands import main
 
 DOUBLE = """
@@ -40,6 +43,35 @@ def test_arrays_from_and_to_files(tmp_path: Path, target: str) -> None:
     found = np.load(out)
     np.testing.assert_array_equal(found["arg0"], X)
     np.testing.assert_array_equal(found["arg1"], Y + np.vstack([X, np.zeros((1, 8), np.float32)]))
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_80", "sim:sm_80"])
+def test_a_check_saves_its_own_run(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arguments are created once, so that the kernel runs once."""
+    created: list[Any] = []
+    original = inputs.random_arguments
+
+    def arguments(*words: Any, **options: Any) -> list[Any]:
+        created.append(original(*words, **options))
+        return created[-1]
+
+    for module in (check, inputs):
+        monkeypatch.setattr(module, "random_arguments", arguments)
+    said = run(tmp_path, "--target", target, "--arg=0=3x8", "--check", f"--save={tmp_path}/out.npz")
+    assert "ok, max abs error" in said and "warning" not in said
+    assert len(created) == 1
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npz")["arg1"], created[0][1])
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_80", "sim:sm_80"])
+def test_integers_of_the_full_range(target: str, tmp_path: Path) -> None:
+    source = tmp_path / "k.mlir"
+    source.write_text(DOUBLE.replace("f32", "i32").replace("addf", "addi"))
+    for words, least, most in (([], 0, 16), (["--full-range"], 2**30, 2**31)):
+        given = ["run", str(source), "--target", target, "--arg=0=4x8", "--check", f"--save={tmp_path}/out.npz", *words]
+        result = CliRunner().invoke(main, given)
+        assert result.exit_code == 0, result.output
+        assert least <= np.abs(np.load(tmp_path / "out.npz")["arg1"].astype(np.int64)).max() <= most
 
 
 def test_files_that_do_not_match(tmp_path: Path) -> None:
@@ -134,3 +166,37 @@ triton_xla.entry_func @fill(%d: memref<4x8xf32, strided<[?, ?]>>, %tile: index) 
             kernel(np.ndarray((4, 8), np.float32, memory, 0, (4 * step, 4)))
     kernel(np.ndarray((4, 8), np.float32, memory, 0, (32, 4)))
     assert memory.sum() == 32
+
+
+def test_elements_that_share_an_address_are_found_exactly() -> None:
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(500):
+        shape = rng.integers(1, 5, rng.integers(1, 5)).tolist()
+        strides = rng.integers(-12, 13, len(shape)).tolist()
+        addresses = sum(np.indices(shape)[dim] * stride for dim, stride in enumerate(strides))
+        distinct = np.unique(addresses).size == np.prod(shape)
+        try:
+            calls.check_distinct("x", shape, strides)
+            assert distinct, (shape, strides)
+        except smalti.LaunchError as error:
+            assert not distinct, (shape, strides)
+            found += "dimensions 0, 1 and 2 share" in str(error)
+    assert found > 2
+
+
+def test_arrays_that_share_bytes_are_found_exactly() -> None:
+    rng = np.random.default_rng(1)
+    memory = np.arange(4000, dtype=np.int16)
+    shared = 0
+    for _ in range(500):
+        views: list[np.ndarray] = []
+        for _ in range(2):
+            shape, strides = rng.integers(1, 6, 3).tolist(), rng.integers(1, 40, 3).tolist()
+            first = int(rng.integers(0, 40))
+            views.append(np.ndarray(shape, np.int16, memory, 2 * first, [2 * stride for stride in strides]))
+        expected = np.intersect1d(views[0], views[1]).size > 0
+        shared += expected
+        found = calls.find_overlap([arrays.view(view) for view in views], [2, 2], [False, True])
+        assert found == ((1, 0) if expected else None)
+    assert 50 < shared < 450

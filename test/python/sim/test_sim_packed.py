@@ -156,14 +156,6 @@ def test_arithmetic_of_blocks() -> None:
 
 
 def test_unsupported_packed_ops_are_named() -> None:
-    counts = f"""
-      %s = mosaic_gpu.broadcasted_iota 0 : {NARROW}
-      mosaic_gpu.vector_store %s, %a0 : {NARROW}, {memref(SHAPE, "i4")}"""
-    with pytest.raises(CompileError) as error:
-        sim.simulate(module([(SHAPE, "i4")], counts), "sm_90a")
-    assert "the simulator does not support this form of 'mosaic_gpu.broadcasted_iota': the value has type" in str(
-        error.value
-    )
     with pytest.raises(CompileError) as error:
         sim.simulate(program("%v = arith.constant 1 : i4\n memref.store %v, %a[%t] : memref<32xi4>", "i4"), "sm_80")
     assert (

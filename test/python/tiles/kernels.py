@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 from fuzz.program import Program
 
-from .writer import EXTENTS, Tile, Writer, is_float, memref, sizes, tensor
+from .writer import EXTENTS, Tile, Writer, is_float, memref, sizes, stored, tensor
 
 FLOATS = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2")
 ARITHMETIC_FLOATS = ("f64", "f32", "f16", "bf16")
-INTEGERS = ("i64", "i32", "i16", "i8", "index")
+IN_MEMORY_INTEGERS = ("i64", "i32", "i16", "i8", "index")
+INTEGERS = ("i33", "i12", "i3", *IN_MEMORY_INTEGERS)
+"""Also types that arrays do not have. The kernels convert them."""
+IN_MEMORY = (*FLOATS, "f6E2M3FN", "f6E3M2FN", *IN_MEMORY_INTEGERS, "i1")
 ALL = (*FLOATS, "f6E2M3FN", "f6E3M2FN", *INTEGERS, "i1")
 NUMBERS = (*ARITHMETIC_FLOATS, *INTEGERS)
 
@@ -92,8 +95,10 @@ for _name in ("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "
 def _division(op: str) -> Build:
     def build(w: Writer, element: str) -> None:
         x, y = _tiles(w, element, 2)
-        # Divisors are odd, so they are not zero.
-        w.store(w.op(op, x, w.op("arith.ori", y, w.constant(1, y.shape, element))))
+        # Divisors are odd, so they are not zero. The smallest number, which is even, must not be divided by -1.
+        one = w.constant(1, y.shape, element)
+        x = w.op("arith.ori", x, one) if element == "i3" else x
+        w.store(w.op(op, x, w.op("arith.ori", y, one)))
 
     return build
 
@@ -105,7 +110,7 @@ for _name in ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "flo
 def _shift(op: str) -> Build:
     def build(w: Writer, element: str) -> None:
         x, y = _tiles(w, element, 2)
-        w.store(w.op(op, x, w.op("arith.andi", y, w.constant(7, y.shape, element))))
+        w.store(w.op(op, x, w.op("arith.andi", y, w.constant(2 if element == "i3" else 7, y.shape, element))))
 
     return build
 
@@ -321,11 +326,14 @@ def _constant(w: Writer, element: str) -> None:
 
 @_kernel("tensor.splat", (*FLOATS, *INTEGERS))
 def _splat(w: Writer, element: str) -> None:
-    name, ty = w.argument((1,), element)
+    memory = stored(element)
+    name, ty = w.argument((1,), memory)
     w.line("%zero = arith.constant 0 : index")
     w.line(f"%s = memref.load {name}[%zero] : {ty}")
+    if memory != element:
+        w.line(f"%t = arith.trunci %s : {memory} to {element}")
     shape = sizes(w.extent, 2)
-    w.store(w.value(f"tensor.splat %s : {tensor(shape, element)}", shape, element))
+    w.store(w.value(f"tensor.splat {'%s' if memory == element else '%t'} : {tensor(shape, element)}", shape, element))
 
 
 @_kernel("tensor.extract", ALL)
@@ -342,7 +350,7 @@ def _extract_element(w: Writer, element: str) -> None:
 def _mask(w: Writer, element: str) -> None:
     (x,) = _tiles(w, element, 1)
     w.line("%n = arith.constant 3 : index")
-    number = "true" if element == "i1" else "9.0" if is_float(element) else "9"
+    number = "true" if element == "i1" else "9.0" if is_float(element) else "3"
     w.line(f"%fill = arith.constant {number}{'' if element == 'i1' else f' : {element}'}")
     rows, columns = x.shape
     w.store(w.value(f"triton_xla.mask {x} [%n, {columns // 2}], %fill : {x.type}", (rows, columns), element))
@@ -406,7 +414,7 @@ def _squeeze(w: Writer, element: str) -> None:
 
 for _dim in (0, 1):
 
-    @_kernel(f"triton_xla.iota of dim {_dim}", (*FLOATS, *INTEGERS))
+    @_kernel(f"triton_xla.iota of dim {_dim}", (*FLOATS, "i33", "i12", *IN_MEMORY_INTEGERS))
     def _iota(w: Writer, element: str, dim: int = _dim) -> None:
         shape = sizes(w.extent, 2)
         w.store(w.value(f"triton_xla.iota dim {dim} : {tensor(shape, element)}", shape, element))
@@ -537,7 +545,7 @@ _KEY = """
       }}"""
 
 
-@_kernel("triton_xla.sort with control flow", INTEGERS[:-1])
+@_kernel("triton_xla.sort with control flow", ("i33", "i12", *IN_MEMORY_INTEGERS[:-1]))
 def _sorted_by_key(w: Writer, element: str) -> None:
     """Odd numbers come first, by a quotient; even numbers by the number of their bits and a sum."""
     (x,) = _tiles(w, element, 1)
@@ -720,8 +728,8 @@ def _gather(index: str, masked: bool) -> Build:
 
 
 for _name in ("i32", "i64", "index"):
-    _add(f"triton_xla.gather by {_name}", ALL, _gather(_name, False))
-_add("triton_xla.gather with a mask", ALL, _gather("i32", True))
+    _add(f"triton_xla.gather by {_name}", IN_MEMORY, _gather(_name, False))
+_add("triton_xla.gather with a mask", IN_MEMORY, _gather("i32", True))
 
 
 def _scatter(flags: str, masked: bool) -> Build:
@@ -740,9 +748,9 @@ def _scatter(flags: str, masked: bool) -> Build:
     return build
 
 
-_add("triton_xla.scatter", ALL, _scatter("", False))
-_add("triton_xla.scatter with a mask", ALL, _scatter("", True))
-_add("triton_xla.scatter unique sorted", ALL, _scatter("unique sorted", False))
+_add("triton_xla.scatter", IN_MEMORY, _scatter("", False))
+_add("triton_xla.scatter with a mask", IN_MEMORY, _scatter("", True))
+_add("triton_xla.scatter unique sorted", IN_MEMORY, _scatter("unique sorted", False))
 
 
 def _atomic(kind: str, flags: str = "", masked: bool = False) -> Build:
@@ -759,10 +767,14 @@ def _atomic(kind: str, flags: str = "", masked: bool = False) -> Build:
 for _name in ("addf", "maximumf", "minimumf", "maxnumf", "minnumf"):
     _add(f"triton_xla.atomic_rmw {_name}", ARITHMETIC_FLOATS, _atomic(_name), tiles=2)
 for _name in ("addi", "muli", "maxs", "maxu", "mins", "minu", "andi", "ori", "xori"):
-    _add(f"triton_xla.atomic_rmw {_name}", INTEGERS, _atomic(_name), tiles=2)
+    _add(f"triton_xla.atomic_rmw {_name}", IN_MEMORY_INTEGERS, _atomic(_name), tiles=2)
 _add("triton_xla.atomic_rmw addf deterministic", ARITHMETIC_FLOATS, _atomic("addf", "deterministic"))
 _add("triton_xla.atomic_rmw addf with a mask", ARITHMETIC_FLOATS, _atomic("addf", masked=True))
-_add("triton_xla.atomic_rmw assign deterministic", NUMBERS, _atomic("assign", "deterministic"))
+_add(
+    "triton_xla.atomic_rmw assign deterministic",
+    (*ARITHMETIC_FLOATS, *IN_MEMORY_INTEGERS),
+    _atomic("assign", "deterministic"),
+)
 
 
 @_kernel("triton_xla.atomic_rmw mulf", ARITHMETIC_FLOATS)
@@ -791,7 +803,7 @@ def _ordered_old_values(kind: str) -> Build:
 
 
 _add("triton_xla.atomic_rmw addf deterministic with its result", ARITHMETIC_FLOATS, _ordered_old_values("addf"))
-_add("triton_xla.atomic_rmw maxs deterministic with its result", INTEGERS, _ordered_old_values("maxs"))
+_add("triton_xla.atomic_rmw maxs deterministic with its result", IN_MEMORY_INTEGERS, _ordered_old_values("maxs"))
 
 
 def _old_values(op: str) -> Build:
@@ -810,11 +822,11 @@ def _old_values(op: str) -> Build:
 for _name in ("addf", "assign"):
     _add(f"triton_xla.atomic_rmw {_name} with its result", ARITHMETIC_FLOATS, _old_values(f"atomic_rmw {_name}"))
 for _name in ("addi", "maxs"):
-    _add(f"triton_xla.atomic_rmw {_name} with its result", INTEGERS, _old_values(f"atomic_rmw {_name}"))
-_add("triton_xla.atomic_cas", INTEGERS, _old_values("atomic_cas"))
+    _add(f"triton_xla.atomic_rmw {_name} with its result", IN_MEMORY_INTEGERS, _old_values(f"atomic_rmw {_name}"))
+_add("triton_xla.atomic_cas", IN_MEMORY_INTEGERS, _old_values("atomic_cas"))
 
 
-@_kernel("triton_xla.atomic_rmw of a scalar", INTEGERS, tiles=4, extents=("one",))
+@_kernel("triton_xla.atomic_rmw of a scalar", IN_MEMORY_INTEGERS, tiles=4, extents=("one",))
 def _atomic_scalar(w: Writer, element: str) -> None:
     name, ty = w.argument((2,), element)
     w.line("%one = arith.constant 1 : index")
@@ -822,7 +834,7 @@ def _atomic_scalar(w: Writer, element: str) -> None:
     w.line(f"%o = triton_xla.atomic_rmw addi %v into {name}[%one] : {element} into {ty}, index")
 
 
-@_kernel("memref.load and memref.store", (*FLOATS, *INTEGERS), tiles=5, extents=("one",))
+@_kernel("memref.load and memref.store", (*FLOATS, *IN_MEMORY_INTEGERS), tiles=5, extents=("one",))
 def _load_and_store(w: Writer, element: str) -> None:
     source, destination = w.argument((5, 2), element), w.argument((5,), element)
     w.line("%one = arith.constant 1 : index")
@@ -852,7 +864,7 @@ def _for(w: Writer, element: str) -> None:
 @_kernel("scf.if", NUMBERS, tiles=2)
 def _if(w: Writer, element: str) -> None:
     x, y = _tiles(w, element, 2)
-    name, ty = w.argument((2, *x.shape), element)
+    name, ty = w.argument((2, *x.shape), stored(element))
     w.line("%c0 = arith.constant 0 : index")
     w.line("%is_first = arith.cmpi eq, %tile, %c0 : index")
     w.line(f"%r = scf.if %is_first -> ({x.type}) {{")
@@ -862,7 +874,8 @@ def _if(w: Writer, element: str) -> None:
     w.line(f"  scf.yield {y} : {x.type}")
     w.line("}")
     window = f"[%tile, 0, 0] [1, {x.shape[0]}, {x.shape[1]}] [1, 1, 1]"
-    w.line(f"triton_xla.insert %r into {name}{window} : {x.type} into {ty}")
+    r = w.in_memory(Tile("%r", x.shape, element))
+    w.line(f"triton_xla.insert {r} into {name}{window} : {r.type} into {ty}")
 
 
 @_kernel("scf.while", NUMBERS)
@@ -886,12 +899,13 @@ def _while(w: Writer, element: str) -> None:
 @_kernel("scf.index_switch", NUMBERS, tiles=3)
 def _index_switch(w: Writer, element: str) -> None:
     x, y = _tiles(w, element, 2)
-    name, ty = w.argument((3, *x.shape), element)
+    name, ty = w.argument((3, *x.shape), stored(element))
     w.line(f"%r = scf.index_switch %tile -> {x.type}")
     w.line(f"case 1 {{\n    scf.yield {x} : {x.type}\n  }}")
     w.line(f"default {{\n    scf.yield {y} : {x.type}\n  }}")
     window = f"[%tile, 0, 0] [1, {x.shape[0]}, {x.shape[1]}] [1, 1, 1]"
-    w.line(f"triton_xla.insert %r into {name}{window} : {x.type} into {ty}")
+    r = w.in_memory(Tile("%r", x.shape, element))
+    w.line(f"triton_xla.insert {r} into {name}{window} : {r.type} into {ty}")
 
 
 # --- matmuls and random bits --------------------------------------------------------------------------------------
@@ -933,7 +947,7 @@ def _random_bits(w: Writer, element: str) -> None:
 # --- memory -------------------------------------------------------------------------------------------------------
 
 
-@_kernel("a window with strides and a fill", (*FLOATS, *INTEGERS), tiles=3, extents=("aligned",))
+@_kernel("a window with strides and a fill", (*FLOATS, *IN_MEMORY_INTEGERS), tiles=3, extents=("aligned",))
 def _strided_window(w: Writer, element: str) -> None:
     source, destination = w.argument((11, 37), element), w.argument((3, 8, 16), element)
     number = "5.0" if is_float(element) else "5"

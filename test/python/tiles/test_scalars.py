@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ops that GPUs execute as ops on tiles: elements at an index, sizes of computed dimensions, atomic updates of scalars and
-histograms of many bins."""
+histograms."""
 
 from __future__ import annotations
 
@@ -99,20 +99,84 @@ triton_xla.entry_func @update(%x: memref<4x{element}>, %r: memref<2x{element}>, 
     check(text, ("cpu", *GPUS), *(np.array(n, ty.numpy) for n in ([3, 1, 4, 1], [5, 9], [0])))
 
 
-def test_histograms_of_many_bins() -> None:
-    """A loop compares rows of 2^16 / 600 bins, and 11000 bins are not a multiple of a row."""
-    text = """
-triton_xla.entry_func @histogram(%x: memref<600xi16>, %m: memref<600xi1>, %r: memref<11000xi32>, %tile: index) tiles 1 {
-  %t = triton_xla.extract %x[0] [600] [1] : memref<600xi16> to tensor<600xi16>
+# 16384 counts are all of the LDS of gfx942. 11000 bins are padded, and so are 600 elements.
+@pytest.mark.parametrize(
+    ("element", "bins", "count", "targets"),
+    [
+        ("i16", 11000, "i32", GPUS),
+        ("i32", 16384, "i64", ("emu:sm_80", "emu:gfx942", "sim:gfx942")),
+        ("i64", 7, "i32", GPUS),
+        ("i8", 16384, "i32", ("emu:gfx942", "sim:sm_80")),
+        ("i5", 9, "i64", ("emu:sm_80", "emu:gfx942")),
+        ("index", 300, "i32", GPUS),
+    ],
+)
+def test_histograms_with_a_mask(element: str, bins: int, count: str, targets: tuple[str, ...]) -> None:
+    """The values have the smallest and the largest one of their type, -1, and those on both sides of the last bin."""
+    width = 64 if element == "index" else int(element[1:])
+    stored = "i8" if element == "i5" else element
+    convert = "arith.trunci %v : tensor<600xi8> to tensor<600xi5>" if element == "i5" else ""
+    text = f"""
+triton_xla.entry_func @histogram(%x: memref<600x{stored}>, %m: memref<600xi1>, %r: memref<{bins}x{count}>, %tile: index) tiles 1 {{
+  %v = triton_xla.extract %x[0] [600] [1] : memref<600x{stored}> to tensor<600x{stored}>
+  {"%t = " + convert if convert else ""}
   %p = triton_xla.extract %m[0] [600] [1] : memref<600xi1> to tensor<600xi1>
-  %h = triton_xla.histogram %t bins 11000 mask %p : tensor<600xi16> -> tensor<11000xi32>
-  triton_xla.insert %h into %r[0] [11000] [1] : tensor<11000xi32> into memref<11000xi32>
+  %h = triton_xla.histogram {"%t" if convert else "%v"} bins {bins} mask %p : tensor<600x{element}> -> tensor<{bins}x{count}>
+  triton_xla.insert %h into %r[0] [{bins}] [1] : tensor<{bins}x{count}> into memref<{bins}x{count}>
+  triton_xla.return
+}}
+"""
+    generator = np.random.default_rng(2)
+    largest = 2 ** (width - 1) - 1
+    x = generator.integers(-3, min(bins + 3, largest), 600)
+    x[:6] = -largest - 1, largest, -1, min(bins, largest), min(bins - 1, largest), 0
+    mask = generator.integers(0, 4, 600) > 0
+    arrays = x.astype(f"int{min(max(width, 8), 64)}"), mask, np.zeros(bins, f"int{count[1:]}")
+    (*_, found) = check(text, targets, *arrays)
+    assert found.sum() == np.sum(mask & (x >= 0) & (x < bins))
+
+
+def test_two_histograms_and_a_scan_share_memory() -> None:
+    """The ops use one memory with elements of different types one after the other, without a race."""
+    text = """
+triton_xla.entry_func @histograms(%x: memref<100xi16>, %r: memref<50xi32>, %q: memref<90xi16>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [100] [1] : memref<100xi16> to tensor<100xi16>
+  %h = triton_xla.histogram %t bins 50 : tensor<100xi16> -> tensor<50xi32>
+  %s = triton_xla.slice %t [10] [90] [1] : tensor<100xi16> -> tensor<90xi16>
+  %g = triton_xla.histogram %s bins 50 : tensor<90xi16> -> tensor<50xi32>
+  %d = arith.subi %h, %g : tensor<50xi32>
+  triton_xla.insert %d into %r[0] [50] [1] : tensor<50xi32> into memref<50xi32>
+  triton_xla.insert %s into %q[0] [90] [1] : tensor<90xi16> into memref<90xi16>
   triton_xla.return
 }
 """
-    generator = np.random.default_rng(2)
-    x = generator.integers(-3, 300, 600) * 37
-    x[:3] = 10999, 11000, 0
-    mask = generator.integers(0, 4, 600) > 0
-    (*_, found) = check(text, ("emu:gfx942",), x.astype(np.int16), mask, np.zeros(11000, np.int32))
-    assert found.sum() == np.sum(mask & (x >= 0) & (x < 11000))
+    x = np.random.default_rng(3).integers(0, 50, 100).astype(np.int16)
+    (_, counts, _) = check(text, GPUS, x, np.zeros(50, np.int32), np.zeros(90, np.int16))
+    assert counts.tolist() == np.bincount(x[:10], minlength=50).tolist()
+
+
+def test_sorted_tiles_of_several_types_share_memory() -> None:
+    types = ("i16", "i64", "f32", "i8", "f64")
+    parameters = "".join(f"%x{i}: memref<5x11x{e}>, " for i, e in enumerate(types))
+    tiles = ", ".join(f"tensor<5x11x{e}>" for e in types)
+    names = ", ".join(f"%t{i}" for i in range(5))
+    pairs = ", ".join(f"%a{i}: {e}, %b{i}: {e}" for i, e in enumerate(types))
+    lines = [
+        f"%t{i} = triton_xla.extract %x{i}[0, 0] [5, 11] [1, 1] : memref<5x11x{e}> to tensor<5x11x{e}>"
+        for i, e in enumerate(types)
+    ]
+    lines.append(f"{names.replace('t', 's')} = triton_xla.sort {names} dim 1 : ({tiles}) -> ({tiles}) {{")
+    lines += [f"^bb0({pairs}):", "%c = arith.cmpi slt, %a0, %b0 : i16", "triton_xla.yield %c : i1", "}"]
+    lines += [
+        f"triton_xla.insert %s{i} into %x{i}[0, 0] [5, 11] [1, 1] : tensor<5x11x{e}> into memref<5x11x{e}>"
+        for i, e in enumerate(types)
+    ]
+    text = (
+        f"triton_xla.entry_func @sort({parameters}%tile: index) tiles 1 {{\n"
+        + "\n".join(lines)
+        + "\ntriton_xla.return\n}\n"
+    )
+    generator = np.random.default_rng(4)
+    arrays = [generator.integers(0, 9, (5, 11)).astype(f"{'float' if e[0] == 'f' else 'int'}{e[1:]}") for e in types]
+    (found, *_) = check(text, (*GPUS, "sim:gfx942"), *arrays)
+    assert (np.diff(found) >= 0).all()

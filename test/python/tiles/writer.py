@@ -25,6 +25,12 @@ def memref(shape: Sequence[int], element: str) -> str:
     return f"memref<{'x'.join([*map(str, shape), element])}>"
 
 
+def stored(element: str) -> str:
+    """The element type in memory: arrays have only integers of whole bytes."""
+    bits = int(element[1:]) if element[0] == "i" and element != "index" else 1
+    return element if bits == 1 else f"i{max(1 << (bits - 1).bit_length(), 8)}"
+
+
 def is_float(element: str) -> bool:
     return element.startswith(("f", "bf"))
 
@@ -77,6 +83,10 @@ class Writer:
         first = operands[0]
         return self.value(f"{name} {', '.join(map(str, operands))} : {first.type}", first.shape, first.element)
 
+    def _convert(self, name: str, tile: Tile, element: str) -> Tile:
+        text = f"arith.{name} {tile} : {tile.type} to {tensor(tile.shape, element)}"
+        return self.value(text, tile.shape, element)
+
     def constant(self, number: float | bool, shape: Sequence[int], element: str) -> Tile:
         text = str(number).lower() if isinstance(number, bool) else str(number)
         return self.value(f"arith.constant dense<{text}> : {tensor(shape, element)}", shape, element)
@@ -90,13 +100,21 @@ class Writer:
 
     def load(self, shape: Sequence[int], element: str, is_whole: bool = False) -> Tile:
         """A tile of an argument."""
-        name, ty = self._memory(shape, element, is_whole)
-        return self.value(
-            f"triton_xla.extract {name}{self.window(shape)} : {ty} to {tensor(shape, element)}", shape, element
+        memory = stored(element)
+        name, ty = self._memory(shape, memory, is_whole)
+        tile = self.value(
+            f"triton_xla.extract {name}{self.window(shape)} : {ty} to {tensor(shape, memory)}", shape, memory
         )
+        return tile if memory == element else self._convert("trunci", tile, element)
+
+    def in_memory(self, tile: Tile) -> Tile:
+        """The tile with elements that an array has."""
+        memory = stored(tile.element)
+        return tile if memory == tile.element else self._convert("extsi", tile, memory)
 
     def store(self, tile: Tile) -> None:
         """Writes a tile to an argument of its own."""
+        tile = self.in_memory(tile)
         name, ty = self._memory(tile.shape, tile.element, False)
         self.line(f"triton_xla.insert {tile} into {name}{self.window(tile.shape)} : {tile.type} into {ty}")
 

@@ -46,8 +46,14 @@ def numpy_type(ty: ir.Type) -> np.dtype[Any] | None:
     return known.numpy if known is not None and known.kind == "f" else None
 
 
-NARROW = {"i6": 6, "i4": 4, "i2": 2}
-"""Integer types smaller than a byte and their bits. A value has one element per byte, sign-extended."""
+NARROW = {f"i{bits}": bits for bits in range(2, 64) if bits not in _INTEGERS}
+"""Integer types that numpy does not have, and their bits. A value has sign-extended elements of the next wider type."""
+
+
+def held_integer(bits: int) -> np.dtype[Any]:
+    """The numpy type of the elements of values of an integer type with more than one bit."""
+    return np.dtype(f"i{max(1 << (bits - 1).bit_length(), 8) // 8}")
+
 
 SMALL_FLOATS = {name: instructions.dtype(name) for name in ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN")}
 """Packed float types. A value has one element per byte."""
@@ -69,7 +75,8 @@ def packed(array: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
 
 def signed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
     """Sign-extends numbers of this many bits."""
-    return array << 8 - bits >> 8 - bits
+    unused = array.dtype.itemsize * 8 - bits
+    return array << unused >> unused
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from ..machine.values import (
     SMALL_FLOATS,
     collapse,
     element_type,
+    held_integer,
     integer_bits,
     is_vector,
     numpy_type,
@@ -37,10 +38,10 @@ def type_of(ty: ir.Type) -> np.dtype[Any]:
 
 
 def held_type(ty: ir.Type) -> np.dtype[Any]:
-    """The numpy type of elements, also of packed types: such integers are sign-extended bytes."""
+    """The numpy type of elements, also of types that numpy does not have."""
     name = str(element_type(ty))
     if name in NARROW:
-        return np.dtype(np.int8)
+        return held_integer(NARROW[name])
     return SMALL_FLOATS[name] if name in SMALL_FLOATS else type_of(ty)
 
 
@@ -164,7 +165,7 @@ def integer_array_function(name: str) -> Callable[[Array, Array], Array]:
 
 
 def integer_function_of(name: str, ty: ir.Type) -> Callable[[Array, Array], Array]:
-    """The same for a type that may be packed, sign-extended."""
+    """The same for a type that numpy may not have; elements are sign-extended."""
     function, bits = _ARRAY_FUNCTIONS[name], NARROW.get(str(element_type(ty)))
     if bits is None:
         return function
@@ -273,7 +274,7 @@ def extended_function(op: ir.Operation) -> Callable[[Array, Array], tuple[Array,
         if bits == 1:
             return np.asarray(found & 1).astype(np.bool_)
         kept = np.asarray(found & mask).astype(f"u{dtype.itemsize}").view(dtype)
-        return signed(kept, bits) if bits < 8 else kept
+        return signed(kept, bits)
 
     def compute(x: Array, y: Array) -> tuple[Array, Array]:
         a, b = widened(x), widened(y)
@@ -467,8 +468,7 @@ def _select(op: ir.Operation, translator: Translator) -> Step:
     condition, yes, no = translator.operands(op)
     (result,) = translator.results(op)
     site = translator.site(op)
-    narrow = str(op.results[0].type) in NARROW
-    scalar = np.dtype(np.int8) if narrow else numpy_type(op.results[0].type)
+    scalar = None if isinstance(op.results[0].type, ir.MemRefType) else held_type(op.results[0].type)
 
     def step(st: State) -> None:
         v = st.v

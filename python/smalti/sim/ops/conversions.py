@@ -12,7 +12,17 @@ import numpy as np
 from ... import instructions, ir
 from ..._mlir_libs import _smalti
 from ..machine.machine import State
-from ..machine.values import NARROW, SMALL_FLOATS, element_type, integer_bits, is_float, is_vector, signed, wrap
+from ..machine.values import (
+    NARROW,
+    SMALL_FLOATS,
+    element_type,
+    held_integer,
+    integer_bits,
+    is_float,
+    is_vector,
+    signed,
+    wrap,
+)
 from ..translation.translator import Step, Translator, operation
 from .arith import Array, as_unsigned, held_type, on_vectors
 
@@ -31,8 +41,13 @@ def constant(found: Any, ty: Any) -> Any:
         elements = np.unpackbits(raw, bitorder="little").view(np.bool_)
         elements = elements[: 1 if found.is_splat else math.prod(shape)]
     else:
-        elements = raw.view(dtype)
         narrow = NARROW.get(str(ty.element_type))
+        if narrow is not None:
+            # An element has whole bytes, as few as possible.
+            given = raw.reshape(-1, -(-narrow // 8))
+            raw = np.zeros((len(given), dtype.itemsize), np.uint8)
+            raw[:, : given.shape[1]] = given
+        elements = raw.view(dtype).reshape(-1)
         elements = elements if narrow is None else signed(elements, narrow)
     array = np.full(shape, elements[0]) if found.is_splat else elements.reshape(shape)
     array.flags.writeable = False
@@ -63,8 +78,13 @@ def convert_float(x: Array, dtype: np.dtype[Any], rounding: str = "nearest_even"
 def _to_integer(x: Array, bits: int, unsigned: bool) -> Array:
     """Truncates toward zero and clamps."""
     array = np.asarray(x)
-    target = f"ui{bits}" if unsigned else f"i{bits}"
-    return instructions.convert(array, instructions.type_name(array.dtype), target, rounding="toward_zero")
+    held = 1 if bits == 1 else held_integer(bits).itemsize * 8
+    target = f"ui{held}" if unsigned else f"i{held}"
+    found = instructions.convert(array, instructions.type_name(array.dtype), target, rounding="toward_zero")
+    if bits == held:
+        return found
+    least, most = (0, (1 << bits) - 1) if unsigned else (-(1 << bits - 1), (1 << bits - 1) - 1)
+    return np.clip(found, least, most)
 
 
 def conversion(
@@ -93,13 +113,14 @@ def conversion(
 
 
 def narrow_conversion(op: ir.Operation, name: str, function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A conversion from or to packed integers."""
+    """A conversion from or to integers that numpy may not have."""
     before, behind = (NARROW.get(str(element_type(value.type))) for value in (op.operands[0], op.results[0]))
     if name == "bitcast":
         return _narrow_bits(op, before, behind, function)
     if behind is not None and name in ("fptosi", "fptoui"):
         bits = behind
-        return lambda x: signed(_to_integer(x, bits, name == "fptoui").view(np.int8), bits)
+        held = held_integer(bits)
+        return lambda x: signed(_to_integer(x, bits, name == "fptoui").view(held), bits)
     if before is None and behind is None:
         return function
 

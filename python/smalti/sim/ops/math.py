@@ -12,7 +12,7 @@ import numpy as np
 from ... import ir
 from ...instructions import fused
 from ..machine.machine import State
-from ..machine.values import collapse, element_type, integer_bits, is_vector, signed
+from ..machine.values import collapse, element_type, held_integer, integer_bits, is_vector, signed
 from ..translation.translator import Step, Translator, operation
 from .arith import floats, held_type, on_vectors, type_of
 from .conversions import convert_float
@@ -115,20 +115,22 @@ INTEGER_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 
 
 def integer_function(op: ir.Operation) -> Callable[[Array], Array]:
-    """The function of an op on integers, which may be smaller than a byte."""
+    """The function of an op on integers, which may have other widths than those of numpy."""
     name, ty = op.name.removeprefix("math."), op.results[0].type
     function, bits, dtype = INTEGER_FUNCTIONS[name], integer_bits(element_type(ty)), held_type(ty)
     assert bits is not None
-    if bits >= 8:
+    held = held_integer(bits)
+    width = held.itemsize * 8
+    if bits == width:
         return function
 
     def compute(x: Array) -> Array:
         if name == "absi":
             return x if bits == 1 else signed(np.abs(x), bits)
-        codes = x.astype(np.int8) & (1 << bits) - 1
+        codes = x.astype(held) & (1 << bits) - 1
         found = function(codes)
         if name == "ctlz":
-            found = found - (8 - bits)
+            found = found - (width - bits)
         elif name == "cttz":
             found = np.where(codes == 0, bits, found)
         return (found & 1).astype(dtype) if bits == 1 else signed(found.astype(dtype), bits)

@@ -12,7 +12,7 @@ from ... import ir
 from ..machine.machine import State
 from ..machine.values import is_vector
 from ..translation.translator import Step, Translator, attribute, operation, vector_reader
-from .arith import type_of
+from .arith import held_type
 from .scratch import scratch
 from .vector import reduce_tuples, scalar_of
 
@@ -47,7 +47,7 @@ def _inputs(op: ir.Operation, translator: Translator) -> tuple[Any, Any, list[np
     """Functions that return the inputs and the initial values, and the types of the elements."""
     readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
     count = len(readers) // 2
-    dtypes = [type_of(operand.type) for operand in list(op.operands)[:count]]
+    dtypes = [held_type(operand.type) for operand in list(op.operands)[:count]]
     site = translator.site(op)
 
     def inputs(st: Any) -> list[Array]:

@@ -144,7 +144,7 @@ def _concat(op: ir.Operation, translator: Translator) -> Step:
 @operation("mosaic_gpu.broadcasted_iota")
 def _iota(op: Any, translator: Translator) -> Step:
     axis, shape = attribute(op, "dimension"), tuple(op.results[0].type.shape)
-    dtype = type_of(op.results[0].type)
+    dtype = held_type(op.results[0].type)
     (result,) = translator.results(op)
     line = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
     value = np.broadcast_to(line.astype(dtype), shape)

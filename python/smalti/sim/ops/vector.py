@@ -14,7 +14,7 @@ from ..machine.machine import Group, State
 from ..machine.memory import window
 from ..machine.values import is_vector
 from ..translation.translator import Step, Translator, Unsupported, attribute, operation, vector_reader
-from .arith import FLOAT_FUNCTIONS, integer_array_function, maximum, minimum, type_of
+from .arith import FLOAT_FUNCTIONS, held_type, integer_function_of, maximum, minimum, type_of
 from .registers import same_bytes
 from .scratch import scratch
 
@@ -38,13 +38,13 @@ _KINDS: dict[str, str] = {
 
 
 def _combining(op: ir.Operation, dtype: np.dtype[Any]) -> Callable[[Array, Array], Array]:
-    kind = attribute(op, "kind")
+    kind, ty = attribute(op, "kind"), op.operands[0].type
     name = _KINDS.get(kind)
     if name is None:
         raise Unsupported(f"the op reduces with {kind}; supported reductions: {', '.join(_KINDS)}")
     if name in ("add", "mul"):
         name += "i" if dtype.kind in "ib" else "f"
-    return FLOAT_FUNCTIONS[name] if name in FLOAT_FUNCTIONS else integer_array_function(name)
+    return FLOAT_FUNCTIONS[name] if name in FLOAT_FUNCTIONS else integer_function_of(name, ty)
 
 
 _FAST = {np.add: np.add, np.multiply: np.multiply, maximum: np.maximum, minimum: np.minimum}
@@ -80,7 +80,7 @@ def _halves(half: int) -> tuple[slice, slice, slice]:
 @operation("vector.multi_reduction")
 def _multi_reduction(op: ir.Operation, translator: Translator) -> Step:
     axes = tuple(attribute(op, "reduction_dims"))
-    dtype = type_of(op.operands[0].type)
+    dtype = held_type(op.operands[0].type)
     function = _combining(op, dtype)
     source, start = (vector_reader(op, i, translator) for i in range(2))
     (result,) = translator.results(op)
@@ -103,7 +103,7 @@ def scalar_of(found: Any) -> Any:
 
 @operation("vector.reduction")
 def _reduction(op: ir.Operation, translator: Translator) -> Step:
-    dtype = type_of(op.operands[0].type)
+    dtype = held_type(op.operands[0].type)
     function = _combining(op, dtype)
     readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
     (result,) = translator.results(op)
@@ -185,7 +185,7 @@ def _bitcast(op: Any, translator: Translator) -> Step:
 
 @operation("vector.broadcast", "vector.splat")
 def _broadcast(op: Any, translator: Translator) -> Step:
-    shape, dtype = tuple(op.results[0].type.shape), type_of(op.results[0].type)
+    shape, dtype = tuple(op.results[0].type.shape), held_type(op.results[0].type)
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
     site = translator.site(op)

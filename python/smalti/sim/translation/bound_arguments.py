@@ -172,18 +172,8 @@ def _sharing(bound: Sequence[BoundArgument]) -> Iterator[list[int]]:
         yield sorted(group)
 
 
-_EFFORT = 100_000
-"""The limit of a search for a common element of two arrays."""
-
-
 def _share(one: BoundArgument, other: BoundArgument) -> bool:
-    if not (one.parameter.written or other.parameter.written) or not np.may_share_memory(one.array, other.array):
-        return False
-    try:
-        # numpy's type stubs accept only two constants.
-        return np.shares_memory(one.array, other.array, max_work=_EFFORT)  # pyright: ignore[reportArgumentType]
-    except np.exceptions.TooHardError:
-        return True
+    return (one.parameter.written or other.parameter.written) and calls.share_memory(one.array, other.array)
 
 
 def _lies_so(bound: BoundArgument, others: Sequence[Parameter]) -> None:

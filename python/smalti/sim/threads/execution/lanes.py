@@ -19,7 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from .... import ir
-from ...machine.values import NARROW, SMALL_FLOATS, numpy_type, signed
+from ...machine.values import NARROW, SMALL_FLOATS, held_integer, numpy_type, signed
 
 Array = np.ndarray[Any, Any]
 
@@ -51,13 +51,13 @@ def dtype_of(ty: Any) -> np.dtype[Any] | None:
 
 
 def held_dtype(ty: Any) -> np.dtype[Any] | None:
-    """The same, also for packed integer types, which are sign-extended bytes."""
-    element = ty.element_type if isinstance(ty, ir.VectorType) else ty
-    return np.dtype(np.int8) if str(element) in NARROW else dtype_of(ty)
+    """The same, also for integer types that numpy does not have; their elements are sign-extended."""
+    bits = NARROW.get(str(ty.element_type if isinstance(ty, ir.VectorType) else ty))
+    return dtype_of(ty) if bits is None else held_integer(bits)
 
 
 def bits_of(ty: Any) -> int | None:
-    """The bits of elements smaller than a byte, of which LLVM packs vectors; None for others."""
+    """The bits of elements of which LLVM packs vectors, without the bits that fill a byte; None for others."""
     name = str(ty.element_type if isinstance(ty, ir.VectorType) else ty)
     if name in SMALL_TYPES:
         return SMALL_TYPES[name][1]
@@ -66,15 +66,18 @@ def bits_of(ty: Any) -> int | None:
 
 def packed_bits(codes: Array, bits: int) -> Array:
     """Packs numbers into bytes along the last dimension as LLVM packs vectors: the first in the low bits."""
-    planes = np.unpackbits(codes.view(np.uint8)[..., None], axis=-1, count=bits, bitorder="little")
+    planes = np.unpackbits(codes[..., None].view(np.uint8), axis=-1, count=bits, bitorder="little")
     return np.packbits(planes.reshape(*codes.shape[:-1], -1), axis=-1, bitorder="little")
 
 
 def unpacked_bits(found: Array, bits: int, count: int, dtype: np.dtype[Any]) -> Array:
     """Unpacks the first numbers from bytes."""
     planes = np.unpackbits(found, axis=-1, count=count * bits, bitorder="little")
-    codes = np.packbits(planes.reshape(*planes.shape[:-1], -1, bits), axis=-1, bitorder="little")[..., 0]
-    return signed(codes.view(np.int8), bits) if dtype == np.int8 else codes.view(dtype)
+    codes = np.zeros((*planes.shape[:-1], count, dtype.itemsize), np.uint8)
+    found = np.packbits(planes.reshape(*planes.shape[:-1], -1, bits), axis=-1, bitorder="little")
+    codes[..., : found.shape[-1]] = found
+    elements = codes.view(dtype)[..., 0]
+    return signed(elements, bits) if dtype.kind == "i" else elements
 
 
 def take(value: Any, lanes: Array, rank: int, memo: dict[int, Any]) -> Any:

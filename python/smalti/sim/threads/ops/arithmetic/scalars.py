@@ -75,9 +75,10 @@ def _size_of(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("index.casts", "index.castu")
 def _index_cast(op: Any, tr: ThreadTranslator) -> Step:
-    source, target = (arith.type_of(value.type) for value in (op.operands[0], op.results[0]))
-    function = conversions.conversion("index_castui" if op.name == "index.castu" else "index_cast", source, target)
-    return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape))
+    source, target = (arith.held_type(value.type) for value in (op.operands[0], op.results[0]))
+    name = "index_castui" if op.name == "index.castu" else "index_cast"
+    function = conversions.narrow_conversion(op, name, conversions.conversion(name, source, target))
+    return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape), narrow=True)
 
 
 _ORDER = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -118,9 +119,10 @@ _CONVERSIONS = {
 
 @operation(*(f"llvm.{name}" for name in _CONVERSIONS))
 def _convert(op: Any, tr: ThreadTranslator) -> Step:
-    source, target = (arith.type_of(value.type) for value in (op.operands[0], op.results[0]))
-    function = conversions.conversion(_CONVERSIONS[op.name.removeprefix("llvm.")], source, target)
-    return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape))
+    source, target = (arith.held_type(value.type) for value in (op.operands[0], op.results[0]))
+    name = _CONVERSIONS[op.name.removeprefix("llvm.")]
+    function = conversions.narrow_conversion(op, name, conversions.conversion(name, source, target))
+    return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape), narrow=True)
 
 
 @operation("llvm.freeze")
@@ -167,7 +169,8 @@ def _power(base: Array, exponent: Array) -> Array:
 
 @operation("math.ipowi")
 def _integer_power(op: Any, tr: ThreadTranslator) -> Step:
-    return elementwise(op, tr, _power)
+    bits = values.NARROW.get(str(values.element_type(op.results[0].type)))
+    return elementwise(op, tr, _power if bits is None else lambda x, n: values.signed(_power(x, n), bits), narrow=True)
 
 
 @operation("math.fpowi")
