@@ -73,7 +73,7 @@ inline constexpr llvm::StringLiteral kThreadGroupSize =
     "mosaic_gpu.thread_group_size";
 
 /// Whether the lowering inserts block barriers around each store to shared
-/// memory (unit, on gpu.func), as JAX kernels assume.
+/// memory (unit), as JAX kernels assume.
 inline constexpr llvm::StringLiteral kAutoBarriers = "mosaic_gpu.auto_barriers";
 
 /// The tensor maps that a kernel takes as its last arguments (a list, on

@@ -4,8 +4,8 @@
 #include "smalti/python/bindings/SmaltiCAPI.h"
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Legality/Nesting.h"
 #include "smalti/passes/Legality/OpTable.h"
-#include "smalti/passes/Support/Nesting.h"
 #include "smalti/targets/Target.h"
 #include "smalti/tools/RegisterSmalti.h"
 

@@ -27,8 +27,8 @@ MLIR_CAPI_EXPORTED void smaltiRegisterPasses(void);
 /// Whether a pass or a pipeline of this name is registered.
 MLIR_CAPI_EXPORTED bool smaltiIsPassRegistered(MlirStringRef argument);
 
-/// What is wrong with text that is nested too deeply for MLIR's parser; empty
-/// if it is not.
+/// The error message for text that is nested too deeply for MLIR's parser;
+/// empty for other text.
 MLIR_CAPI_EXPORTED void smaltiCheckNesting(MlirStringRef text,
                                            MlirStringCallback callback,
                                            void *userData);

@@ -138,7 +138,8 @@ NB_MODULE(_smalti, m) {
         return problem;
       },
       nb::arg("text"),
-      "What is wrong with text that is nested too deeply for MLIR's parser.");
+      "The error message for text that is nested too deeply for MLIR's "
+      "parser.");
   m.def(
       "targets_json", [] { return collect(smaltiTargetsToJSON); },
       "The chip table as the text of a JSON array, one object a chip.");

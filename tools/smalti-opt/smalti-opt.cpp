@@ -1,7 +1,7 @@
 //===- smalti-opt.cpp - mlir-opt with Smalti's dialects and passes --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "smalti/passes/Support/Nesting.h"
+#include "smalti/passes/Legality/Nesting.h"
 #include "smalti/tools/RegisterSmalti.h"
 
 #include "mlir/IR/MLIRContext.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reasons why a dot does not use wgmma: a dot that does, with an edit."""
+"""Dots that do not use wgmma, each with its reason: edits of a dot that uses it."""
 
 from __future__ import annotations
 

@@ -289,7 +289,10 @@ def _nothing(op: Any, tr: ThreadTranslator) -> None:
 
 @operation("gpu.printf")
 def _printf(op: Any, tr: ThreadTranslator) -> Step:
-    values = list(zip(tr.operands(op), map(held_dtype, (value.type for value in op.operands)), strict=True))
+    types = [dtype for value in op.operands if (dtype := held_dtype(value.type)) is not None]
+    if len(types) != len(op.operands):
+        raise Unsupported("the op prints a value that is neither an integer nor a float")
+    values = list(zip(tr.operands(op), types, strict=True))
     bits = [0 if isinstance(value.type, ir.FloatType) else getattr(value.type, "width", 64) for value in op.operands]
     try:
         line = Printf(attribute(op, "format"), bits)

@@ -1,7 +1,7 @@
 //===- Nesting.cpp - Depth of brackets in the text of a module ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "smalti/passes/Support/Nesting.h"
+#include "smalti/passes/Legality/Nesting.h"
 
 #include "llvm/ADT/StringExtras.h"
 
