@@ -72,6 +72,22 @@ inline constexpr llvm::StringLiteral kSharedMemoryAlignment =
 inline constexpr llvm::StringLiteral kThreadGroupSize =
     "mosaic_gpu.thread_group_size";
 
+/// Whether the lowering inserts block barriers around each store to shared
+/// memory (unit), as JAX kernels assume.
+inline constexpr llvm::StringLiteral kAutoBarriers = "mosaic_gpu.auto_barriers";
+
+/// The tensor maps that a kernel takes as its last arguments (a list, on
+/// gpu.func): the kernel argument that holds the tensor, and the encoding.
+inline constexpr llvm::StringLiteral kTensorMaps = "mosaic_gpu.tensor_maps";
+
+/// The index of a kernel argument (i32). JAX sets it on the cast that creates
+/// the memref of the argument; the argument of an outlined kernel keeps it.
+inline constexpr llvm::StringLiteral kKernelArgument =
+    "mosaic_gpu.from_kernel_arg_idx";
+/// JAX sets it on the same cast, for its own lowering (unit).
+inline constexpr llvm::StringLiteral kOriginalArgument =
+    "mosaic_gpu.original_kernel_arg";
+
 /// Whether the regions of the op contain block-level code: an op of this
 /// dialect or an op with layouts.
 bool hasBlockLevelOps(mlir::Operation *op);

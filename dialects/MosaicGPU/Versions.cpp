@@ -6,6 +6,7 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
@@ -129,9 +130,31 @@ MosaicGPUDialect::getParseOperationHook(StringRef) const {
   return ParseOpHook(refuseOp);
 }
 
+static LogicalResult refuseAttribute(Operation *op, StringRef name,
+                                     const Twine &where,
+                                     ArrayRef<StringLiteral> known) {
+  return op->emitOpError() << "has the unknown attribute '" << name << "'"
+                           << where << "; known are "
+                           << llvm::join(known, ", ");
+}
+
+LogicalResult MosaicGPUDialect::verifyRegionArgAttribute(
+    Operation *op, unsigned, unsigned argument, NamedAttribute attribute) {
+  if (attribute.getName() == kKernelArgument)
+    return success();
+  return refuseAttribute(op, attribute.getName(),
+                         " of argument #" + Twine(argument), kKernelArgument);
+}
+
 LogicalResult
 MosaicGPUDialect::verifyOperationAttribute(Operation *op,
                                            NamedAttribute attribute) {
+  static constexpr StringLiteral kKnown[] = {
+      kArchMajor,        kArchMinor,  kAutoBarriers,    kKernelArgument,
+      kOriginalArgument, kTensorMaps, kThreadGroupSize, kVersionAttr,
+  };
+  if (!llvm::is_contained(kKnown, attribute.getName()))
+    return refuseAttribute(op, attribute.getName(), "", kKnown);
   if (attribute.getName() != kVersionAttr)
     return success();
   if (!isa<ModuleOp>(op))

@@ -36,10 +36,6 @@ inline constexpr llvm::StringLiteral kNumWarps = "smalti.num_warps";
 /// The number of tiles of a kernel for the CPU target (i64).
 inline constexpr llvm::StringLiteral kNumTiles = "smalti.num_tiles";
 
-/// Whether the lowering inserts block barriers around each store to shared
-/// memory (unit), as JAX kernels assume.
-inline constexpr llvm::StringLiteral kAutoBarriers = "mosaic_gpu.auto_barriers";
-
 /// Alignment of a memref argument in bytes, unless the argument has llvm.align.
 inline constexpr int64_t kArgumentAlignment = 16;
 

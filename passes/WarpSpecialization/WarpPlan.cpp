@@ -239,9 +239,7 @@ Refusal WarpPlanner::planBuffers(CopyGroup &group) {
     if (!alloc || alloc->getBlock() != &func.getBody().front())
       return refuse(load, quote(load) + " copies into memory that the kernel's "
                                         "entry block does not allocate");
-    if (!group.buffers.insert(alloc))
-      return refuse(load, quote(load) + " copies into a buffer that another "
-                                        "copy of the same mbarrier fills");
+    group.buffers.insert(alloc);
     SmallVector<Value> values = {alloc.getResult()};
     while (!values.empty()) {
       Value value = values.pop_back_val();

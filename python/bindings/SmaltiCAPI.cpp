@@ -4,6 +4,7 @@
 #include "smalti/python/bindings/SmaltiCAPI.h"
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Legality/Nesting.h"
 #include "smalti/passes/Legality/OpTable.h"
 #include "smalti/targets/Target.h"
 #include "smalti/tools/RegisterSmalti.h"
@@ -40,6 +41,12 @@ void smaltiRegisterPasses() {
 bool smaltiIsPassRegistered(MlirStringRef argument) {
   llvm::StringRef name = unwrap(argument);
   return mlir::PassInfo::lookup(name) || mlir::PassPipelineInfo::lookup(name);
+}
+
+void smaltiCheckNesting(MlirStringRef text, MlirStringCallback callback,
+                        void *userData) {
+  if (std::optional<std::string> problem = smalti::checkNesting(unwrap(text)))
+    callback(wrap(llvm::StringRef(*problem)), userData);
 }
 
 void smaltiTargetsToJSON(MlirStringCallback callback, void *userData) {

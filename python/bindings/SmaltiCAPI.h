@@ -27,6 +27,12 @@ MLIR_CAPI_EXPORTED void smaltiRegisterPasses(void);
 /// Whether a pass or a pipeline of this name is registered.
 MLIR_CAPI_EXPORTED bool smaltiIsPassRegistered(MlirStringRef argument);
 
+/// The error message for text that is nested too deeply for MLIR's parser;
+/// empty for other text.
+MLIR_CAPI_EXPORTED void smaltiCheckNesting(MlirStringRef text,
+                                           MlirStringCallback callback,
+                                           void *userData);
+
 /// The chip table as a JSON array.
 MLIR_CAPI_EXPORTED void smaltiTargetsToJSON(MlirStringCallback callback,
                                             void *userData);

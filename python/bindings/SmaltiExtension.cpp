@@ -128,6 +128,19 @@ NB_MODULE(_smalti, m) {
       nb::arg("argument"),
       "Whether a pass or a pipeline of this name is registered.");
   m.def(
+      "check_nesting",
+      [](const nb::bytes &text) -> std::optional<std::string> {
+        std::string problem;
+        smaltiCheckNesting(mlirStringRefCreate(text.c_str(), text.size()),
+                           appendTo, &problem);
+        if (problem.empty())
+          return std::nullopt;
+        return problem;
+      },
+      nb::arg("text"),
+      "The error message for text that is nested too deeply for MLIR's "
+      "parser.");
+  m.def(
       "targets_json", [] { return collect(smaltiTargetsToJSON); },
       "The chip table as the text of a JSON array, one object a chip.");
   m.def(

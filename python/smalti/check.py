@@ -89,9 +89,9 @@ def compare(argument: entry.Argument, actual: np.ndarray, expected: reference.Va
     exact = expected.data
     actual = reference.unpack(actual, argument)
     if argument.dtype.kind != "f" and actual.dtype != np.float64:
-        bad = actual.astype(np.int64) != exact.astype(np.int64)
         difference = np.abs(actual.astype(np.float64) - exact.astype(np.float64))
-        tolerance = np.zeros(exact.shape)
+        tolerance = reference.error_of(expected)
+        bad = (actual.astype(np.int64) != exact.astype(np.int64)) & ((tolerance == 0) | (difference > tolerance))
     else:
         values = actual.astype(np.float64)
         with np.errstate(invalid="ignore"):

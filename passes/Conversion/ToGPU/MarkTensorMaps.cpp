@@ -1,6 +1,7 @@
 //===- MarkTensorMaps.cpp - smalti-mark-tensor-maps -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/TensorMaps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -23,7 +24,7 @@ public:
 
   void runOnOperation() override {
     LLVM::LLVMFuncOp func = getOperation();
-    auto maps = func->getAttrOfType<ArrayAttr>(block_to_thread::kTensorMaps);
+    auto maps = func->getAttrOfType<ArrayAttr>(mosaic_gpu::kTensorMaps);
     if (!maps || maps.size() > func.getNumArguments() ||
         !func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
       return markAllAnalysesPreserved();

@@ -30,11 +30,6 @@ namespace smalti {
 using namespace mlir;
 using namespace smalti;
 
-/// Attributes that JAX sets on the memref of an entry, and that the kernel
-/// argument keeps.
-static constexpr llvm::StringLiteral kKernelArgument =
-    "mosaic_gpu.from_kernel_arg_idx";
-
 /// The alignment of dynamic shared memory that JAX's thread-level kernels
 /// assume: the period of the widest swizzle, in bytes.
 static constexpr int64_t kDynamicMemoryAlignment = 1024;
@@ -242,7 +237,7 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
   DominanceInfo dominance(func);
   std::map<int64_t, UnrealizedConversionCastOp> unavailable;
   WalkResult marked = func.walk([&](UnrealizedConversionCastOp cast) {
-    auto number = cast->getAttrOfType<IntegerAttr>(kKernelArgument);
+    auto number = cast->getAttrOfType<IntegerAttr>(mosaic_gpu::kKernelArgument);
     std::string why;
     if (!number || cast->getNumResults() != 1 ||
         !isa<MemRefType>(cast.getResult(0).getType()))
@@ -252,7 +247,8 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (!entry)
       return WalkResult::advance();
     if (number.getValue() != *entry) {
-      cast.emitOpError() << "has '" << kKernelArgument << "' = " << number
+      cast.emitOpError() << "has '" << mosaic_gpu::kKernelArgument
+                         << "' = " << number
                          << ", but its address is loaded from entry " << *entry
                          << " of the function's array of pointers";
       return WalkResult::interrupt();
@@ -453,13 +449,14 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
   SmallVector<Type> types;
   for (size_t index = 0; index < plan.arguments.size(); ++index) {
     types.push_back(kernel.getArgument(index).getType());
-    kernel.setArgAttr(index, kKernelArgument, builder.getI32IntegerAttr(index));
+    kernel.setArgAttr(index, mosaic_gpu::kKernelArgument,
+                      builder.getI32IntegerAttr(index));
   }
   kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
   if (plan.isBlockLevel) {
     kernel->setAttr(mosaic_gpu::kThreadGroupSize,
                     builder.getI64IntegerAttr(threadGroupSize));
-    kernel->setAttr(kAutoBarriers, builder.getUnitAttr());
+    kernel->setAttr(mosaic_gpu::kAutoBarriers, builder.getUnitAttr());
   }
   if (plan.sharedMemoryBytes > 0) {
     kernel->setAttr(mosaic_gpu::kSharedMemoryBytes,

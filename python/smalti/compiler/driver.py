@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from .. import ir, passmanager, remarks, sources, targets, toolchain
+from .._mlir_libs import _smalti
 from ..calling import tensor_maps
 from ..calling.arguments import source_name
 from ..codegen import assemble, codegen_worker
@@ -91,22 +92,10 @@ def _type_hint(message: str) -> str | None:
     return None
 
 
-_MAX_NESTING = 1000
-"""MLIR's parser recurses, and its stack overflows at a depth of several thousands."""
-_BRACKETS = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|[<>]=|[(\[{<>}\])]')
-
-
 def _check_nesting(text: bytes) -> None:
-    """Raises ParseError if brackets are nested too deeply. Bytecode is not checked."""
-    if text.startswith(b"ML\xefR") or max(map(text.count, (b"(", b"[", b"{", b"<"))) <= _MAX_NESTING // 4:
-        return
-    depth = 0
-    for found in _BRACKETS.finditer(text):
-        token = found.group()
-        depth = max(0, depth + (token in b"([{<") - (token in b")]}>"))
-        if depth > _MAX_NESTING:
-            line = text.count(b"\n", 0, found.start()) + 1
-            raise ParseError(f"line {line} is nested in more than {_MAX_NESTING} brackets; use less nesting")
+    """Raises ParseError if brackets are nested too deeply."""
+    if problem := _smalti.check_nesting(text):
+        raise ParseError(problem)
 
 
 def parse(source: Source, context: ir.Context | None = None) -> ir.Module:

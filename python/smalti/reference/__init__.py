@@ -32,9 +32,9 @@ from ..compiler.entry import describe
 from . import arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes
 from .interpreter import HANDLERS, Interpreter
 from .memory import Memory, load, unpack
-from .values import InterpreterError, Value
+from .values import InterpreterError, Value, error_of
 
-__all__ = ["HANDLERS", "Interpreter", "InterpreterError", "Value", "load", "run", "unpack"]
+__all__ = ["HANDLERS", "Interpreter", "InterpreterError", "Value", "error_of", "load", "run", "unpack"]
 
 OPERATIONS = (arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes)
 """The modules that add the handlers of operations to `HANDLERS`."""

@@ -13,6 +13,7 @@ import numpy as np
 from .. import instructions, ir
 from .interpreter import HANDLERS, Handler, Interpreter, handles
 from .values import (
+    UNKNOWN_SIGN,
     Value,
     attribute_data,
     differences,
@@ -20,6 +21,7 @@ from .values import (
     error_of,
     is_uncertain,
     rounded,
+    sign_errors,
     signed_of,
     smallest_normal,
     spread,
@@ -98,8 +100,21 @@ def _minimum(a: Any, b: Any) -> Any:
 
 HANDLERS["arith.maximumf"] = exact_float(maximum)
 HANDLERS["arith.minimumf"] = exact_float(_minimum)
-HANDLERS["arith.maxnumf"] = exact_float(np.fmax)
-HANDLERS["arith.minnumf"] = exact_float(np.fmin)
+
+
+def _number(function: Callable[[Any, Any], Any]) -> Handler:
+    handler = exact_float(function)
+
+    def with_either_zero(run: Interpreter, op: Any, operands: list[Value]) -> Value:
+        value = cast(Value, handler(run, op, operands))
+        signs = sign_errors(*(v.data for v in operands))
+        return Value(value.data, np.maximum(error_of(value), signs)) if np.any(signs) else value
+
+    return with_either_zero
+
+
+HANDLERS["arith.maxnumf"] = _number(np.fmax)
+HANDLERS["arith.minnumf"] = _number(np.fmin)
 
 
 def integer_operation(function: Callable[..., Any], unsigned: bool = False) -> Handler:
@@ -218,6 +233,7 @@ def _cmpf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     if predicate in (0, 15):
         return Value(np.full(np.shape(unordered), predicate == 15))
     slack = error_of(operands[0]) + error_of(operands[1])
+    slack = np.where((a == 0) & (b == 0) & (slack <= 2 * UNKNOWN_SIGN), 0.0, slack)
     uncertain = np.isinf(slack)
     if predicate in (7, 14):
         result = unordered if predicate == 14 else ~unordered

@@ -25,6 +25,7 @@ from .values import (
     largest_finite,
     moved,
     operand_groups,
+    sign_errors,
     signed_of,
     smallest_normal,
     unsigned_of,
@@ -133,7 +134,8 @@ def update(
             error[at] = np.inf if error[at] else errors[lane] if matches else 0.0
         else:
             data[at] = apply(kind, old, new, ty)
-            error[at] = _bound(kind, record, at, data[at], max(error[at], errors[lane]), ty)
+            signs = float(sign_errors(old, new)) if kind in ("maxnumf", "minnumf") else 0.0
+            error[at] = _bound(kind, record, at, data[at], max(error[at], errors[lane], signs), ty)
         if record.unordered[at] and (kind not in _COMMUTATIVE or record.kind.get(at, kind) != kind):
             error[at] = np.inf
         record.kind[at] = kind

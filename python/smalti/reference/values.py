@@ -76,8 +76,21 @@ def spread(function: Callable[..., Any], data: np.ndarray, *operands: Value) -> 
     """The propagated error of `data`, the value of a function that is monotone in each operand within the error bounds."""
     if is_uncertain(*operands) is None:
         return None
-    ends = [(v.data - v.error, v.data + v.error) if v.error is not None else (v.data,) for v in operands]
+    # A sum with a bound of 0 would lose the sign of -0.
+    ends = [
+        (v.data,) if v.error is None else tuple(np.where(v.error == 0, v.data, v.data + e) for e in (-v.error, v.error))
+        for v in operands
+    ]
     return np.maximum.reduce([differences(function(*corner), data) for corner in itertools.product(*ends)])
+
+
+UNKNOWN_SIGN = 5e-324
+"""The error bound of a zero that may have either sign: the smallest number, so that it covers no other value."""
+
+
+def sign_errors(a: Any, b: Any) -> np.ndarray:
+    """The error bounds of `arith.maxnumf` and `arith.minnumf`, which return either of two zeros of different signs."""
+    return np.where((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b)), UNKNOWN_SIGN, 0.0)
 
 
 def element_type(ty: Any) -> dtypes.ElementType:

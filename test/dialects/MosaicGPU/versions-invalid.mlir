@@ -64,3 +64,16 @@ func.func private @f() attributes {test.a = #mosaic_gpu.novelty}
 
 // expected-error @+1 {{in dialect `mosaic_gpu`}}
 func.func private @f(memref<!mosaic_gpu.novelty>)
+
+// -----
+
+// Discardable attributes: a misspelled one would otherwise have no effect.
+
+// expected-error @+1 {{'builtin.module' op has the unknown attribute 'mosaic_gpu.arch_majr'; known are mosaic_gpu.arch_major, mosaic_gpu.arch_minor,}}
+module attributes {mosaic_gpu.arch_majr = 9 : i32} {
+}
+
+// -----
+
+// expected-error @+1 {{has the unknown attribute 'mosaic_gpu.thread_group_size' of argument #1; known are mosaic_gpu.from_kernel_arg_idx}}
+func.func private @f(index {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, index {mosaic_gpu.thread_group_size = 1 : i64})

@@ -147,6 +147,18 @@ triton_xla.entry_func @show(%a: memref<2x3xf32>, %b: memref<5xi8>, %h: memref<4x
 """
 
 
+@pytest.mark.parametrize("target", SIMULATED)
+def test_tiles_are_printed_at_thread_level(target: str, capfd: pytest.CaptureFixture[str]) -> None:
+    arrays: list[Any] = [np.ones((2, 3), np.float32), np.array([-7, 120, 0, -128, 1], np.int8)]
+    arrays.append(np.ones(4, ml_dtypes.float8_e4m3fn))
+    expected: list[str] = []
+    reference.run(entry.find_entry(smalti.parse(TILES)), [*arrays, 0.1], printed=expected.append)
+    module = smalti.parse(TILES)
+    smalti.Pipeline().compile(target=target.removeprefix("sim:"), stop_after="thread").run(module)
+    sim.simulate(module, target)(*arrays, 0.1)
+    assert sorted(capfd.readouterr().out.splitlines()) == sorted(expected)
+
+
 @pytest.mark.parametrize("target", ["cpu", *EMULATED[1:3], *SIMULATED])
 def test_tiles_are_printed_as_in_the_reference(target: str, capfd: pytest.CaptureFixture[str]) -> None:
     arrays: list[Any] = [
@@ -165,3 +177,41 @@ def test_tiles_are_printed_as_in_the_reference(target: str, capfd: pytest.Captur
     options = {} if target == "cpu" else {"blocks": 1}
     smalti.compile(module, target=target, **options)(*arrays, 0.1)
     assert sorted(capfd.readouterr().out.splitlines()) == sorted(expected)
+
+
+PRINTF = """
+gpu.module @output_module {
+  gpu.func @output(%x: memref<64xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>,
+      known_grid_size = array<i32: 1, 1, 1>} {
+    %thread = gpu.thread_id x
+    %two = arith.constant 2 : index
+    %half = arith.constant 0.5 : f32
+    %v = memref.load %x[%thread] : memref<64xi32>
+    %is_printed = arith.cmpi ult, %thread, %two : index
+    scf.if %is_printed {
+      gpu.printf "100%% %lld: %d, %u, %x, %5.2f\\0A", %thread, %v, %v, %v, %half : index, i32, i32, i32, f32
+    }
+    gpu.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["sim:sm_90a", "emu:sm_90a"])
+def test_printf_of_thread_level_kernels(target: str, capfd: pytest.CaptureFixture[str]) -> None:
+    x = np.full(64, -2, np.int32)
+    smalti.compile(PRINTF, target=target)(x)
+    assert capfd.readouterr().out.splitlines() == [
+        f"100% {thread}: -2, 4294967294, fffffffe,  0.50" for thread in range(2)
+    ]
+
+
+@pytest.mark.parametrize(
+    "conversion, message",
+    [("%s", "'%s' of an integer is not supported"), ("%f", "'%f' of an integer"), ("", "0 conversions")],
+)
+def test_unsupported_printf(conversion: str, message: str) -> None:
+    text = PRINTF.replace("%lld: %d, %u, %x, %5.2f", conversion)
+    text = text.replace("%thread, %v, %v, %v, %half : index, i32, i32, i32, f32", "%v : i32")
+    with pytest.raises(smalti.SmaltiError, match=message):
+        smalti.compile(text, target="sim:sm_90a")(np.zeros(64, np.int32))

@@ -159,6 +159,16 @@ def test_every_command_has_the_same_sentence(tmp_path: Path) -> None:
             "use ops of arith, math and triton_xla on tiles; docs/ops.md lists the supported ops",
         ),
         ("%x = gpu.lane_id", "docs/ops.md lists the supported ops"),
+        ("%x = vector.step : vector<4xindex>", "use triton_xla.iota"),
+        ("%x = tensor.concat dim(0) %a, %a : (T, T) -> tensor<32x16xf32>", "use triton_xla.concat"),
+        ("%x = tensor.extract_slice %a[0, 0] [4, 4] [1, 1] : T to tensor<4x4xf32>", "use triton_xla.slice"),
+        ("%x = linalg.transpose ins(%a : T) outs(%a : T) permutation = [1, 0]", "use triton_xla.transpose"),
+        ("%x = tensor.dim %a, %tile : T", "use a constant: a tile has a static shape"),
+        (
+            "%x = memref.alloc() : memref<4xf32>",
+            "use a tile for local values, or memory that the caller passes",
+        ),
+        ("%x = index.constant 4", "use ops of arith on index values"),
     ],
 )
 def test_an_op_that_is_not_listed(op: str, remedy: str) -> None:

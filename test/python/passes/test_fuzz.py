@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
 import smalti
 from fuzz import differential
@@ -14,6 +15,8 @@ from fuzz.grammar import programs
 from fuzz.program import Program
 from fuzz.targets import default_targets
 from smalti import reference
+from smalti.compiler import entry
+from smalti.reference.values import error_of
 
 
 @pytest.mark.grid(3)
@@ -39,6 +42,57 @@ triton_xla.entry_func @doubled(%x: memref<32xf32>, %y: memref<32xf32>, %tile: in
   triton_xla.return
 }
 """
+
+
+ZEROS = """
+triton_xla.entry_func @zeros(%x: memref<64xT>, %y: memref<64xT>, %max: memref<64xT>, %min: memref<64xT>,
+                             %sign: memref<64xT>, %inverse: memref<64xT>, %bits: memref<64xINT>,
+                             %equal: memref<64xi8>, %tile: index) tiles 1 {
+  %zero = arith.constant dense<0.0> : tensor<64xT>
+  %one = arith.constant dense<1.0> : tensor<64xT>
+  %t = triton_xla.extract %x[0] [64] [1] : memref<64xT> to tensor<64xT>
+  %u = triton_xla.extract %y[0] [64] [1] : memref<64xT> to tensor<64xT>
+  %a = arith.mulf %t, %zero : tensor<64xT>
+  %b = arith.mulf %u, %zero : tensor<64xT>
+  %larger = arith.maxnumf %a, %b : tensor<64xT>
+  %smaller = arith.minnumf %a, %b : tensor<64xT>
+  %s = math.copysign %one, %larger : tensor<64xT>
+  %i = arith.divf %one, %smaller : tensor<64xT>
+  %n = arith.bitcast %larger : tensor<64xT> to tensor<64xINT>
+  %e = arith.cmpf oeq, %larger, %smaller : tensor<64xT>
+  %w = arith.extui %e : tensor<64xi1> to tensor<64xi8>
+  triton_xla.insert %larger into %max[0] [64] [1] : tensor<64xT> into memref<64xT>
+  triton_xla.insert %smaller into %min[0] [64] [1] : tensor<64xT> into memref<64xT>
+  triton_xla.insert %s into %sign[0] [64] [1] : tensor<64xT> into memref<64xT>
+  triton_xla.insert %i into %inverse[0] [64] [1] : tensor<64xT> into memref<64xT>
+  triton_xla.insert %n into %bits[0] [64] [1] : tensor<64xINT> into memref<64xINT>
+  triton_xla.insert %w into %equal[0] [64] [1] : tensor<64xi8> into memref<64xi8>
+  triton_xla.return
+}
+"""
+"""Each element of `%a` and `%b` is a zero with the sign of a random number."""
+
+
+@pytest.mark.parametrize("element", ["f64", "f32", "f16", "bf16"])
+@pytest.mark.parametrize("target", [*default_targets(), "sim:sm_90a", "sim:gfx942"])
+def test_either_zero_is_correct(target: str, element: str) -> None:
+    program = Program(ZEROS.replace("xT>", f"x{element}>").replace("INT", f"i{element.strip('bf')}"))
+    tally = differential.Tally()
+    differential.compare(program, [target], tally)
+    assert tally.agreed[target] == 1, tally
+
+
+def test_the_reference_of_zeros() -> None:
+    program = Program(ZEROS.replace("xT>", "xf32>").replace("INT", "i32"))
+    arguments = program.arguments()
+    with np.errstate(all="ignore"):
+        values = reference.run(entry.find_entry(smalti.parse(program.text)), arguments)
+    is_either = np.signbit(arguments[0]) != np.signbit(arguments[1])
+    assert 0 < is_either.sum() < 64
+    for value in values[4:7]:
+        np.testing.assert_array_equal(np.isinf(error_of(value)) | (error_of(value) >= 1), is_either)
+    # A comparison does not depend on the sign of a zero.
+    assert values[7].data.all() and not error_of(values[7]).any()
 
 
 def test_a_wrong_target_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

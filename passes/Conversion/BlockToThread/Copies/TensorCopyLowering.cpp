@@ -278,7 +278,8 @@ planPart(const TensorCopyProblem &problem, TensorCopyOpPlan &plan) {
 }
 
 bool block_to_thread::isOrderedLoad(Operation *op, gpu::GPUFuncOp func) {
-  return isa<mosaic_gpu::AsyncLoadOp>(op) && func->hasAttr(kAutoBarriers) &&
+  return isa<mosaic_gpu::AsyncLoadOp>(op) &&
+         func->hasAttr(mosaic_gpu::kAutoBarriers) &&
          !op->getParentOfType<mosaic_gpu::WarpMapOp>();
 }
 

@@ -84,10 +84,6 @@ LogicalResult CustomPrimitives::plan(mosaic_gpu::CustomPrimitiveOp op,
     if (failed(planner.setLayout(op, result, op.getOutLayouts()[vectors++])))
       return failure();
   }
-  for (Value result : op.getResults())
-    if (isa<MemRefType>(result.getType()))
-      return op.emitOpError() << "returns a memref, which is not supported; "
-                                 "pass the memref as an operand instead";
   Block &body = op.getBody().front();
   // A splat keeps the distribution of its operand unless the op declares
   // another.

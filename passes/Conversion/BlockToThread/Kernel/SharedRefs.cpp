@@ -208,14 +208,9 @@ Result block_to_thread::getWindow(const SharedRef &source,
                             " elements, which is one byte");
       ref.log2Alignment = std::min(ref.log2Alignment, *log2Step);
     }
-    if (window.isDropped[dim]) {
-      if (tile > 1)
-        return Result::none("the view drops " + name +
-                            ", which has tile size " + std::to_string(tile) +
-                            "; only dimensions with tile size 1 or without a "
-                            "tile can be dropped");
+    // Its size is 1, and so is its tile, if it has one.
+    if (window.isDropped[dim])
       continue;
-    }
     if (tile == 0 && !ref.layout.tile.empty())
       return Result::none(name +
                           " of the view is not tiled, but follows a tiled "

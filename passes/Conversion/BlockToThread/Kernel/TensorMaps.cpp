@@ -41,7 +41,7 @@ void block_to_thread::describeTensorMaps(gpu::GPUFuncOp func,
     return;
   Builder builder(func.getContext());
   SmallVector<Attribute> entries;
-  if (auto present = func->getAttrOfType<ArrayAttr>(kTensorMaps))
+  if (auto present = func->getAttrOfType<ArrayAttr>(mosaic_gpu::kTensorMaps))
     llvm::append_range(entries, present);
   auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
   DictionaryAttr attributes = builder.getDictionaryAttr(
@@ -54,7 +54,7 @@ void block_to_thread::describeTensorMaps(gpu::GPUFuncOp func,
     func.setArgAttrs(argument++, attributes);
     entries.push_back(describe(entry, builder));
   }
-  func->setAttr(kTensorMaps, builder.getArrayAttr(entries));
+  func->setAttr(mosaic_gpu::kTensorMaps, builder.getArrayAttr(entries));
 }
 
 void block_to_thread::addTensorMaps(gpu::GPUFuncOp func,
@@ -71,7 +71,7 @@ void block_to_thread::addTensorMapsToLaunches(Operation *root) {
   root->walk([&](gpu::LaunchFuncOp launch) {
     auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
         launch, launch.getKernelAttr());
-    if (!kernel || !kernel->hasAttr(kTensorMaps))
+    if (!kernel || !kernel->hasAttr(mosaic_gpu::kTensorMaps))
       return;
     OpBuilder builder(launch);
     while (launch.getNumKernelOperands() < kernel.getNumArguments())

@@ -16,10 +16,6 @@
 
 namespace smalti::block_to_thread {
 
-/// The tensor maps that a kernel takes as its last arguments (a list, on
-/// gpu.func): the kernel argument that holds the tensor, and the encoding.
-inline constexpr llvm::StringLiteral kTensorMaps = "mosaic_gpu.tensor_maps";
-
 /// The size of a map as an argument.
 inline constexpr int64_t kTensorMapBytes = 128;
 inline constexpr int64_t kTensorMapAlignment = 64;

@@ -103,7 +103,8 @@ Value block_to_thread::getIndexElement(OpBuilder &builder, Location loc,
 }
 
 bool block_to_thread::isOrderedWrite(Value memref, const KernelPlan &plan) {
-  return plan.getSharedRef(memref) && plan.func->hasAttr(kAutoBarriers);
+  return plan.getSharedRef(memref) &&
+         plan.func->hasAttr(mosaic_gpu::kAutoBarriers);
 }
 
 LogicalResult block_to_thread::checkOrderedWrite(Operation *op, Value memref,

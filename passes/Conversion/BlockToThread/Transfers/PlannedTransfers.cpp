@@ -152,7 +152,7 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
     return planAtomic(op, *combine, planner);
   if (!combine && !isPlanned(planner.getPlan(), op.getDestination()))
     return getCommonStores().plan(op, planner);
-  if (planner.getPlan().func->hasAttr(kAutoBarriers))
+  if (planner.getPlan().func->hasAttr(mosaic_gpu::kAutoBarriers))
     if (std::optional<std::string> why =
             planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
       return op->emitOpError()
@@ -234,7 +234,7 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
   };
   // All threads of the group complete earlier reads before the store, and later
   // reads observe it.
-  bool isOrdered = emitter.plan.func->hasAttr(kAutoBarriers);
+  bool isOrdered = emitter.plan.func->hasAttr(mosaic_gpu::kAutoBarriers);
   if (isOrdered)
     emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   // If several threads hold an element, the first of them writes it.

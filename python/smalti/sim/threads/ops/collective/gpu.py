@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..... import ir
+from .....printing import Printf
 from ....machine.findings import Site
 from ....machine.synchronization import Meeting, Wait, wrong_barrier
 from ....ops.gpu import dimension_of
 from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import COPY, DS, LOAD, STORE
-from ...execution.lanes import dtype_of, spread
+from ...execution.lanes import dtype_of, held_dtype, spread
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Ids
@@ -278,11 +281,30 @@ def _arrive(op: Any, tr: ThreadTranslator) -> None:
     "nvvm.pmevent",
     "nvvm.fence.proxy.acquire",
     "nvvm.fence.proxy.release",
-    "gpu.printf",
 )
 def _nothing(op: Any, tr: ThreadTranslator) -> None:
     """Ops without effect on the order of accesses in one launch, such as fences of tensor maps that are created before
     it."""
+
+
+@operation("gpu.printf")
+def _printf(op: Any, tr: ThreadTranslator) -> Step:
+    types = [dtype for value in op.operands if (dtype := held_dtype(value.type)) is not None]
+    if len(types) != len(op.operands):
+        raise Unsupported("the op prints a value that is neither an integer nor a float")
+    values = list(zip(tr.operands(op), types, strict=True))
+    bits = [0 if isinstance(value.type, ir.FloatType) else getattr(value.type, "width", 64) for value in op.operands]
+    try:
+        line = Printf(attribute(op, "format"), bits)
+    except ValueError as error:
+        raise Unsupported(str(error)) from error
+
+    def step(st: Any) -> None:
+        columns = [spread(st.v[value], dtype, st.lanes) for value, dtype in values]
+        for lane in range(st.lanes) if st.mask is None else np.flatnonzero(st.mask):
+            sys.stdout.write(line([column[lane] for column in columns]))
+
+    return step
 
 
 # ---------------------------------------------------------------------------------------------------------------------
