@@ -247,23 +247,11 @@ static bool isNotDense(Operation *op) {
   return elements && !isa<DenseElementsAttr>(elements);
 }
 
-static bool hasNegativeStride(Operation *op) {
-  return anyMemory(op, [](MemRefType type) {
-    return type.isStrided() &&
-           llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
-             return !ShapedType::isDynamic(stride) && stride < 0;
-           });
-  });
-}
-
 static bool isTooLarge(Operation *op) {
   return anyMemory(op, [](MemRefType type) {
     SmallVector<int64_t> strides = type.getStridesAndOffset().first;
     return type.hasStaticShape() && !llvm::is_contained(type.getShape(), 0) &&
-           llvm::none_of(strides,
-                         [](int64_t stride) {
-                           return ShapedType::isDynamic(stride) || stride < 0;
-                         }) &&
+           llvm::none_of(strides, ShapedType::isDynamic) &&
            !getElementSpan(type);
   });
 }

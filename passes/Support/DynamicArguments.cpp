@@ -23,6 +23,12 @@ bool smalti::isDynamic(MemRefType type) {
          llvm::any_of(strides, ShapedType::isDynamic);
 }
 
+bool smalti::hasNegativeStride(MemRefType type) {
+  return llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
+    return !ShapedType::isDynamic(stride) && stride < 0;
+  });
+}
+
 DynamicParameters smalti::getDynamicParameters(MemRefType type) {
   DynamicParameters parameters;
   SmallVector<int64_t> strides = type.getStridesAndOffset().first;
@@ -98,7 +104,9 @@ bool smalti::hasSmallOffsets(Value memref) {
   auto func = argument
                   ? dyn_cast<gpu::GPUFuncOp>(argument.getOwner()->getParentOp())
                   : gpu::GPUFuncOp();
-  if (!func || !getDeclaredMemRef(func, argument.getArgNumber()))
+  std::optional<MemRefType> declared =
+      func ? getDeclaredMemRef(func, argument.getArgNumber()) : std::nullopt;
+  if (!declared || hasNegativeStride(*declared))
     return false;
   auto bytes = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
                                                   triton_xla::kMaxBytes);

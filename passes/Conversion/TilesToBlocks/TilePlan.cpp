@@ -118,7 +118,8 @@ bool smalti::isStatedSmall(BlockArgument memref) {
   auto func = cast<triton_xla::EntryFuncOp>(memref.getOwner()->getParentOp());
   auto bytes = func.getArgAttrOfType<IntegerAttr>(memref.getArgNumber(),
                                                   triton_xla::kMaxBytes);
-  return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max();
+  return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max() &&
+         !hasNegativeStride(cast<MemRefType>(memref.getType()));
 }
 
 /// The message for a size or a stride of an argument that is not proven to be a
