@@ -64,7 +64,9 @@ def facts(argument: Argument, value: Any) -> Facts | None:
     first, last = extent(view, size)
     found = max(last - first, *(number * size for number in view.shape), 0)
     most = argument.max_bytes
-    if found <= MAX_BYTES and (most is None or most > MAX_BYTES):
+    # Offsets of 32 bits are unsigned.
+    is_positive = all(view.strides[dim] >= 0 for dim in argument.dynamic_strides)
+    if found <= MAX_BYTES and is_positive and (most is None or most > MAX_BYTES):
         most = MAX_BYTES
     return Facts(
         divisors(view.shape, argument.dynamic_sizes, argument.size_divisors),

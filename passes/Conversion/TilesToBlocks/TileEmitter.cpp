@@ -8,6 +8,7 @@
 #include "smalti/passes/Conversion/TilesToBlocks/TileEmitter.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/SmallFloats.h"
 
@@ -62,13 +63,13 @@ gpu::GPUModuleOp TileEmitter::run() {
     if (DictionaryAttr attributes =
             func.getArgAttrDict(argument.getArgNumber()))
       kernel.setArgAttrs(number, attributes);
-    if (isa<MemRefType>(argument.getType())) {
+    if (auto type = dyn_cast<MemRefType>(argument.getType())) {
       // Memrefs of a tile-level kernel do not overlap in written elements.
       kernel.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
                         builder.getUnitAttr());
       if (!kernel.getArgAttr(number, LLVM::LLVMDialect::getAlignAttrName()))
         kernel.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
-                          builder.getI64IntegerAttr(kArgumentAlignment));
+                          builder.getI64IntegerAttr(getDefaultAlignment(type)));
     }
   }
 
