@@ -149,6 +149,7 @@ Type TileEmitter::getIndexWord(Value memref) {
 OpFoldResult TileEmitter::lowestIndex(Location loc, Value memref) {
   OpFoldResult lowest = builder.getIndexAttr(0);
   // Strides of row-major arrays and of stated small arrays are not negative.
+  // Negative static strides are values here.
   auto type = cast<MemRefType>(memref.getType());
   if (type.getLayout().isIdentity() ||
       (isDynamic(type) && isStatedSmall(cast<BlockArgument>(memref))))
@@ -158,17 +159,15 @@ OpFoldResult TileEmitter::lowestIndex(Location loc, Value memref) {
   Value zero;
   for (auto [size, stride] :
        llvm::zip_equal(sizesOf(memref), stridesOf(memref))) {
-    if (getConstantIntValue(stride).value_or(-1) >= 0)
+    if (getConstantIntValue(stride))
       continue;
+    if (!zero)
+      zero = arith::ConstantIndexOp::create(builder, loc, 0);
     OpFoldResult reach = affine::makeComposedFoldedAffineApply(
         builder, loc, AffineMap::get(0, 2, (extent - 1) * step),
         {size, stride});
-    if (!getConstantIntValue(stride)) {
-      if (!zero)
-        zero = arith::ConstantIndexOp::create(builder, loc, 0);
-      reach = arith::MinSIOp::create(builder, loc, index(loc, reach), zero)
-                  .getResult();
-    }
+    reach = arith::MinSIOp::create(builder, loc, index(loc, reach), zero)
+                .getResult();
     lowest = affine::makeComposedFoldedAffineApply(
         builder, loc, AffineMap::get(1, 1, total + extent), {lowest, reach});
   }
@@ -220,9 +219,9 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
           {size, count, stride});
   }
   MemRefLayoutAttrInterface layout;
-  if (std::optional<int64_t> offset = getConstantIntValue(lowest); offset != 0)
-    layout = StridedLayoutAttr::get(builder.getContext(),
-                                    offset.value_or(ShapedType::kDynamic), {1});
+  if (getConstantIntValue(lowest) != 0)
+    layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic,
+                                    {1});
   linear.base = memref::ReinterpretCastOp::create(
       builder, loc,
       MemRefType::get({span.value_or(ShapedType::kDynamic)},
