@@ -12,10 +12,9 @@
 #define SMALTI_PASSES_INTERFACES_SYNCHRONOUSWGMMA_H
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Support/AttributeNames.h"
 
 namespace smalti {
-
-inline constexpr llvm::StringLiteral kSynchronousWgmma = "smalti.synchronous";
 
 inline bool isSynchronousWgmma(mlir::Operation *op) {
   return mlir::isa<mosaic_gpu::WGMMAOp>(op) && op->hasAttr(kSynchronousWgmma);

@@ -6,8 +6,8 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
-#include "smalti/passes/Interfaces/CopiedBytes.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"

@@ -5,6 +5,7 @@
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -140,9 +141,9 @@ void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func,
     buffer.alloc.getResult().replaceAllUsesWith(slice.getResult());
     buffer.alloc.erase();
   }
-  func->setAttr(mosaic_gpu::kSharedMemoryBytes,
+  func->setAttr(kSharedMemoryBytesAttr,
                 builder.getI64IntegerAttr(plan.totalBytes));
   if (plan.alignment > kSharedMemoryAlignment)
-    func->setAttr(mosaic_gpu::kSharedMemoryAlignment,
+    func->setAttr(kSharedMemoryAlignmentAttr,
                   builder.getI64IntegerAttr(plan.alignment));
 }

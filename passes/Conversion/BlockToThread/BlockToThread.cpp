@@ -50,10 +50,10 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor,
           index, align,
           builder.getI64IntegerAttr(getDefaultAlignment(memref)));
   if (plan.sharedMemoryBytes > 0)
-    newFunc->setAttr(mosaic_gpu::kSharedMemoryBytes,
+    newFunc->setAttr(kSharedMemoryBytesAttr,
                      builder.getI64IntegerAttr(plan.sharedMemoryBytes));
   if (plan.sharedMemoryAlignment > kSharedMemoryAlignment)
-    newFunc->setAttr(mosaic_gpu::kSharedMemoryAlignment,
+    newFunc->setAttr(kSharedMemoryAlignmentAttr,
                      builder.getI64IntegerAttr(plan.sharedMemoryAlignment));
   func.erase();
 }
@@ -80,7 +80,7 @@ static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
     slice.getResult().replaceAllUsesWith(view);
     slice.erase();
   });
-  func->setAttr(mosaic_gpu::kSharedMemoryBytes,
+  func->setAttr(kSharedMemoryBytesAttr,
                 builder.getI64IntegerAttr(plan.sharedMemoryBytes));
 }
 
