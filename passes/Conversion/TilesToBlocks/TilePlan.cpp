@@ -240,8 +240,12 @@ public:
       : target(target), requestedWarps(options.numWarps),
         copies(options.copies), matmul(options.matmul) {
     plan.func = func;
-    if (options.blocks < static_cast<int64_t>(func.getNumTiles()))
-      plan.persistentBlocks = options.blocks;
+    int64_t tiles = func.getNumTiles(), blocks = options.blocks;
+    // A launch checks the number of a dynamic grid.
+    if (blocks == 0 && !func.getDynamicGrid())
+      blocks = target.maxBlocksPerGrid;
+    if (blocks < tiles)
+      plan.persistentBlocks = blocks;
   }
 
   FailureOr<TilePlan> run() {
