@@ -28,7 +28,6 @@
 #include "llvm/Support/JSON.h"
 
 #include <cstdint>
-#include <limits>
 
 using namespace mlir;
 using namespace smalti;
@@ -233,13 +232,6 @@ static bool hasOtherLayout(Operation *op) {
   return anyMemory(op, [](MemRefType type) { return !type.isStrided(); });
 }
 
-static bool hasConstantOffset(Operation *op) {
-  return anyMemory(op, [](MemRefType type) {
-    int64_t offset = type.isStrided() ? type.getStridesAndOffset().second : 0;
-    return offset != 0 && !ShapedType::isDynamic(offset);
-  });
-}
-
 /// Whether the elements of a constant are not a dense array.
 static bool isNotDense(Operation *op) {
   auto elements =
@@ -254,11 +246,6 @@ static bool isTooLarge(Operation *op) {
            llvm::none_of(strides, ShapedType::isDynamic) &&
            !getElementSpan(type);
   });
-}
-
-static bool hasTooManyTiles(Operation *op) {
-  return cast<triton_xla::EntryFuncOp>(op).getNumTiles() >
-         std::numeric_limits<int32_t>::max();
 }
 
 /// Whether the name of the kernel is not a valid assembler symbol.

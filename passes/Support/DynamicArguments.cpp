@@ -23,6 +23,14 @@ bool smalti::isDynamic(MemRefType type) {
          llvm::any_of(strides, ShapedType::isDynamic);
 }
 
+MemRefType smalti::dropOffset(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  if (offset == 0)
+    return type;
+  return MemRefType::Builder(type).setLayout(
+      StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides));
+}
+
 bool smalti::hasNegativeStride(MemRefType type) {
   return llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
     return !ShapedType::isDynamic(stride) && stride < 0;

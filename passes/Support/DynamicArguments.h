@@ -27,6 +27,11 @@ namespace smalti {
 /// Whether shape, strides or offset of a memref are dynamic.
 bool isDynamic(mlir::MemRefType type);
 
+/// The type of a strided memref with the offset 0. A launch passes the address
+/// of the first element, so the offset in the type of an argument has no
+/// effect.
+mlir::MemRefType dropOffset(mlir::MemRefType type);
+
 /// Whether a static stride of a memref is negative.
 bool hasNegativeStride(mlir::MemRefType type);
 

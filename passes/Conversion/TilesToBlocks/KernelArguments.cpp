@@ -5,6 +5,7 @@
 
 #include "smalti/passes/Analysis/Memory/PackedMemory.h"
 #include "smalti/passes/Support/AtomicKinds.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/SmallFloats.h"
 
@@ -31,13 +32,12 @@ Type smalti::getBufferElement(Type element) {
 }
 
 static MemRefLayoutAttrInterface getStoredLayout(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  bool isEmpty = llvm::is_contained(type.getShape(), 0);
-  if (offset == 0 && !isEmpty)
-    return type.getLayout();
+  if (!llvm::is_contained(type.getShape(), 0))
+    return dropOffset(type).getLayout();
   // No element is accessed. The sizes do not determine the strides.
+  auto [strides, offset] = type.getStridesAndOffset();
   for (int64_t &stride : strides)
-    if (isEmpty && (stride == 0 || type.getLayout().isIdentity()))
+    if (stride == 0 || type.getLayout().isIdentity())
       stride = 1;
   return StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides);
 }
