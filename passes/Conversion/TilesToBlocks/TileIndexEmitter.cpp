@@ -144,7 +144,7 @@ Type TileEmitter::getIndexWord(Value memref) {
   return isSmall ? builder.getI32Type() : builder.getI64Type();
 }
 
-/// The distance in elements from the first element of an argument to the element
+/// The distance in elements from the first element of an argument to the one
 /// with the lowest address: 0 if no stride is negative.
 OpFoldResult TileEmitter::lowestIndex(Location loc, Value memref) {
   OpFoldResult lowest = builder.getIndexAttr(0);
