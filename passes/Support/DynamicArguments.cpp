@@ -23,10 +23,14 @@ bool smalti::isDynamic(MemRefType type) {
          llvm::any_of(strides, ShapedType::isDynamic);
 }
 
-MemRefType smalti::dropOffset(MemRefType type) {
+MemRefType smalti::getArgumentType(MemRefType type) {
   auto [strides, offset] = type.getStridesAndOffset();
-  if (offset == 0)
+  bool isEmpty = llvm::is_contained(type.getShape(), 0);
+  if (offset == 0 && !isEmpty)
     return type;
+  for (int64_t &stride : strides)
+    if (isEmpty && (stride == 0 || type.getLayout().isIdentity()))
+      stride = 1;
   return MemRefType::Builder(type).setLayout(
       StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides));
 }

@@ -27,10 +27,11 @@ namespace smalti {
 /// Whether shape, strides or offset of a memref are dynamic.
 bool isDynamic(mlir::MemRefType type);
 
-/// The type of a strided memref with the offset 0. A launch passes the address
-/// of the first element, so the offset in the type of an argument has no
-/// effect.
-mlir::MemRefType dropOffset(mlir::MemRefType type);
+/// The type of a strided memref argument as the compiler and launches see it:
+///   - The offset is 0, since a launch passes the address of the first element.
+///   - In an array without elements, strides that are 0 or that the sizes do
+///     not determine are 1. No element is accessed.
+mlir::MemRefType getArgumentType(mlir::MemRefType type);
 
 /// Whether a static stride of a memref is negative.
 bool hasNegativeStride(mlir::MemRefType type);

@@ -190,7 +190,7 @@ static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   SmallVector<Type> types(entry.getArgumentTypes().take_front(numArguments));
   for (Type &type : types)
     if (auto memref = dyn_cast<MemRefType>(type))
-      type = dropOffset(memref);
+      type = getArgumentType(memref);
   types.append(2, builder.getIndexType());
   auto function = func::FuncOp::create(builder, loc, entry.getSymName(),
                                        builder.getFunctionType(types, {}));

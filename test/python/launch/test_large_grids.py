@@ -17,7 +17,8 @@ triton_xla.entry_func @tiles(%out: memref<4x4xi64>, %tile: index) tiles {tiles} 
   %row = arith.subi %block, %first : index
   %column = arith.divui %tile, %blocks : index
   %number = arith.index_cast %tile : index to i64
-  triton_xla.insert %number into %out[%row, %column] [1, 1] [1, 1] : i64 into memref<4x4xi64>
+  %tensor = tensor.splat %number : tensor<1x1xi64>
+  triton_xla.insert %tensor into %out[%row, %column] [1, 1] [1, 1] : tensor<1x1xi64> into memref<4x4xi64>
   triton_xla.return
 }}
 """
