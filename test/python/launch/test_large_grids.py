@@ -33,7 +33,7 @@ def test_a_block_computes_several_tiles(target: str, blocks: int) -> None:
         assert kernel.resources.grid == (blocks, 1, 1)
         assert f"persistent grid: {blocks} blocks compute {tiles} tiles" in "\n".join(map(str, kernel.remarks))
         out = np.full((4, 4), -1, np.int64)
-        kernel(out, emulation=Emulation(blocks=range(first, first + 3)))
+        kernel.launcher(out, emulation=Emulation(blocks=range(first, first + 3)))
         wanted = np.full((4, 4), -1, np.int64)
         for row in range(3):
             wanted[row, :3] = first + row + np.arange(3) * blocks
