@@ -11,8 +11,8 @@
 #ifndef SMALTI_PASSES_INTERFACES_SYNCHRONOUSWGMMA_H
 #define SMALTI_PASSES_INTERFACES_SYNCHRONOUSWGMMA_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
-#include "smalti/passes/Support/AttributeNames.h"
 
 namespace smalti {
 

@@ -3,11 +3,11 @@
 
 #include "smalti/passes/Models/ExternalModels.h"
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
-#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"

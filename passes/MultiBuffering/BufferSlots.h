@@ -10,8 +10,8 @@
 #ifndef SMALTI_PASSES_MULTIBUFFERING_BUFFERSLOTS_H
 #define SMALTI_PASSES_MULTIBUFFERING_BUFFERSLOTS_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/passes/Analysis/Memory/BufferUses.h"
-#include "smalti/passes/Support/AttributeNames.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinTypes.h"

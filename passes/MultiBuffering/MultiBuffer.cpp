@@ -1,6 +1,7 @@
 //===- MultiBuffer.cpp - smalti-multi-buffer ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
@@ -11,7 +12,6 @@
 #include "smalti/passes/MultiBuffering/BarrierSlots.h"
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 #include "smalti/passes/Slots/IterationSlots.h"
-#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"

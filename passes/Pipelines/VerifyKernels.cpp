@@ -1,13 +1,13 @@
 //===- VerifyKernels.cpp - smalti-verify-kernels --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Integers/Divisions.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 #include "smalti/passes/Pipelining/LoopSchedule.h"
-#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/passes/Support/Describe.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/TargetOption.h"

@@ -10,10 +10,10 @@
 #ifndef SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
 #define SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 #include "smalti/passes/Slots/IterationSlots.h"
-#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/passes/Support/Options.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,11 +1,11 @@
 //===- AllocateSharedMemory.cpp - smalti-allocate-shared-memory -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
-#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"

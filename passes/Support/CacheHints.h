@@ -4,7 +4,7 @@
 #ifndef SMALTI_PASSES_SUPPORT_CACHEHINTS_H
 #define SMALTI_PASSES_SUPPORT_CACHEHINTS_H
 
-#include "smalti/passes/Support/AttributeNames.h"
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 
 #include "llvm/ADT/StringRef.h"
 

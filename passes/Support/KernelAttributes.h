@@ -8,7 +8,7 @@
 #ifndef SMALTI_PASSES_SUPPORT_KERNELATTRIBUTES_H
 #define SMALTI_PASSES_SUPPORT_KERNELATTRIBUTES_H
 
-#include "smalti/passes/Support/AttributeNames.h"
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringRef.h"

@@ -12,7 +12,7 @@
 #ifndef SMALTI_PASSES_SUPPORT_LDSFENCE_H
 #define SMALTI_PASSES_SUPPORT_LDSFENCE_H
 
-#include "smalti/passes/Support/AttributeNames.h"
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -3,7 +3,7 @@
 
 #include "smalti/passes/Support/TargetOption.h"
 
-#include "smalti/passes/Support/AttributeNames.h"
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

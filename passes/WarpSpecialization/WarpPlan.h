@@ -9,8 +9,8 @@
 #ifndef SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
 #define SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
-#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/passes/WarpSpecialization/WarpEstimate.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -11,10 +11,10 @@
 #ifndef SMALTI_PASSES_ANALYSIS_RESOURCES_SHAREDBUFFERS_H
 #define SMALTI_PASSES_ANALYSIS_RESOURCES_SHAREDBUFFERS_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/passes/Analysis/Memory/BufferUses.h"
 #include "smalti/passes/Analysis/SharedMemory/BankModel.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
-#include "smalti/passes/Support/AttributeNames.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -4,8 +4,8 @@
 #ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_PADTILES_H
 #define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_PADTILES_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
-#include "smalti/passes/Support/AttributeNames.h"
 
 namespace smalti {
 

@@ -10,7 +10,7 @@
 #ifndef SMALTI_PASSES_CONVERSION_TOCPU_CPULOOPS_H
 #define SMALTI_PASSES_CONVERSION_TOCPU_CPULOOPS_H
 
-#include "smalti/passes/Support/AttributeNames.h"
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Support/LLVM.h"

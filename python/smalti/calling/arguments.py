@@ -58,8 +58,8 @@ class Argument:
         return self.is_memref and "strided<" not in self.type and "affine_map<" not in self.type
 
     def address_alignment(self, array: int) -> int:
-        """The alignment of the address in bytes that code assumes: as the kernel states it, or that of the first element of an
-        array whose lowest address is aligned to `array` bytes."""
+        """The alignment of the address in bytes that code assumes. If the kernel does not state it, this is the alignment of the
+        first element of an array whose lowest address is aligned to `array` bytes."""
         size = max(self.dtype.bits // 8, 1)
         # With negative strides, the first element is at a higher address.
         steps = [step * size for step in self.strides or () if step is not None and step < 0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Kernels with more tiles than a grid has blocks: each block computes several tiles."""
+"""Number of tiles that exceeds the largest grid: each block computes several tiles."""
 
 from __future__ import annotations
 

@@ -3,11 +3,11 @@
 
 #include "smalti/passes/Conversion/BlockToThread/Reductions/ThreadExchange.h"
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 #include "smalti/passes/Conversion/BlockToThread/Transfers/ThreadGroupScratch.h"
-#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,7 @@
 //===- ViewLowering.cpp - Views of shared memory --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemRefViews.h"
@@ -11,7 +12,6 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 #include "smalti/passes/Layouts/Vectors/LayoutValues.h"
-#include "smalti/passes/Support/AttributeNames.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
