@@ -213,6 +213,9 @@ static Target amd(llvm::StringRef name, llvm::StringRef architecture) {
   target.vendor = Vendor::AMD;
   target.architecture = architecture;
   target.maxThreadsPerBlock = 1024;
+  // A dispatch packet has a grid size of 32 bits, in work-items.
+  target.maxBlocksPerGrid =
+      std::numeric_limits<uint32_t>::max() / target.maxThreadsPerBlock;
   target.sharedMemoryPerBlock = target.staticSharedMemory = 64 * 1024;
   target.sharedMemoryBanks = 32;
   target.bankBytes = 4;

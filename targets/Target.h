@@ -16,6 +16,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -152,6 +153,8 @@ struct Target {
   /// Threads of a warp or wave.
   int64_t waveSize = 1;
   int64_t maxThreadsPerBlock = 1;
+  /// Maximum blocks of a grid along x.
+  int64_t maxBlocksPerGrid = std::numeric_limits<int32_t>::max();
   /// Default number of warps per block.
   int64_t defaultWarps = 1;
   /// Maximum bytes per block, including opt-in.

@@ -58,15 +58,6 @@ inline constexpr llvm::StringLiteral kVersionAttr = "mosaic_gpu.version";
 inline constexpr llvm::StringLiteral kArchMajor = "mosaic_gpu.arch_major";
 inline constexpr llvm::StringLiteral kArchMinor = "mosaic_gpu.arch_minor";
 
-/// Bytes of dynamic shared memory that a kernel needs (i64, on gpu.func).
-inline constexpr llvm::StringLiteral kSharedMemoryBytes =
-    "smalti.shared_memory_bytes";
-
-/// Alignment in bytes of the dynamic shared memory of a kernel, if it is more
-/// than 16 (i64, on gpu.func).
-inline constexpr llvm::StringLiteral kSharedMemoryAlignment =
-    "smalti.shared_memory_alignment";
-
 /// The number of threads that execute one instance of the block-level code and
 /// hold its vectors, if a block executes several (i64, on gpu.func).
 inline constexpr llvm::StringLiteral kThreadGroupSize =

@@ -31,7 +31,7 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     each dimension (`array<i64: 1, 16>`). With them, accesses of dynamic memrefs can be
     as wide as those of static ones. `triton_xla.max_bytes = 2147483647 : i64` states a
     bound of the bytes from the first element to the end of the last, and of each size
-    times the bytes of an element. Below 2^31 bytes, offsets of elements are computed
+    times the bytes of an element. Dynamic strides are then not negative. Below 2^31 bytes, offsets of elements are computed
     in 32 bits, and AMD GPUs use buffer loads. The behavior is undefined if an array
     does not match an attribute; a launch checks them.
 

@@ -333,11 +333,12 @@ private:
     return result;
   }
 
-  /// `array INDEX OFFSET BYTES NAME`
+  /// `array INDEX OFFSET BYTES FIRST NAME`
   void readArray(Line &line) {
     Argument &result = argument(line);
     result.isArray = true;
     result.array = line.range();
+    result.first = line.number(0, result.array.bytes);
     result.name = line.rest();
   }
 

@@ -33,6 +33,9 @@ struct Range {
 struct Argument {
   bool isArray = false;
   Range array;
+  /// The offset of the first element in the array. Elements precede it if
+  /// strides are negative.
+  uint64_t first = 0;
   /// The name of the array in findings.
   std::string name;
   std::vector<char> value;

@@ -69,7 +69,7 @@ std::string ArgumentMemory::map() {
   for (size_t i = 0; i < count; ++i) {
     Argument &argument = launch.arguments[i];
     if (argument.isArray)
-      arrays[i] = base + argument.array.offset;
+      arrays[i] = base + argument.array.offset + argument.first;
     argumentPointers[i] = static_cast<void *>(&arrays[i]);
     if (!argument.isArray) {
       // Aligned like the largest by-value argument of a kernel.

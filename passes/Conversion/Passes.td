@@ -133,8 +133,9 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
   let summary = "Lowers tile-level kernels to block-level kernels with layouts";
   let description = [{
     Every `triton_xla.entry_func @f` becomes a `gpu.module @f_module` with a kernel `gpu.func @f`. Block `x` computes
-    tile `x`, or, with `blocks=N`, tiles `x`, `x + N`, `x + 2N` and so on. Tiles become vectors that are distributed
-    across the threads of the block.
+    tile `x`, or, with `blocks=N`, tiles `x`, `x + N`, `x + 2N` and so on. Without
+    `blocks`, a static number of tiles may exceed the largest grid of the chip, which has 2^31 - 1 blocks on NVIDIA and 4194303 on
+    AMD. N is then the size of this grid. Tiles become vectors that are distributed across the threads of the block.
 
     The kernel has `gpu.known_block_size`, `gpu.known_grid_size`, `smalti.num_warps` and `smalti.arguments` (the
     argument types before they become pointers). Memref arguments are `llvm.noalias`, since arguments must not overlap

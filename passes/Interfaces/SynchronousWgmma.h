@@ -11,11 +11,10 @@
 #ifndef SMALTI_PASSES_INTERFACES_SYNCHRONOUSWGMMA_H
 #define SMALTI_PASSES_INTERFACES_SYNCHRONOUSWGMMA_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 
 namespace smalti {
-
-inline constexpr llvm::StringLiteral kSynchronousWgmma = "smalti.synchronous";
 
 inline bool isSynchronousWgmma(mlir::Operation *op) {
   return mlir::isa<mosaic_gpu::WGMMAOp>(op) && op->hasAttr(kSynchronousWgmma);

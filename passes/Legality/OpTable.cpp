@@ -30,7 +30,6 @@
 #include "llvm/Support/JSON.h"
 
 #include <cstdint>
-#include <limits>
 
 using namespace mlir;
 using namespace smalti;
@@ -235,13 +234,6 @@ static bool hasOtherLayout(Operation *op) {
   return anyMemory(op, [](MemRefType type) { return !type.isStrided(); });
 }
 
-static bool hasConstantOffset(Operation *op) {
-  return anyMemory(op, [](MemRefType type) {
-    int64_t offset = type.isStrided() ? type.getStridesAndOffset().second : 0;
-    return offset != 0 && !ShapedType::isDynamic(offset);
-  });
-}
-
 /// Whether the elements of a constant are not a dense array.
 static bool isNotDense(Operation *op) {
   auto elements =
@@ -249,30 +241,13 @@ static bool isNotDense(Operation *op) {
   return elements && !isa<DenseElementsAttr>(elements);
 }
 
-static bool hasNegativeStride(Operation *op) {
-  return anyMemory(op, [](MemRefType type) {
-    return type.isStrided() &&
-           llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
-             return !ShapedType::isDynamic(stride) && stride < 0;
-           });
-  });
-}
-
 static bool isTooLarge(Operation *op) {
   return anyMemory(op, [](MemRefType type) {
     SmallVector<int64_t> strides = type.getStridesAndOffset().first;
     return type.hasStaticShape() && !llvm::is_contained(type.getShape(), 0) &&
-           llvm::none_of(strides,
-                         [](int64_t stride) {
-                           return ShapedType::isDynamic(stride) || stride < 0;
-                         }) &&
+           llvm::none_of(strides, ShapedType::isDynamic) &&
            !getElementSpan(type);
   });
-}
-
-static bool hasTooManyTiles(Operation *op) {
-  return cast<triton_xla::EntryFuncOp>(op).getNumTiles() >
-         std::numeric_limits<int32_t>::max();
 }
 
 /// Whether the name of the kernel is not a valid assembler symbol.

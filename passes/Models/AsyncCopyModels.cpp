@@ -3,10 +3,10 @@
 
 #include "smalti/passes/Models/ExternalModels.h"
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
-#include "smalti/passes/Interfaces/CopiedBytes.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 

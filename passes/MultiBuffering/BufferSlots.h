@@ -10,6 +10,7 @@
 #ifndef SMALTI_PASSES_MULTIBUFFERING_BUFFERSLOTS_H
 #define SMALTI_PASSES_MULTIBUFFERING_BUFFERSLOTS_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/passes/Analysis/Memory/BufferUses.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,9 +26,6 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// The requested number of slots, on the buffer's op, its loop or the function;
-/// 1 disables the pass.
-inline constexpr llvm::StringLiteral kSlotsAttr = "smalti.slots";
 /// The largest number of slots that can be requested.
 inline constexpr int64_t kMaxSlots = 64;
 

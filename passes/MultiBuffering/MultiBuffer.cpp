@@ -1,12 +1,12 @@
 //===- MultiBuffer.cpp - smalti-multi-buffer ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Analysis/Resources/SharedBuffers.h"
 #include "smalti/passes/Analysis/Threads/Uniformity.h"
-#include "smalti/passes/Interfaces/CopiedBytes.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 #include "smalti/passes/Models/ExternalModels.h"
 #include "smalti/passes/MultiBuffering/BarrierSlots.h"

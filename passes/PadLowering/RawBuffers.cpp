@@ -8,6 +8,7 @@
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,11 +37,7 @@ static std::optional<std::string> getStaticEnd(MemRefType type,
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return std::string("the memref does not have a strided layout");
-  if (llvm::any_of(strides,
-                   [](int64_t stride) {
-                     return !ShapedType::isDynamic(stride) && stride < 0;
-                   }) ||
-      (!ShapedType::isDynamic(offset) && offset < 0))
+  if (hasNegativeStride(type) || (!ShapedType::isDynamic(offset) && offset < 0))
     return std::string("the memref has a negative stride or offset");
   if (!type.hasStaticShape() || ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic))

@@ -30,7 +30,7 @@ static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
   int64_t alignment = kSharedMemoryAlignment;
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
     if (std::optional<int64_t> needed =
-            getInteger(kernel->getAttr(mosaic_gpu::kSharedMemoryAlignment)))
+            getInteger(kernel->getAttr(kSharedMemoryAlignmentAttr)))
       alignment = std::max(alignment, *needed);
   for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
     auto type = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());

@@ -1,24 +1,17 @@
 //===- VerifyKernels.cpp - smalti-verify-kernels --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Integers/Divisions.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
-#include "smalti/passes/Analysis/Resources/SharedBuffers.h"
-#include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
-#include "smalti/passes/Conversion/ToCPU/CPULoops.h"
-#include "smalti/passes/Interfaces/CopiedBytes.h"
-#include "smalti/passes/Interfaces/SynchronousWgmma.h"
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 #include "smalti/passes/Pipelining/LoopSchedule.h"
-#include "smalti/passes/Support/CacheHints.h"
 #include "smalti/passes/Support/Describe.h"
 #include "smalti/passes/Support/IndexChecks.h"
 #include "smalti/passes/Support/KernelAttributes.h"
-#include "smalti/passes/Support/LDSFence.h"
 #include "smalti/passes/Support/TargetOption.h"
-#include "smalti/passes/WarpSpecialization/WarpPlan.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -294,42 +287,16 @@ static LogicalResult verifySymbols(ModuleOp module) {
 
 /// Reports attributes with the prefix `smalti.` that no pass reads.
 static LogicalResult verifyAttributeNames(ModuleOp module) {
-  static constexpr StringLiteral kKnown[] = {
-      mosaic_gpu::kSharedMemoryAlignment,
-      mosaic_gpu::kSharedMemoryBytes,
-      kAllCopiesAttr,
-      kArguments,
-      kCacheHint,
-      kClusterAttr,
-      kCopiedBytesAttr,
-      kIndexCheck,
-      kMaxTripCountAttr,
-      kModeAttr,
-      kNumTiles,
-      kNumWarps,
-      kOrderedAttr,
-      kPadMark,
-      kPipelinedStagesAttr,
-      kSlotsAttr,
-      kSourceName,
-      kSpecializeAttr,
-      kStageAttr,
-      kStagesAttr,
-      kSwizzleMark,
-      kSynchronousWgmma,
-      kWindowSizesAttr,
-  };
   bool isValid = true;
   module->walk([&](Operation *op) {
     for (NamedAttribute attribute : op->getDiscardableAttrs()) {
       StringRef name = attribute.getName();
-      if (!name.starts_with("smalti.") || name == getTargetAttrName() ||
-          llvm::is_contained(kKnown, name))
+      if (!name.starts_with("smalti.") ||
+          llvm::is_contained(kAttributeNames, name))
         continue;
       isValid = false;
       op->emitError() << "unknown attribute '" << name << "'; known are "
-                      << getTargetAttrName() << ", "
-                      << llvm::join(ArrayRef(kKnown), ", ");
+                      << llvm::join(ArrayRef(kAttributeNames), ", ");
     }
   });
   return success(isValid);

@@ -10,6 +10,7 @@
 #ifndef SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
 #define SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 #include "smalti/passes/Slots/IterationSlots.h"
@@ -33,21 +34,6 @@ class ValueNames;
 
 llvm::StringRef toString(PipelineMode mode);
 
-/// Attributes that store a schedule on ops.
-inline constexpr llvm::StringLiteral kStageAttr = "smalti.stage";
-inline constexpr llvm::StringLiteral kClusterAttr = "smalti.cluster";
-/// The requested number of stages of a loop, or of every loop of a function; 1
-/// disables the pass.
-inline constexpr llvm::StringLiteral kStagesAttr = "smalti.stages";
-/// On a function that requests stages: the largest number of stages of a loop
-/// (i64).
-inline constexpr llvm::StringLiteral kPipelinedStagesAttr =
-    "smalti.pipelined_stages";
-/// The requested mode of a loop: "auto", "stream" or "async".
-inline constexpr llvm::StringLiteral kModeAttr = "smalti.mode";
-/// On a group of asynchronous copies without operands: the group has all copies
-/// before it, and differs from the previous group.
-inline constexpr llvm::StringLiteral kAllCopiesAttr = "smalti.all_copies";
 /// The largest number of stages; more only increase code size.
 inline constexpr int64_t kMaxStages = 16;
 

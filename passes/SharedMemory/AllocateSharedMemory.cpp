@@ -1,6 +1,7 @@
 //===- AllocateSharedMemory.cpp - smalti-allocate-shared-memory -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
@@ -140,9 +141,9 @@ void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func,
     buffer.alloc.getResult().replaceAllUsesWith(slice.getResult());
     buffer.alloc.erase();
   }
-  func->setAttr(mosaic_gpu::kSharedMemoryBytes,
+  func->setAttr(kSharedMemoryBytesAttr,
                 builder.getI64IntegerAttr(plan.totalBytes));
   if (plan.alignment > kSharedMemoryAlignment)
-    func->setAttr(mosaic_gpu::kSharedMemoryAlignment,
+    func->setAttr(kSharedMemoryAlignmentAttr,
                   builder.getI64IntegerAttr(plan.alignment));
 }

@@ -4,13 +4,11 @@
 #ifndef SMALTI_PASSES_SUPPORT_CACHEHINTS_H
 #define SMALTI_PASSES_SUPPORT_CACHEHINTS_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
+
 #include "llvm/ADT/StringRef.h"
 
 namespace smalti {
-
-/// On a load or store of global memory at block level or thread level (string):
-/// the value of `cache` or `eviction` of triton_xla.extract or insert.
-inline constexpr llvm::StringLiteral kCacheHint = "smalti.cache";
 
 /// Whether the hint states that the data is not accessed again soon.
 inline bool isNontemporal(llvm::StringRef hint) {

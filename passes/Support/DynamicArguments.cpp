@@ -23,6 +23,24 @@ bool smalti::isDynamic(MemRefType type) {
          llvm::any_of(strides, ShapedType::isDynamic);
 }
 
+MemRefType smalti::getArgumentType(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  bool isEmpty = llvm::is_contained(type.getShape(), 0);
+  if (offset == 0 && !isEmpty)
+    return type;
+  for (int64_t &stride : strides)
+    if (isEmpty && (stride == 0 || type.getLayout().isIdentity()))
+      stride = 1;
+  return MemRefType::Builder(type).setLayout(
+      StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides));
+}
+
+bool smalti::hasNegativeStride(MemRefType type) {
+  return llvm::any_of(type.getStridesAndOffset().first, [](int64_t stride) {
+    return !ShapedType::isDynamic(stride) && stride < 0;
+  });
+}
+
 DynamicParameters smalti::getDynamicParameters(MemRefType type) {
   DynamicParameters parameters;
   SmallVector<int64_t> strides = type.getStridesAndOffset().first;
@@ -98,7 +116,9 @@ bool smalti::hasSmallOffsets(Value memref) {
   auto func = argument
                   ? dyn_cast<gpu::GPUFuncOp>(argument.getOwner()->getParentOp())
                   : gpu::GPUFuncOp();
-  if (!func || !getDeclaredMemRef(func, argument.getArgNumber()))
+  std::optional<MemRefType> declared =
+      func ? getDeclaredMemRef(func, argument.getArgNumber()) : std::nullopt;
+  if (!declared || hasNegativeStride(*declared))
     return false;
   auto bytes = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
                                                   triton_xla::kMaxBytes);

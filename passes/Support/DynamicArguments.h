@@ -27,6 +27,15 @@ namespace smalti {
 /// Whether shape, strides or offset of a memref are dynamic.
 bool isDynamic(mlir::MemRefType type);
 
+/// The type of a strided memref argument as the compiler and launches see it:
+///   - The offset is 0, since a launch passes the address of the first element.
+///   - In an array without elements, strides that are 0 or that the sizes do
+///     not determine are 1. No element is accessed.
+mlir::MemRefType getArgumentType(mlir::MemRefType type);
+
+/// Whether a static stride of a memref is negative.
+bool hasNegativeStride(mlir::MemRefType type);
+
 /// The dimensions whose sizes and strides a kernel receives after the pointer.
 /// Strides of a row-major memref follow from the sizes.
 struct DynamicParameters {
@@ -46,7 +55,8 @@ std::optional<unsigned> getDynamicArgument(mlir::Value memref,
                                            mlir::gpu::GPUFuncOp func);
 
 /// Whether all elements of a global memref begin less than 2^31 bytes after the
-/// pointer of a dynamic kernel argument, which `triton_xla.max_bytes` states.
+/// pointer of a dynamic kernel argument. `triton_xla.max_bytes` states this,
+/// because dynamic strides are then not negative.
 bool hasSmallOffsets(mlir::Value memref);
 
 } // namespace smalti

@@ -9,15 +9,14 @@
 #ifndef SMALTI_PASSES_SUPPORT_INDEXCHECKS_H
 #define SMALTI_PASSES_SUPPORT_INDEXCHECKS_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 #include <optional>
 
 namespace smalti {
-
-/// On a cf.assert that compares an index and a size, the dimension (i64).
-inline constexpr llvm::StringLiteral kIndexCheck = "smalti.index_check";
 
 /// The function of the emulator that reports an index that is not less than the
 /// size: (i64 index, i64 size, i64 dimension).

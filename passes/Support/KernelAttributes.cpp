@@ -34,12 +34,12 @@ std::optional<std::string> smalti::readBool(Operation *op, StringRef name,
 static constexpr int64_t kMaxAlignment = 1 << 20;
 
 LogicalResult smalti::verifySharedMemoryAttributes(Operation *kernel) {
-  StringRef name = mosaic_gpu::kSharedMemoryBytes;
+  StringRef name = kSharedMemoryBytesAttr;
   if (Attribute bytes = kernel->getAttr(name);
       bytes && getInteger(bytes).value_or(-1) < 0)
     return kernel->emitOpError() << "has '" << name << "' = " << bytes
                                  << "; a non-negative integer is required";
-  name = mosaic_gpu::kSharedMemoryAlignment;
+  name = kSharedMemoryAlignmentAttr;
   if (Attribute alignment = kernel->getAttr(name);
       alignment && !(getInteger(alignment).value_or(0) > 0 &&
                      *getInteger(alignment) <= kMaxAlignment &&

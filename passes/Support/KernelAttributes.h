@@ -8,6 +8,8 @@
 #ifndef SMALTI_PASSES_SUPPORT_KERNELATTRIBUTES_H
 #define SMALTI_PASSES_SUPPORT_KERNELATTRIBUTES_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
+
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -25,16 +27,9 @@ class GPUFuncOp;
 
 namespace smalti {
 
-/// The argument types of a kernel before lowering to pointers (array of types).
-inline constexpr llvm::StringLiteral kArguments = "smalti.arguments";
-/// The original name of a kernel that was renamed: for a CPU, or because the
-/// name is not a valid assembler symbol (string).
-inline constexpr llvm::StringLiteral kSourceName = "smalti.source_name";
-/// Warps per block (i64).
-inline constexpr llvm::StringLiteral kNumWarps = "smalti.num_warps";
-
-/// The number of tiles of a kernel for the CPU target (i64).
-inline constexpr llvm::StringLiteral kNumTiles = "smalti.num_tiles";
+/// Whether the lowering inserts block barriers around each store to shared
+/// memory (unit), as JAX kernels assume.
+inline constexpr llvm::StringLiteral kAutoBarriers = "mosaic_gpu.auto_barriers";
 
 /// Alignment of a memref argument in bytes, unless the argument has llvm.align.
 inline constexpr int64_t kArgumentAlignment = 16;

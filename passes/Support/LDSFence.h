@@ -12,14 +12,11 @@
 #ifndef SMALTI_PASSES_SUPPORT_LDSFENCE_H
 #define SMALTI_PASSES_SUPPORT_LDSFENCE_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
+
 #include "mlir/IR/Builders.h"
 
 namespace smalti {
-
-/// On a fence (unit): the kernel's own waits order the LDS accesses between
-/// this fence and the next fence or barrier after all LDS DMA loads that may
-/// alias them.
-inline constexpr llvm::StringLiteral kOrderedAttr = "smalti.lds_ordered";
 
 /// Creates an empty inline assembly that clobbers memory.
 void createLDSFence(mlir::OpBuilder &builder, mlir::Location loc,

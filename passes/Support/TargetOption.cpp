@@ -3,6 +3,7 @@
 
 #include "smalti/passes/Support/TargetOption.h"
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -12,7 +13,7 @@
 using namespace mlir;
 using namespace smalti;
 
-llvm::StringRef smalti::getTargetAttrName() { return "smalti.target"; }
+llvm::StringRef smalti::getTargetAttrName() { return kTargetAttr; }
 
 static InFlightDiagnostic report(Operation *op, EmitError emitError) {
   return emitError ? emitError() : op->emitError();

@@ -9,6 +9,7 @@
 #ifndef SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
 #define SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/WarpSpecialization/WarpEstimate.h"
 
@@ -110,8 +111,6 @@ std::string describeTimes(const WarpPlan &plan);
 /// Whether the kernel has a synchronous `wgmma`.
 bool hasSynchronousWgmma(mlir::gpu::GPUFuncOp func);
 
-/// BoolAttr on a kernel: whether smalti-specialize-warps specializes it.
-inline constexpr llvm::StringLiteral kSpecializeAttr = "smalti.specialize";
 /// The largest value of the option `depth`.
 inline constexpr int64_t kMaxWarpSlots = 16;
 

@@ -6,6 +6,7 @@
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Legality/Nesting.h"
 #include "smalti/passes/Legality/OpTable.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 #include "smalti/targets/Target.h"
 #include "smalti/tools/RegisterSmalti.h"
 
@@ -57,6 +58,12 @@ void smaltiTargetsToJSON(MlirStringCallback callback, void *userData) {
 void smaltiOpTableToJSON(MlirStringCallback callback, void *userData) {
   std::string json = smalti::opTableToJSON();
   callback(wrap(llvm::StringRef(json)), userData);
+}
+
+MlirType smaltiGetArgumentType(MlirType type) {
+  auto memref = llvm::dyn_cast<mlir::MemRefType>(unwrap(type));
+  return memref && memref.isStrided() ? wrap(smalti::getArgumentType(memref))
+                                      : MlirType{nullptr};
 }
 
 bool smaltiForEachRefusal(MlirOperation entry, MlirStringRef target,

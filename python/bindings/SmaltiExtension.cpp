@@ -169,6 +169,16 @@ NB_MODULE(_smalti, m) {
       "the reason. `sim:CHIP` is the simulator. With an empty name: those that "
       "every target refuses.");
   m.def(
+      "argument_type",
+      [](MlirType type) -> std::optional<MlirType> {
+        MlirType found = smaltiGetArgumentType(type);
+        return mlirTypeIsNull(found) ? std::nullopt : std::optional(found);
+      },
+      nb::arg("type"),
+      "The type of a memref argument of a kernel as launches see it: with the "
+      "offset 0, and with strides of arrays without elements. None if the "
+      "layout of the memref does not have strides.");
+  m.def(
       "llvm_version", [] { return collect(smaltiLLVMVersion); },
       "The version of the LLVM that is loaded.");
 

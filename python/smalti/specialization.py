@@ -56,7 +56,10 @@ def facts(argument: Argument, value: Any) -> Facts | None:
     def divisors(given: tuple[int, ...], dynamic: tuple[int, ...], stated: tuple[int, ...]) -> tuple[int, ...]:
         known = stated or (1,) * len(given)
         return tuple(
-            math.lcm(divisor, DIVISOR) if dim in dynamic and number % math.lcm(divisor, DIVISOR) == 0 else divisor
+            math.lcm(divisor, DIVISOR)
+            # With this divisor, the kernel may use TMA, which requires strides that are not negative.
+            if dim in dynamic and number >= 0 and number % math.lcm(divisor, DIVISOR) == 0
+            else divisor
             for dim, (number, divisor) in enumerate(zip(given, known, strict=True))
         )
 
@@ -64,7 +67,9 @@ def facts(argument: Argument, value: Any) -> Facts | None:
     first, last = extent(view, size)
     found = max(last - first, *(number * size for number in view.shape), 0)
     most = argument.max_bytes
-    if found <= MAX_BYTES and (most is None or most > MAX_BYTES):
+    # The bound states that elements follow the first one.
+    is_positive = all(view.strides[dim] >= 0 for dim in argument.dynamic_strides)
+    if found <= MAX_BYTES and is_positive and (most is None or most > MAX_BYTES):
         most = MAX_BYTES
     return Facts(
         divisors(view.shape, argument.dynamic_sizes, argument.size_divisors),

@@ -6,6 +6,7 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Memory/PackedMemory.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -136,6 +137,20 @@ unsigned smalti::log2Divisor(OpFoldResult value) {
   return log2Divisor(cast<Value>(value));
 }
 
+int64_t smalti::getDefaultAlignment(MemRefType type) {
+  unsigned log2 = log2Divisor(kArgumentAlignment);
+  SmallVector<int64_t> strides;
+  int64_t offset, bits = getPackedBits(type.getElementType());
+  if (bits == 0)
+    bits = getElementBytes(type.getElementType()).value_or(1) * 8;
+  if (succeeded(type.getStridesAndOffset(strides, offset)))
+    for (int64_t stride : strides)
+      if (!ShapedType::isDynamic(stride) && stride < 0)
+        log2 = std::min(
+            log2, std::max(log2Divisor(stride) + log2Divisor(bits), 3u) - 3);
+  return int64_t(1) << log2;
+}
+
 unsigned smalti::log2ArgumentAlignment(BlockArgument argument) {
   auto type = cast<MemRefType>(argument.getType());
   std::optional<int64_t> bytes = getElementBytes(type.getElementType());
@@ -161,7 +176,7 @@ unsigned smalti::log2ArgumentAlignment(BlockArgument argument) {
       failed(type.getStridesAndOffset(strides, offset)) ||
       ShapedType::isDynamic(offset))
     return element;
-  int64_t alignment = kArgumentAlignment;
+  int64_t alignment = getDefaultAlignment(type);
   if (auto stated = function.getArgAttrOfType<IntegerAttr>(
           argument.getArgNumber(), LLVM::LLVMDialect::getAlignAttrName()))
     alignment = stated.getInt();

@@ -15,9 +15,15 @@ unsigned log2Divisor(mlir::Value value);
 unsigned log2Divisor(mlir::OpFoldResult value);
 unsigned log2Divisor(int64_t value);
 
+/// The alignment in bytes of a memref argument without llvm.align: that of the
+/// first element of an array whose lowest address is aligned to
+/// kArgumentAlignment. With negative strides, the first element is at a higher
+/// address.
+int64_t getDefaultAlignment(mlir::MemRefType type);
+
 /// The exponent of the power of two that divides the address, in bytes, of the
 /// first element of a function's memref argument: the value of llvm.align, or
-/// kArgumentAlignment. Elements start after the offset of the layout.
+/// getDefaultAlignment. Elements start after the offset of the layout.
 unsigned log2ArgumentAlignment(mlir::BlockArgument argument);
 
 } // namespace smalti

@@ -6,6 +6,7 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 #include "smalti/passes/Analysis/Memory/PackedMemory.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
@@ -139,9 +140,10 @@ std::optional<int64_t> smalti::getElementSpan(MemRefType type) {
     int64_t extent;
     if (size == 0)
       return 0;
-    if (ShapedType::isDynamic(stride) || stride < 0 ||
+    if (ShapedType::isDynamic(stride) ||
         llvm::MulOverflow(size - 1, stride, extent) ||
-        llvm::AddOverflow(span, extent, span))
+        (stride < 0 ? llvm::SubOverflow(span, extent, span)
+                    : llvm::AddOverflow(span, extent, span)))
       return std::nullopt;
   }
   int64_t total;
@@ -153,7 +155,8 @@ std::optional<int64_t> smalti::getElementSpan(MemRefType type) {
 std::optional<smalti::RawBuffer> smalti::getRawBuffer(MemRefType type) {
   std::optional<int64_t> span = getElementSpan(type),
                          bytes = getElementBytes(type.getElementType());
-  if (!span || *span > std::numeric_limits<int32_t>::max())
+  if (!span || *span > std::numeric_limits<int32_t>::max() ||
+      hasNegativeStride(type))
     return std::nullopt;
   auto [strides, offset] = type.getStridesAndOffset();
   if (offset != 0)

@@ -38,14 +38,14 @@ std::optional<int64_t> getAllocatedBytes(mlir::MemRefType type);
 int64_t appendBuffer(int64_t end, int64_t bytes,
                      int64_t alignment = kSharedMemoryAlignment);
 
-/// The number of elements from the first to the last of a static memref;
-/// nothing if a stride is dynamic or negative, or the bytes exceed 63 bits. The
+/// The number of elements from the lowest to the highest address of a static
+/// memref; nothing if a stride is dynamic, or the bytes exceed 63 bits. The
 /// offset is not included.
 std::optional<int64_t> getElementSpan(mlir::MemRefType type);
 
 /// A memref that hardware with 31-bit buffer offsets can bounds-check: the
 /// buffer ends with the longest dimension. Returns nothing if elements are
-/// after that end, or the buffer does not start with the first element.
+/// after that end, or precede its first element.
 struct RawBuffer {
   int64_t longestDim;
   int64_t bytes;

@@ -149,7 +149,7 @@ void BufferCollector::visit(Operation *op) {
 void BufferCollector::run(SharedMemory &memory) {
   function->walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
   if (std::optional<int64_t> total =
-          getInteger(function->getAttr(mosaic_gpu::kSharedMemoryBytes)))
+          getInteger(function->getAttr(kSharedMemoryBytesAttr)))
     end = std::max(end, *total);
   memory.begin = memory.bytes = end;
   memory.alignment = kSharedMemoryAlignment;

@@ -11,6 +11,7 @@
 #ifndef SMALTI_PASSES_ANALYSIS_RESOURCES_SHAREDBUFFERS_H
 #define SMALTI_PASSES_ANALYSIS_RESOURCES_SHAREDBUFFERS_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/passes/Analysis/Memory/BufferUses.h"
 #include "smalti/passes/Analysis/SharedMemory/BankModel.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
@@ -31,11 +32,6 @@ findSharedBuffers(mlir::FunctionOpInterface function);
 /// The op that defines the buffer or, for a block argument, the op that owns
 /// it. Remarks name this op.
 mlir::Operation *getBufferOp(mlir::Value buffer);
-
-/// Attributes of buffers: whether the pass of this name may change the buffer.
-inline constexpr llvm::StringLiteral kPadMark = "smalti.pad_shared_memory";
-inline constexpr llvm::StringLiteral kSwizzleMark =
-    "smalti.swizzle_shared_memory";
 
 /// Reads the attribute `name` of the buffer's op, if it exists: whether a pass
 /// may change the buffer. Returns what is wrong with the attribute.

@@ -4,6 +4,7 @@
 #include "smalti/passes/Conversion/BlockToThread/BlockToThread.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
@@ -43,14 +44,16 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor,
   // Vector accesses rely on this alignment, and the launcher checks it.
   StringRef align = LLVM::LLVMDialect::getAlignAttrName();
   for (auto [index, type] : llvm::enumerate(newFunc.getArgumentTypes()))
-    if (isa<MemRefType>(type) && !newFunc.getArgAttr(index, align))
-      newFunc.setArgAttr(index, align,
-                         builder.getI64IntegerAttr(kArgumentAlignment));
+    if (auto memref = dyn_cast<MemRefType>(type);
+        memref && !newFunc.getArgAttr(index, align))
+      newFunc.setArgAttr(
+          index, align,
+          builder.getI64IntegerAttr(getDefaultAlignment(memref)));
   if (plan.sharedMemoryBytes > 0)
-    newFunc->setAttr(mosaic_gpu::kSharedMemoryBytes,
+    newFunc->setAttr(kSharedMemoryBytesAttr,
                      builder.getI64IntegerAttr(plan.sharedMemoryBytes));
   if (plan.sharedMemoryAlignment > kSharedMemoryAlignment)
-    newFunc->setAttr(mosaic_gpu::kSharedMemoryAlignment,
+    newFunc->setAttr(kSharedMemoryAlignmentAttr,
                      builder.getI64IntegerAttr(plan.sharedMemoryAlignment));
   func.erase();
 }
@@ -77,7 +80,7 @@ static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
     slice.getResult().replaceAllUsesWith(view);
     slice.erase();
   });
-  func->setAttr(mosaic_gpu::kSharedMemoryBytes,
+  func->setAttr(kSharedMemoryBytesAttr,
                 builder.getI64IntegerAttr(plan.sharedMemoryBytes));
 }
 

@@ -5,6 +5,7 @@
 
 #include "smalti/passes/Analysis/Memory/PackedMemory.h"
 #include "smalti/passes/Support/AtomicKinds.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/SmallFloats.h"
 
@@ -30,18 +31,6 @@ Type smalti::getBufferElement(Type element) {
   return bits % 8 == 0 ? element : i(8);
 }
 
-static MemRefLayoutAttrInterface getStoredLayout(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  bool isEmpty = llvm::is_contained(type.getShape(), 0);
-  if (offset == 0 && !isEmpty)
-    return type.getLayout();
-  // No element is accessed. The sizes do not determine the strides.
-  for (int64_t &stride : strides)
-    if (isEmpty && (stride == 0 || type.getLayout().isIdentity()))
-      stride = 1;
-  return StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides);
-}
-
 /// The type of the memory of an argument after the conversion; null if the
 /// argument does not change.
 static MemRefType getStoredType(Type type) {
@@ -51,7 +40,7 @@ static MemRefType getStoredType(Type type) {
   Type element = memref.getElementType();
   if (getPackedBits(element) == 0)
     element = getBufferElement(element);
-  MemRefLayoutAttrInterface layout = getStoredLayout(memref);
+  MemRefLayoutAttrInterface layout = getArgumentType(memref).getLayout();
   if (element == memref.getElementType() && layout == memref.getLayout())
     return {};
   return MemRefType::Builder(memref).setElementType(element).setLayout(layout);

@@ -4,12 +4,10 @@
 #ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_PADTILES_H
 #define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_PADTILES_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 
 namespace smalti {
-
-/// The sizes of the window of a padded extract or insert. The tile is larger.
-inline constexpr llvm::StringLiteral kWindowSizesAttr("smalti.window_sizes");
 
 /// Whether a tile of the kernel has a number of elements that only few threads
 /// divide, so that each thread would hold many copies.

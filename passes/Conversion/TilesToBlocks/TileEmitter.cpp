@@ -8,6 +8,7 @@
 #include "smalti/passes/Conversion/TilesToBlocks/TileEmitter.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/SmallFloats.h"
 
@@ -62,13 +63,13 @@ gpu::GPUModuleOp TileEmitter::run() {
     if (DictionaryAttr attributes =
             func.getArgAttrDict(argument.getArgNumber()))
       kernel.setArgAttrs(number, attributes);
-    if (isa<MemRefType>(argument.getType())) {
+    if (auto type = dyn_cast<MemRefType>(argument.getType())) {
       // Memrefs of a tile-level kernel do not overlap in written elements.
       kernel.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
                         builder.getUnitAttr());
       if (!kernel.getArgAttr(number, LLVM::LLVMDialect::getAlignAttrName()))
         kernel.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
-                          builder.getI64IntegerAttr(kArgumentAlignment));
+                          builder.getI64IntegerAttr(getDefaultAlignment(type)));
     }
   }
 
@@ -107,7 +108,7 @@ void TileEmitter::addParameters(BlockArgument argument,
 Value TileEmitter::emitArgument(BlockArgument argument,
                                 Block::BlockArgListType parameters) {
   auto type = dyn_cast<MemRefType>(argument.getType());
-  if (!type || !isDynamic(type))
+  if (!type || (!isDynamic(type) && !hasNegativeStride(type)))
     return parameters.front();
   Location loc = argument.getLoc();
   DynamicParameters dynamic = getDynamicParameters(type);
@@ -142,6 +143,23 @@ Value TileEmitter::emitArgument(BlockArgument argument,
       strides[dim] = affine::makeComposedFoldedAffineApply(
           builder, loc, a * b, {strides[dim + 1], sizes[dim + 1]});
     }
+  if (hasNegativeStride(type)) {
+    // Values, since upstream's verifier rejects views with constant negative
+    // offsets, which canonicalization would create.
+    SmallVector<int64_t> steps = type.getStridesAndOffset().first;
+    for (auto [step, stride] : llvm::zip_equal(steps, strides)) {
+      if (ShapedType::isDynamic(step) || step >= 0)
+        continue;
+      stride = mosaic_gpu::AssumeMultipleOp::create(
+                   builder, loc, index(loc, stride),
+                   builder.getI32IntegerAttr(
+                       1 << std::min(log2Divisor(step), 30u)))
+                   .getResult();
+      step = ShapedType::kDynamic;
+    }
+    type = MemRefType::Builder(type).setLayout(
+        StridedLayoutAttr::get(builder.getContext(), /*offset=*/0, steps));
+  }
   dynamicSizes[argument] = sizes;
   dynamicStrides[argument] = strides;
   return memref::ReinterpretCastOp::create(

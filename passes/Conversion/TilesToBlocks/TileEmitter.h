@@ -127,6 +127,7 @@ private:
     mlir::Type word;
   };
   Lanes lanesOf(mlir::Value tileOrScalar);
+  mlir::OpFoldResult lowestIndex(mlir::Location loc, mlir::Value memref);
   LinearIndex linearize(mlir::Location loc, mlir::Value memref,
                         mlir::ValueRange indices, mlir::Value mask,
                         const Lanes &lanes);

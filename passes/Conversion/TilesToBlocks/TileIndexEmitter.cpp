@@ -144,8 +144,39 @@ Type TileEmitter::getIndexWord(Value memref) {
   return isSmall ? builder.getI32Type() : builder.getI64Type();
 }
 
+/// The distance in elements from the first element of an argument to the one
+/// with the lowest address: 0 if no stride is negative.
+OpFoldResult TileEmitter::lowestIndex(Location loc, Value memref) {
+  OpFoldResult lowest = builder.getIndexAttr(0);
+  // Strides of row-major arrays and of stated small arrays are not negative.
+  // Negative static strides are values here.
+  auto type = cast<MemRefType>(memref.getType());
+  if (type.getLayout().isIdentity() ||
+      (isDynamic(type) && isStatedSmall(cast<BlockArgument>(memref))))
+    return lowest;
+  AffineExpr total = getAffineDimExpr(0, builder.getContext()), extent, step;
+  bindSymbols(builder.getContext(), extent, step);
+  Value zero;
+  for (auto [size, stride] :
+       llvm::zip_equal(sizesOf(memref), stridesOf(memref))) {
+    if (getConstantIntValue(stride))
+      continue;
+    if (!zero)
+      zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    OpFoldResult reach = affine::makeComposedFoldedAffineApply(
+        builder, loc, AffineMap::get(0, 2, (extent - 1) * step),
+        {size, stride});
+    reach = arith::MinSIOp::create(builder, loc, index(loc, reach), zero)
+                .getResult();
+    lowest = affine::makeComposedFoldedAffineApply(
+        builder, loc, AffineMap::get(1, 1, total + extent), {lowest, reach});
+  }
+  return lowest;
+}
+
 /// A one-dimensional view of the memory of an argument, and the linear index of
-/// each lane.
+/// each lane. The view begins at the lowest address, so indices are not
+/// negative.
 TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
                                                 ValueRange indices, Value mask,
                                                 const Lanes &lanes) {
@@ -163,26 +194,39 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
   for (auto [dim, index] : llvm::enumerate(indices))
     addIndex(loc, linear, lookupLanes(loc, index, lanes), strides[dim],
              sizes[dim], lanes);
+  OpFoldResult lowest = lowestIndex(loc, memref);
+  AffineExpr total = getAffineDimExpr(0, builder.getContext()), extent, step;
+  bindSymbols(builder.getContext(), extent, step);
+  if (getConstantIntValue(lowest) != 0)
+    addTerm(loc, linear,
+            constantOrLanes(loc,
+                            affine::makeComposedFoldedAffineApply(
+                                builder, loc, -total, {lowest}),
+                            linear.word, lanes),
+            builder.getIndexAttr(1), lanes);
   if (!linear.index)
     linear.index = constantLanes(loc, 0, linear.word, lanes);
   if (!linear.mask)
     linear.mask = constantLanes(loc, 1, builder.getI1Type(), lanes);
   OpFoldResult size = builder.getIndexAttr(span.value_or(1));
   if (!span) {
-    // The distance from the first to the last element, and 1.
-    AffineExpr total = getAffineDimExpr(0, builder.getContext()), extent, step;
-    bindSymbols(builder.getContext(), extent, step);
+    // The distance from the lowest to the highest address, and 1.
+    size = affine::makeComposedFoldedAffineApply(
+        builder, loc, AffineMap::get(1, 0, -2 * total + 1), {lowest});
     for (auto [count, stride] : llvm::zip_equal(sizes, strides))
       size = affine::makeComposedFoldedAffineApply(
           builder, loc, AffineMap::get(1, 2, total + (extent - 1) * step),
           {size, count, stride});
   }
+  MemRefLayoutAttrInterface layout;
+  if (getConstantIntValue(lowest) != 0)
+    layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic,
+                                    {1});
   linear.base = memref::ReinterpretCastOp::create(
       builder, loc,
       MemRefType::get({span.value_or(ShapedType::kDynamic)},
-                      type.getElementType()),
-      base, builder.getIndexAttr(0), {size},
-      {OpFoldResult(builder.getIndexAttr(1))});
+                      type.getElementType(), layout),
+      base, lowest, {size}, {OpFoldResult(builder.getIndexAttr(1))});
   return linear;
 }
 

@@ -122,7 +122,8 @@ bool smalti::isStatedSmall(BlockArgument memref) {
   auto func = cast<triton_xla::EntryFuncOp>(memref.getOwner()->getParentOp());
   auto bytes = func.getArgAttrOfType<IntegerAttr>(memref.getArgNumber(),
                                                   triton_xla::kMaxBytes);
-  return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max();
+  return bytes && bytes.getInt() <= std::numeric_limits<int32_t>::max() &&
+         !hasNegativeStride(cast<MemRefType>(memref.getType()));
 }
 
 /// The message for a size or a stride of an argument that is not proven to be a
@@ -243,8 +244,12 @@ public:
       : target(target), requestedWarps(options.numWarps),
         copies(options.copies), matmul(options.matmul) {
     plan.func = func;
-    if (options.blocks < static_cast<int64_t>(func.getNumTiles()))
-      plan.persistentBlocks = options.blocks;
+    int64_t tiles = func.getNumTiles(), blocks = options.blocks;
+    // A launch checks the number of a dynamic grid.
+    if (blocks == 0 && !func.getDynamicGrid())
+      blocks = target.maxBlocksPerGrid;
+    if (blocks < tiles)
+      plan.persistentBlocks = blocks;
   }
 
   FailureOr<TilePlan> run() {

@@ -38,7 +38,9 @@ std::optional<std::string> findMissingFact(const Window &window);
 unsigned log2SizeDivisor(mlir::BlockArgument memref, int64_t dim);
 unsigned log2StrideDivisor(mlir::BlockArgument memref, int64_t dim);
 
-/// Whether `triton_xla.max_bytes` of an argument is below 2^31.
+/// Whether all elements of a dynamic argument begin less than 2^31 bytes after
+/// its pointer: `triton_xla.max_bytes` is below 2^31, and no static stride is
+/// negative.
 bool isStatedSmall(mlir::BlockArgument memref);
 
 /// Why a dynamic stride is not proven to be a multiple of `bytes`, and the

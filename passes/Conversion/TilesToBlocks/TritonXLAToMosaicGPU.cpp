@@ -130,9 +130,19 @@ struct ConvertTritonXLAToMosaicGPU
     auto requireSmall = [&](Operation *op, Value memref) {
       auto argument = dyn_cast<BlockArgument>(memref);
       auto type = dyn_cast<MemRefType>(memref.getType());
-      if (!argument || !type || !isDynamic(type) || isStatedSmall(argument) ||
-          !chip.hasBufferLoads || !large.insert(memref).second)
+      if (!argument || !type || !chip.hasBufferLoads)
         return;
+      bool isNegative = hasNegativeStride(type);
+      if ((!isNegative && (!isDynamic(type) || isStatedSmall(argument))) ||
+          !large.insert(memref).second)
+        return;
+      if (isNegative) {
+        remarkMissed(op, kPassName)
+            << "buffer accesses not used: argument #" << argument.getArgNumber()
+            << " has a negative stride; offsets of buffer accesses are "
+               "unsigned";
+        return;
+      }
       remarkMissed(op, kPassName)
           << "buffer accesses not used: argument #" << argument.getArgNumber()
           << " is not proven to have less than 2^31 B; if it has, add "

@@ -150,6 +150,11 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
         return reason;
       continue;
     }
+    if (strides[dim] < 0)
+      return llvm::formatv("the array has stride {0} along dimension {1}; TMA "
+                           "requires strides that are not negative",
+                           strides[dim], dim)
+          .str();
     int64_t bytes = strides[dim] * elementBytes;
     if (bytes % kArrayAlignment != 0 || bytes > kMaxStride)
       return llvm::formatv("row stride {0} B must be a multiple of {1} B and "

@@ -10,6 +10,8 @@
 #ifndef SMALTI_PASSES_CONVERSION_TOCPU_CPULOOPS_H
 #define SMALTI_PASSES_CONVERSION_TOCPU_CPULOOPS_H
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
+
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -24,10 +26,6 @@ class LinalgOp;
 } // namespace mlir
 
 namespace smalti {
-
-/// Upper bound of a dynamic trip count, on a loop (i64).
-inline constexpr llvm::StringLiteral kMaxTripCountAttr =
-    "smalti.max_trip_count";
 
 /// A window of a memref (see triton_xla.extract) and the buffer of its tile.
 struct WindowCopy {

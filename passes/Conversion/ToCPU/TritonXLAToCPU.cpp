@@ -28,6 +28,7 @@
 #include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
 #include "smalti/passes/Conversion/ToCPU/TileOps.h"
 #include "smalti/passes/Legality/OpTable.h"
+#include "smalti/passes/Support/DynamicArguments.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/passes/Support/SmallFloats.h"
@@ -134,6 +135,9 @@ static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   Location loc = entry.getLoc();
   unsigned numArguments = entry.getKernelArguments().size();
   SmallVector<Type> types(entry.getArgumentTypes().take_front(numArguments));
+  for (Type &type : types)
+    if (auto memref = dyn_cast<MemRefType>(type))
+      type = getArgumentType(memref);
   types.append(2, builder.getIndexType());
   auto function = func::FuncOp::create(builder, loc, entry.getSymName(),
                                        builder.getFunctionType(types, {}));

@@ -459,11 +459,11 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
     kernel->setAttr(mosaic_gpu::kAutoBarriers, builder.getUnitAttr());
   }
   if (plan.sharedMemoryBytes > 0) {
-    kernel->setAttr(mosaic_gpu::kSharedMemoryBytes,
+    kernel->setAttr(kSharedMemoryBytesAttr,
                     builder.getI64IntegerAttr(plan.sharedMemoryBytes));
     // Swizzles of thread-level kernels rely on it, and no op states it.
     if (!plan.isBlockLevel)
-      kernel->setAttr(mosaic_gpu::kSharedMemoryAlignment,
+      kernel->setAttr(kSharedMemoryAlignmentAttr,
                       builder.getI64IntegerAttr(kDynamicMemoryAlignment));
   }
 

@@ -57,6 +57,14 @@ class Argument:
         """Whether the type states that the array is row-major."""
         return self.is_memref and "strided<" not in self.type and "affine_map<" not in self.type
 
+    def address_alignment(self, array: int) -> int:
+        """The alignment of the address in bytes that code assumes. If the kernel does not state it, this is the alignment of the
+        first element of an array whose lowest address is aligned to `array` bytes."""
+        size = max(self.dtype.bits // 8, 1)
+        # With negative strides, the first element is at a higher address.
+        steps = [step * size for step in self.strides or () if step is not None and step < 0]
+        return max(size, self.alignment if self.alignment is not None else math.gcd(array, *steps))
+
     @property
     def num_parameters(self) -> int:
         """Number of parameters of a GPU kernel for the argument: the value or address, and dynamic sizes and strides."""
@@ -92,8 +100,8 @@ class Argument:
 
     @property
     def reach(self) -> int:
-        """Bytes from the first element to the end of the last element of a static memref."""
-        steps = ((size - 1) * step for size, step in zip(*self.static_layout, strict=True))
+        """Bytes from the address of a static memref to the end of its memory."""
+        steps = ((size - 1) * max(step, 0) for size, step in zip(*self.static_layout, strict=True))
         return (sum(steps) + 1) * max(self.dtype.bits // 8, 1)
 
     @property

@@ -258,10 +258,11 @@ def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
                 f"{argument}: the array has {found} B; the kernel supports at most {argument.max_bytes} B "
                 "(argument attribute triton_xla.max_bytes)"
             )
-    if argument.dynamic_strides and any(step < 0 for step in steps):
-        raise LaunchError(
-            f"{argument}: the strides are {steps} elements; GPU kernels do not support negative strides; pass a copy of the array"
-        )
+        if any(steps[dimension] < 0 for dimension in argument.dynamic_strides):
+            raise LaunchError(
+                f"{argument}: the strides are {steps} elements; a kernel with the argument attribute triton_xla.max_bytes "
+                "requires strides that are not negative; pass a copy of the array, or remove the attribute"
+            )
 
 
 _DEVICE_HINTS = {
@@ -271,14 +272,14 @@ _DEVICE_HINTS = {
 
 
 def check_alignment(argument: Argument, pointer: int, least: int) -> None:
-    """Raises LaunchError if the address does not have the alignment that the code assumes; `least` is the default."""
+    """Raises LaunchError if the address does not have the alignment that the code assumes; `least` is the default of arrays."""
     size = max(argument.dtype.bits // 8, 1)
     if pointer % size:
         raise LaunchError(
             f"{argument}: the address is {pointer:#x}, which is not a multiple of the element size, {size} B",
             hint="pass a copy of the array, which is aligned",
         )
-    needed = max(size, argument.alignment if argument.alignment is not None else least)
+    needed = argument.address_alignment(least)
     if pointer % needed:
         raise LaunchError(
             f"{argument}: the address is aligned to {pointer & -pointer} B; the kernel requires {needed} B",

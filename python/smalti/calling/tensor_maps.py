@@ -188,6 +188,13 @@ class TensorMap:
                     hint="compile with the option matmul=mma, which does not use TMA",
                 )
         is_empty = 0 in shape
+        for dim, step in zip(self.dims, self.strides, strict=True):
+            if step is None and strides[dim] < 0 and not is_empty:
+                raise LaunchError(
+                    f"argument {self.argument}: the stride of dimension {dim} is {strides[dim]} elements; TMA requires strides "
+                    "that are not negative",
+                    hint="pass a copy of the array, or compile with the option matmul=mma, which does not use TMA",
+                )
         extents = [
             1 if is_empty else shape[dim] if size is None else size
             for dim, size in zip(self.dims, self.extents, strict=True)

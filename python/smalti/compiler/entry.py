@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from .. import dtypes, ir, sources
+from .._mlir_libs import _smalti
 from ..calling.arguments import UNUSED, Argument, Entry
 from ..diagnostics import Diagnostic, source_line, source_location
 from ..errors import CompileError
@@ -23,7 +24,11 @@ def _dynamic(value: int, placeholder: int) -> int | None:
 
 
 def _argument(
-    index: int, value: Any, alignment: int | None, facts: Mapping[str, Any] = types.MappingProxyType({})
+    index: int,
+    value: Any,
+    alignment: int | None,
+    facts: Mapping[str, Any] = types.MappingProxyType({}),
+    is_tile_level: bool = False,
 ) -> Argument:
     ty = value.type
     reads, writes = _uses(value)
@@ -33,19 +38,16 @@ def _argument(
     if isinstance(ty, ir.MemRefType):
         spelling = str(ty.element_type)
         dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
-        try:
-            step, offset = ty.get_strides_and_offset()
-        except RuntimeError:
+        seen = _smalti.argument_type(ty)
+        if seen is None:
             message = f"argument {index} of type {ty}: the layout of the memref does not have strides; use a strided layout, such as strided<[64, 1]>"
-            raise CompileError("", diagnostics=[Diagnostic("error", message, location)]) from None
-        if offset not in (0, dynamic_stride):
+            raise CompileError("", diagnostics=[Diagnostic("error", message, location)])
+        # Only the code of a tile-level kernel does not add the offset.
+        if not is_tile_level and ty.get_strides_and_offset()[1] not in (0, dynamic_stride):
             message = f"argument {index} of type {ty}: the offset must be 0 or ?, because an array starts at its first element"
             raise CompileError("", diagnostics=[Diagnostic("error", message, location)])
         shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
-        strides = tuple(_dynamic(s, dynamic_stride) for s in step)
-        if 0 in shape and None not in shape and "strided<" not in str(ty):
-            # An array without elements can have any strides.
-            strides = (1,) * len(shape)
+        strides = tuple(_dynamic(step, dynamic_stride) for step in ir.MemRefType(seen).get_strides_and_offset()[0])
     argument = Argument(
         index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, location, name=_name(value)
     )
@@ -374,7 +376,8 @@ def describe(operation: Any) -> Entry:
     alignments = _alignments(operation, count)
     if operation.name == "triton_xla.entry_func":
         arguments = [
-            _with_parameters(_argument(i, values[i], alignments[i], _facts(operation, i))) for i in range(count)
+            _with_parameters(_argument(i, values[i], alignments[i], _facts(operation, i), is_tile_level=True))
+            for i in range(count)
         ]
     else:
         arguments = [_argument(index, values[index], alignments[index]) for index in range(count)]

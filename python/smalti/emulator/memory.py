@@ -64,16 +64,14 @@ class _Placed:
     def __init__(self, array: Array, begin: int) -> None:
         self.array = array
         view = array.view
-        if any(stride < 0 for stride in view.strides):
-            raise LaunchError(
-                f"{array.title}: strides {view.strides} are negative; the emulator does not support negative strides",
-                hint="pass a row-major copy (numpy.ascontiguousarray)",
-            )
-        self.first, last = calls.extent(view, array.itemsize)
-        self.bytes = last - self.first
-        room = -(-self.bytes // array.alignment) * array.alignment
-        # Aligned as required, and not to the next power of two.
+        self.low, high = calls.extent(view, array.itemsize)
+        self.bytes = high - self.low
+        self.first = view.pointer - self.low
+        """The offset of the first element. Elements precede it if strides are negative."""
+        room = -(-(self.bytes - self.first) // array.alignment) * array.alignment
+        # The first element is aligned as required, and not to the next power of two.
         room += array.alignment if room % (2 * array.alignment) == 0 else 0
+        room += self.first
         # At least a page of poison before it.
         body = (-(-room // _PAGE) + 1) * _PAGE
         self.begin = begin
@@ -88,7 +86,7 @@ class _Placed:
 
     def inside(self, memory: np.ndarray) -> np.ndarray:
         """The elements of the copy."""
-        return np.ndarray(self.array.view.shape, self._type, memory.data, self.start, self.strides)
+        return np.ndarray(self.array.view.shape, self._type, memory.data, self.start + self.first, self.strides)
 
     @functools.cached_property
     def original(self) -> np.ndarray:
@@ -96,8 +94,8 @@ class _Placed:
         if not self.bytes:
             return np.zeros(self.array.view.shape, self._type)
         # A view that the caller cannot write is only ever read here.
-        buffer: Any = (ctypes.c_char * self.bytes).from_address(self.first)
-        return np.ndarray(self.array.view.shape, self._type, buffer, 0, self.strides)
+        buffer: Any = (ctypes.c_char * self.bytes).from_address(self.low)
+        return np.ndarray(self.array.view.shape, self._type, buffer, self.first, self.strides)
 
     @functools.cached_property
     def gaps(self) -> list[tuple[int, int]]:
@@ -106,7 +104,7 @@ class _Placed:
             return []
         free = np.ones(self.bytes + 2, bool)
         shape = (*self.array.view.shape, self.array.itemsize)
-        np.ndarray(shape, bool, free.data, 1, (*self.strides, 1))[...] = False
+        np.ndarray(shape, bool, free.data, 1 + self.first, (*self.strides, 1))[...] = False
         free[0] = free[-1] = False
         edges = np.flatnonzero(free[1:] != free[:-1])
         return [(self.start + int(first), int(end - first)) for first, end in zip(edges[::2], edges[1::2], strict=True)]
@@ -154,7 +152,7 @@ class Memory:
         for placed in self._placed:
             # Without the type, which the title has in parentheses.
             name = placed.array.title.partition(" (")[0]
-            yield f"array {placed.array.index} {placed.start} {placed.bytes} {name}"
+            yield f"array {placed.array.index} {placed.start} {placed.bytes} {placed.first} {name}"
             yield from (f"hole {offset} {size}" for offset, size in placed.holes() if size)
         for placed in self._placed:
             if address := placed.array.address:
@@ -162,7 +160,8 @@ class Memory:
 
     def target(self, address: Address) -> int:
         """The target of an address."""
-        return next(placed.start for placed in self._placed if placed.array.index == address.of) + address.plus
+        of = next(placed for placed in self._placed if placed.array.index == address.of)
+        return of.start + of.first + address.plus
 
     def findings(self) -> list[Finding]:
         """Findings for read-only arrays that have changed."""

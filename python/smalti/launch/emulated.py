@@ -88,7 +88,7 @@ class EmulatedLauncher:
             if isinstance(value, arrays.ArrayView):
                 placed.append(_array(argument, value, first))
                 sizes = calls.dynamic_parameters(argument, value)
-                numbers.update((first + 1 + i, size.to_bytes(8, "little")) for i, size in enumerate(sizes))
+                numbers.update((first + 1 + i, size.to_bytes(8, "little", signed=True)) for i, size in enumerate(sizes))
             else:
                 numbers[first] = _number(argument, value)
         addresses: dict[int, memory.Address] = {}
@@ -131,7 +131,7 @@ def _array(argument: Argument, view: arrays.ArrayView, parameter: int) -> memory
         index=parameter,
         view=view,
         itemsize=max(argument.dtype.bits // 8, 1),
-        alignment=max(argument.dtype.bits // 8, argument.alignment or calls.GPU_ALIGNMENT),
+        alignment=argument.address_alignment(calls.GPU_ALIGNMENT),
         writes=argument.writes,
         title=str(argument),
     )

@@ -139,7 +139,7 @@ class _Header:
         assert argument.shape is not None and argument.strides is not None
         name = self.names[argument.index]
         size = max(argument.dtype.bits // 8, 1)
-        alignment = max(size, argument.alignment if argument.alignment is not None else GPU_ALIGNMENT)
+        alignment = argument.address_alignment(GPU_ALIGNMENT)
         yield f"a->{name}.address % {alignment}", f"the address of argument {name} must be a multiple of {alignment} B"
         if argument.is_static:
             return
@@ -152,9 +152,7 @@ class _Header:
         if not argument.is_row_major:
             for dim, wanted in enumerate(argument.strides):
                 given = f"a->{name}.strides[{dim}]"
-                if wanted is None:
-                    yield f"{given} < 0", f"the stride of dimension {dim} of argument {name} is negative"
-                else:
+                if wanted is not None:
                     yield f"{given} != {wanted}", f"the stride of dimension {dim} of argument {name} must be {wanted}"
         if argument.max_bytes is not None:
             most = argument.max_bytes // size
@@ -173,6 +171,11 @@ class _Header:
                 f"{full} && {reach} + 1 > {most}.0",
                 f"the array of argument {name} exceeds the {argument.max_bytes} B that the kernel was compiled for",
             )
+            for dim in argument.dynamic_strides:
+                yield (
+                    f"a->{name}.strides[{dim}] < 0",
+                    f"the stride of dimension {dim} of argument {name} is negative, but the kernel was compiled with triton_xla.max_bytes",
+                )
         for what, divisors in (("size", argument.size_divisors), ("stride", argument.stride_divisors)):
             for dim, divisor in enumerate(divisors):
                 if divisor > 1:
@@ -195,6 +198,12 @@ class _Header:
                     yield (
                         f"a->{name}.sizes[{dim}] > {most}",
                         f"the size of dimension {dim} of argument {name} exceeds {most}, the maximum of TMA",
+                    )
+            for dim, step in zip(described.dims, described.strides, strict=False):
+                if step is None and dim in argument.dynamic_strides:
+                    yield (
+                        f"a->{name}.strides[{dim}] < 0",
+                        f"the stride of dimension {dim} of argument {name} is negative, which TMA does not support",
                     )
 
     def _check(self) -> Iterator[str]:

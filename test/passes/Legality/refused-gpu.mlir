@@ -4,20 +4,6 @@
 // RUN: smalti-opt %s --smalti-check-legality=target=cpu --split-input-file
 // RUN: smalti-opt %s --smalti-check-legality --split-input-file
 
-// expected-error@+1 {{'triton_xla.entry_func' with an argument that has negative strides is not supported on GPUs: a kernel receives a pointer to the first element}}
-triton_xla.entry_func @negative(%x: memref<4xf32, strided<[-1]>>, %tile: index) tiles 1 {
-  triton_xla.return
-}
-
-// -----
-
-// expected-error@+1 {{'triton_xla.entry_func' with more than 2147483647 tiles is not supported on GPUs: a grid has at most 2147483647 blocks; compute several tiles in a loop}}
-triton_xla.entry_func @grid(%tile: index) tiles 4294967296 {
-  triton_xla.return
-}
-
-// -----
-
 // expected-error@+1 {{'triton_xla.entry_func' with this name is not supported on GPUs: the name of a kernel is an assembler symbol; use letters, digits, '_' and '$', and do not start with a digit}}
 triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
   triton_xla.return

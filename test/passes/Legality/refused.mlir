@@ -22,13 +22,6 @@ triton_xla.entry_func @not_listed(%a: memref<4x4xf32>, %x: f32, %tile: index) ti
 
 // -----
 
-// expected-error@+1 {{'triton_xla.entry_func' with an argument that has a constant offset is not supported: an array starts at its first element; use a memref without an offset, and pass the address of that element}}
-triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: 2>>, %tile: index) tiles 1 {
-  triton_xla.return
-}
-
-// -----
-
 triton_xla.entry_func @constants(%tile: index) tiles 1 {
   // expected-error@+1 {{'arith.constant' with sparse elements or a resource is not supported: constants are stored as dense arrays; use dense<...>}}
   %a = arith.constant sparse<[[0], [2]], [1.0, 2.0]> : tensor<4xf32>

@@ -107,7 +107,7 @@ REFUSALS: list[tuple[str, Callable[[], Any]]] = [
     (
         "refused program",
         lambda: smalti.compile(
-            SCALE.replace("memref<100x60xf32>", "memref<100x60xf32, strided<[60, -1], offset: 59>>"), "sm_80"
+            SCALE.replace("memref<100x60xf32>", "memref<100x60xf32, affine_map<(i, j) -> (i floordiv 2, j)>>"), "sm_80"
         ),
     ),
 ]

@@ -261,6 +261,16 @@ gpu.module @kernels {
 """
 
 
+def test_offsets_of_arguments() -> None:
+    """The address is that of the first element; only the code of a tile-level kernel does not add the offset."""
+    layout = "memref<8xf32, strided<[1], offset: 4>>"
+    text = "triton_xla.entry_func @f(%x: memref<8xf32>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n"
+    (argument,) = describe(text.replace("memref<8xf32>", layout)).arguments
+    assert argument.is_static and argument.strides == (1,)
+    with pytest.raises(smalti.CompileError, match=r"the offset must be 0 or \?, because an array starts at its first element"):
+        describe(TWO_LEVELS.replace("memref<8xf32>", layout))
+
+
 def test_an_entry_function_keeps_its_module() -> None:
     for text in (SCALE, TWO_LEVELS):
         function = entry.find_entry(smalti.parse(text))

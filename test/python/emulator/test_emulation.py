@@ -239,9 +239,18 @@ def test_read_only_arguments_must_not_change() -> None:
     made.close()
 
 
-def test_negative_strides_are_refused() -> None:
-    with pytest.raises(smalti.LaunchError, match="negative"):
-        placed(np.zeros(4, np.float32)[::-1])
+def test_elements_before_the_first_one() -> None:
+    array = np.arange(5, dtype=np.float32)
+    made, lines = placed(array[::-2])
+    ((start, size, first),) = [[int(word) for word in line[2:5]] for line in lines if line[0] == "array"]
+    # The address is aligned, and the elements precede it.
+    assert (size, first) == (20, 16) and (start + first) % 32 == 16
+    assert {(start + 4, 4), (start + 12, 4)} <= {(int(line[1]), int(line[2])) for line in lines if line[0] == "hole"}
+    np.testing.assert_array_equal(np.frombuffer(made._map, np.float32, 5, start)[::-2], [4, 2, 0])
+    made._map[start + first : start + first + 4] = np.float32(42).tobytes()
+    made.copy_back()
+    np.testing.assert_array_equal(array, [0, 1, 2, 3, 42])
+    made.close()
 
 
 def test_no_elements_are_nothing_to_touch() -> None:

@@ -361,12 +361,6 @@ def test_empty_and_single_element_arrays_have_no_strides_to_check() -> None:
     calls.check_array(argument, arrays.view(np.zeros((2, 60), np.float32)[::2]), "cpu")
 
 
-@pytest.mark.parametrize("target", ["cpu", "emu:sm_90a", "emu:gfx942"])
-def test_an_array_begins_with_its_first_element(target: str) -> None:
-    with pytest.raises(smalti.CompileError, match="an array starts at its first element"):
-        smalti.compile(ADD.replace("TYPE", "i32").replace("offset: ?", "offset: 4"), target=target)
-
-
 NAMES = ("tanhf", "cbrtf", "free", "malloc", "memcpy", "printf", "llvm.foo")
 
 

@@ -503,7 +503,6 @@ BROKEN = {
         "    %q = memref.alloc() : memref<4x4xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, SH>\n    gpu.return",
         "a strided layout is required",
     ),
-    "strides backwards": ("%x: memref<256xf32>", "%x: memref<16xf32, strided<[-1]>>", "strides must not be negative"),
     "more shared memory than there is": ("memref<2xi64, SH>", "memref<100000xi64, SH>", "of shared memory"),
     "more private memory than there is": (
         "    gpu.return",

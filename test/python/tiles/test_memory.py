@@ -214,7 +214,8 @@ def test_atomic_operations_on_packed_elements(element: str) -> None:
             np.testing.assert_array_equal(codes[certain], value.data[certain], err_msg=f"{target}: {argument}")
 
 
-def test_arrays_that_begin_inside_other_arrays() -> None:
+@pytest.mark.parametrize("offset", ["?", "23", "-4"])
+def test_arrays_that_begin_inside_other_arrays(offset: str) -> None:
     """The kernel receives the address of the first element, so the offset of the type has no effect."""
     text = """
 triton_xla.entry_func @offsets(%x: memref<?x5xf32, strided<[?, 1], offset: ?>>, %y: memref<7x5xf32, strided<[9, 1], offset: ?>>,
@@ -223,7 +224,7 @@ triton_xla.entry_func @offsets(%x: memref<?x5xf32, strided<[?, 1], offset: ?>>, 
   triton_xla.insert %t into %y[2, 1] [8, 4] [1, 1] : tensor<8x4xf32> into memref<7x5xf32, strided<[9, 1], offset: ?>>
   triton_xla.return
 }
-"""
+""".replace("offset: ?", f"offset: {offset}")
     x, y = np.arange(60, dtype=np.float32).reshape(6, 10), np.zeros((9, 9), np.float32)
     wanted = y.copy()
     window = np.full((8, 4), 3, np.float32)

@@ -48,8 +48,28 @@ public:
     return success();
   }
   void emit(mosaic_gpu::AssumeMultipleOp op, Emitter &emitter,
-            OpBuilder &) const override {
-    emitter.map(op.getResult(), emitter.lookup(op.getValue()));
+            OpBuilder &builder) const override {
+    Value value = emitter.lookup(op.getValue());
+    if (std::optional<int64_t> constant = getConstantIntValue(value);
+        constant && *constant < 0 && value.getType().isIndex())
+      value = emitUnfolded(*constant, builder, op.getLoc());
+    emitter.map(op.getResult(), value);
+  }
+
+private:
+  /// A constant that MLIR does not fold, as the address of an element. LLVM
+  /// folds it.
+  static Value emitUnfolded(int64_t constant, OpBuilder &builder,
+                            Location loc) {
+    auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+    Value bytes = LLVM::ConstantOp::create(builder, loc,
+                                           builder.getI64IntegerAttr(constant));
+    Value address = LLVM::GEPOp::create(
+        builder, loc, pointer, builder.getI8Type(),
+        LLVM::ZeroOp::create(builder, loc, pointer), ValueRange{bytes});
+    return arith::IndexCastOp::create(
+        builder, loc, builder.getIndexType(),
+        LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), address));
   }
 };
 } // namespace

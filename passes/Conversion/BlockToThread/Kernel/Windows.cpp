@@ -76,7 +76,8 @@ unsigned block_to_thread::log2Alignment(Value memref) {
       .Case([&](memref::ReinterpretCastOp op) {
         // The offset is relative to the start of the allocation.
         auto source = dyn_cast<MemRefType>(op.getSource().getType());
-        if (!source || !source.getLayout().isIdentity())
+        if (!source || !source.isStrided() ||
+            source.getStridesAndOffset().second != 0)
           return element;
         return std::min(log2Alignment(op.getSource()),
                         log2Divisor(op.getMixedOffsets().front()) + element);

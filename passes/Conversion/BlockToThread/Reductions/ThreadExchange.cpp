@@ -3,6 +3,7 @@
 
 #include "smalti/passes/Conversion/BlockToThread/Reductions/ThreadExchange.h"
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
@@ -158,7 +159,7 @@ LogicalResult block_to_thread::planWarpExchange(Operation *op,
   if (offset && size) {
     int64_t end = offset.getInt() + size.getInt();
     auto total =
-        kernel.func->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes);
+        kernel.func->getAttrOfType<IntegerAttr>(kSharedMemoryBytesAttr);
     int64_t limit = total
                         ? total.getInt()
                         : planner.getVendor().getTarget().sharedMemoryPerBlock;

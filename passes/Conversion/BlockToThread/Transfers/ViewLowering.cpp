@@ -1,6 +1,7 @@
 //===- ViewLowering.cpp - Views of shared memory --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/dialects/MosaicGPU/AttributeNames.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemRefViews.h"
@@ -81,12 +82,12 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
                                "memory must have #gpu.address_space<workgroup>";
   int64_t end = appendBuffer(op.getOffset(), *bytes, /*alignment=*/1);
   auto total =
-      plan.func->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes);
+      plan.func->getAttrOfType<IntegerAttr>(kSharedMemoryBytesAttr);
   if (total && end > total.getInt())
     return op.emitOpError()
            << "has a slice that ends at byte " << end
            << " of shared memory; the kernel has " << total.getInt()
-           << " bytes: raise '" << mosaic_gpu::kSharedMemoryBytes
+           << " bytes: raise '" << kSharedMemoryBytesAttr
            << "' of the gpu.func";
   int64_t limit = target.sharedMemoryPerBlock;
   if (end > limit)
@@ -97,7 +98,7 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
   plan.sharedMemoryBytes =
       std::max(plan.sharedMemoryBytes, total ? total.getInt() : end);
   if (auto alignment = plan.func->getAttrOfType<IntegerAttr>(
-          mosaic_gpu::kSharedMemoryAlignment))
+          kSharedMemoryAlignmentAttr))
     plan.sharedMemoryAlignment =
         std::max(plan.sharedMemoryAlignment, alignment.getInt());
   return success();

@@ -102,8 +102,6 @@ def parameter(index: int, ty: ir.Type, written: bool) -> Parameter:
     strides = tuple(None if step == ir.ShapedType.get_dynamic_stride_or_offset() else step for step in steps)
     if not all(size != 0 for size in shape):
         strides = (0,) * len(shape)
-    if any(stride is not None and stride < 0 for stride in strides):
-        raise Unsupported(f"the simulator does not support argument {index} of type {ty}; strides must not be negative")
     # A memref without dimensions is the address of an array of dynamic size.
     if packed > 1 and shape:
         *rows, last = shape
