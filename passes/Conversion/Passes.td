@@ -613,7 +613,8 @@ def SmaltiShareReciprocals : Pass<"smalti-share-reciprocals", "::mlir::gpu::GPUM
 
     The fast form is used if the divisor is between 2^-24 and 2^24, and each dividend is zero, NaN, or between 2^-100 and
     2^100. If all quotients are rounded to f16, small dividends need no check. If the dividends are exponentials that the
-    thread has added, their sum is compared instead of each. Otherwise, a branch executes the division of LLVM. On AMD GPUs, the branch is uniform in a wave.
+    thread has added, their sum is compared instead of each. Otherwise, a branch executes the division of LLVM. On AMD
+    GPUs, the branch is uniform in a wave.
 
     Other divisions are not changed, and nothing is refused. Cost: code size, since both forms exist.
 
