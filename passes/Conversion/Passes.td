@@ -603,6 +603,42 @@ def SmaltiMarkTensorMaps : Pass<"smalti-mark-tensor-maps", "::mlir::LLVM::LLVMFu
   }];
 }
 
+def SmaltiCarryRemainders : Pass<"smalti-carry-remainders", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Carries remainders of iteration numbers instead of dividing in each iteration";
+  let description = [{
+    Precondition: thread-level kernels, after all passes that match slots of multi-buffered loops. The slot of an
+    iteration is its number modulo the number of slots. If that is not a power of two, a remainder takes about ten
+    instructions. The pass carries the slot as an `i32` in the loop: an addition, a comparison and a select.
+
+    The pass changes `arith.remui` of type `index` in the body of an `scf.for`, by a constant that is not a power of
+    two. Its operand must be the induction variable plus a constant, divided by the step; the lower bound and the step
+    are constants, and the lower bound is not negative. Remainders with the same value in the first iteration and the
+    same divisor share a carried value. Other remainders are not changed, and nothing is refused. If the kernel also
+    divides the operand, the remainder is not changed: it takes two instructions more than the quotient.
+
+    Cost: a register per carried value.
+
+    Example:
+
+    ```mlir
+    gpu.module @kernels {
+      gpu.func @slots(%a: memref<3xf32>, %x: f32, %end: index) {
+        %c0 = arith.constant 0 : index
+        %c3 = arith.constant 3 : index
+        %c64 = arith.constant 64 : index
+        scf.for %i = %c0 to %end step %c64 {
+          %number = arith.divui %i, %c64 : index
+          %slot = arith.remui %number, %c3 : index
+          memref.store %x, %a[%slot] : memref<3xf32>
+        }
+        gpu.return
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def SmaltiShareReciprocals : Pass<"smalti-share-reciprocals", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Divides a vector by a scalar with one reciprocal, correctly rounded";
   let description = [{

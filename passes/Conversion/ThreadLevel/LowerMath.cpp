@@ -36,7 +36,7 @@ using namespace smalti;
 namespace {
 bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
 
-/// Computes a function of values of one shape, element by element.
+/// Computes a function of values of one shape, for each element.
 Value mapElements(OpBuilder &builder, Location loc, ValueRange operands,
                   llvm::function_ref<Value(ValueRange)> function) {
   auto type = dyn_cast<VectorType>(operands.front().getType());
