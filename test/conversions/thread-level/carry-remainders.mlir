@@ -60,8 +60,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A power of two, a quotient of the same number, a divisor that is not the step, a lower bound that is not constant or
-  // that is negative, a number before the first one, and a decreasing number.
+  // The divisor is a power of two, or the number is also divided, or is divided by another number than the step. The lower
+  // bound is not constant, or is negative. The first number is negative, or the number decreases.
   // CHECK-LABEL: gpu.func @unchanged
   // CHECK-NOT: iter_args
   // CHECK-COUNT-7: arith.remui
