@@ -129,8 +129,8 @@ static int64_t getElement(Operation *op, Value vector) {
 
 /// A value before the division that is not less than any dividend: the sum of
 /// all of them, if they are exponentials and therefore not negative. Rounded
-/// sums are monotonic. Returns null if the kernel does not add all of them. In a
-/// softmax, each thread adds its exponentials.
+/// sums are monotonic. Returns null if the kernel does not add all of them. In
+/// a softmax, each thread adds its exponentials.
 static Value findSum(arith::DivFOp op) {
   Value powers = op.getLhs();
   if (!isa_and_nonnull<math::ExpOp, math::Exp2Op>(powers.getDefiningOp()))
