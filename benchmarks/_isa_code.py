@@ -7,6 +7,8 @@ SASS is the text of `nvdisasm -c`; AMD code is the assembly of LLVM. `kind_of` s
 from __future__ import annotations
 
 import re
+import sys
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -109,20 +111,30 @@ class Code:
 
     @cached_property
     def distance_to_end(self) -> dict[int, int]:
-        """Instructions on the shortest path from a block to the end of the program, of paths without a trap."""
+        """Instructions on the shortest path from a block to the end of the program, of paths without a trap. Those of
+        called functions are included, but not those of functions that these call."""
+        return self._distances(self._distances({}))
+
+    def _distances(self, called: dict[int, int]) -> dict[int, int]:
+        """The distances if the called functions execute so many instructions, by the first one."""
         before: dict[int, list[int]] = defaultdict(list)
         for start, after in self.successors.items():
             for next_ in after:
                 before[next_].append(start)
-        far = len(self.instructions) + 1
-        distance = {start: len(block) if not self.successors[start] else far for start, block in self.blocks.items()}
+        far = sys.maxsize
+        ends = {start: self.instructions[block[-1]] for start, block in self.blocks.items()}
+        lengths = {
+            start: len(block) + (called.get(ends[start].target or 0, 0) if ends[start].is_call else 0)
+            for start, block in self.blocks.items()
+        }
+        distance = {start: far if self.successors[start] else length for start, length in lengths.items()}
         traps = {s for s, block in self.blocks.items() if any(self.instructions[i].is_trap for i in block)}
         distance |= dict.fromkeys(traps, far)
         work = [start for start in self.blocks if distance[start] < far]
         while work:
             block = work.pop(0)
             for start in set(before[block]) - traps:
-                through = distance[block] + len(self.blocks[start])
+                through = distance[block] + lengths[start]
                 if through < distance[start]:
                     distance[start] = through
                     work.append(start)

@@ -175,6 +175,7 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
   pm.addPass(createLowerAffinePass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createSmaltiCarryRemainders());
   SmaltiShareReciprocalsOptions reciprocals;
   reciprocals.target = target.name.str();
   pm.addPass(createSmaltiShareReciprocals(reciprocals));

@@ -36,6 +36,28 @@ using namespace smalti;
 namespace {
 bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
 
+/// Computes a function of values of one shape, for each element.
+Value mapElements(OpBuilder &builder, Location loc, ValueRange operands,
+                  llvm::function_ref<Value(ValueRange)> function) {
+  auto type = dyn_cast<VectorType>(operands.front().getType());
+  if (!type)
+    return function(operands);
+  Value result;
+  for (const SmallVector<int64_t> &position : StaticTileOffsetRange(
+           type.getShape(), SmallVector<int64_t>(type.getRank(), 1))) {
+    SmallVector<Value> elements;
+    for (Value operand : operands)
+      elements.push_back(
+          vector::ExtractOp::create(builder, loc, operand, position));
+    Value element = function(elements);
+    if (!result)
+      result = arith::ConstantOp::create(
+          builder, loc, builder.getZeroAttr(type.clone(element.getType())));
+    result = vector::InsertOp::create(builder, loc, element, result, position);
+  }
+  return result;
+}
+
 /// Computes a function of some types of 16 bits in f32.
 template <class Op> struct WidenHalf : OpRewritePattern<Op> {
   WidenHalf(MLIRContext *context, bool (*isWidened)(Type),
@@ -114,26 +136,12 @@ struct LowerSqrt : OpRewritePattern<math::SqrtOp> {
     StringAttr name = rewriter.getStringAttr(Twine("llvm.nvvm.sqrt.") +
                                              (isExact ? "rn." : "approx.") +
                                              (isSingle ? "f" : "d"));
-    auto root = [&](Value number) {
-      return LLVM::CallIntrinsicOp::create(rewriter, loc, number.getType(),
-                                           name, number)
-          .getResult(0);
-    };
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type) {
-      rewriter.replaceOp(op, root(op.getOperand()));
-      return success();
-    }
-    Value result =
-        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
-    for (const SmallVector<int64_t> &position : StaticTileOffsetRange(
-             type.getShape(), SmallVector<int64_t>(type.getRank(), 1)))
-      result = vector::InsertOp::create(
-          rewriter, loc,
-          root(vector::ExtractOp::create(rewriter, loc, op.getOperand(),
-                                         position)),
-          result, position);
-    rewriter.replaceOp(op, result);
+    rewriter.replaceOp(
+        op, mapElements(rewriter, loc, op.getOperand(), [&](ValueRange number) {
+          return LLVM::CallIntrinsicOp::create(
+                     rewriter, loc, number[0].getType(), name, number)
+              .getResult(0);
+        }));
     return success();
   }
 };
@@ -187,22 +195,10 @@ template <class Op> struct ApproximatePower : OpRewritePattern<Op> {
           rewriter, loc, exponent,
           arith::ConstantOp::create(rewriter, loc, log2e), op.getFastmath());
     }
-    if (!vector) {
-      rewriter.replaceOp(op, createPower(rewriter, loc, exponent));
-      return success();
-    }
-    Value result =
-        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
-    ArrayRef<int64_t> shape = vector.getShape();
-    for (const SmallVector<int64_t> &position :
-         StaticTileOffsetRange(shape, SmallVector<int64_t>(shape.size(), 1)))
-      result = vector::InsertOp::create(
-          rewriter, loc,
-          createPower(
-              rewriter, loc,
-              vector::ExtractOp::create(rewriter, loc, exponent, position)),
-          result, position);
-    rewriter.replaceOp(op, result);
+    rewriter.replaceOp(
+        op, mapElements(rewriter, loc, exponent, [&](ValueRange element) {
+          return createPower(rewriter, loc, element[0]);
+        }));
     return success();
   }
 
@@ -218,6 +214,61 @@ private:
   }
 
   targets::Vendor vendor;
+};
+
+/// Whether the op is an exponential of f32 that must be accurate.
+bool isAccurateExp(math::ExpOp op) {
+  auto vector = dyn_cast<VectorType>(op.getType());
+  return getElementTypeOrSelf(op.getType()).isF32() && !isApproximate(op) &&
+         !(vector && vector.isScalable());
+}
+
+/// Computes e^x of f32 as 2^k * 2^r on AMD chips, with k = x * log2(e) rounded
+/// to an integer. LLVM's code has the same limit of 1 ulp, and takes five
+/// instructions more because it selects the results of large |x|. Here k is
+/// clamped instead, and r is not: 2^r is zero, infinity or NaN where e^x is.
+struct ExpandExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isAccurateExp(op))
+      return failure();
+    // log2(e) is the sum. Results are zero below 2^-150, half of the smallest
+    // denormal number, and infinity from 2^128 on.
+    constexpr float log2e = 0x1.715476p+0f, log2eLow = 0x1.4ae0cp-26f;
+    constexpr float smallest = -150, largest = 128;
+    Location loc = op.getLoc();
+    Value x = op.getOperand();
+    Type type = x.getType();
+    auto constant = [&](Type type, float value) -> Value {
+      TypedAttr number = rewriter.getF32FloatAttr(value);
+      if (auto vector = dyn_cast<VectorType>(type))
+        number = SplatElementsAttr::get(vector, Attribute(number));
+      return arith::ConstantOp::create(rewriter, loc, number);
+    };
+    Type f32 = rewriter.getF32Type(), i32 = rewriter.getI32Type();
+    Value scale = constant(type, log2e);
+    Value k = mapElements(
+        rewriter, loc, {arith::MulFOp::create(rewriter, loc, x, scale)},
+        [&](ValueRange exponent) -> Value {
+          Value clamped = ROCDL::FMed3Op::create(
+              rewriter, loc, f32, exponent[0], constant(f32, smallest),
+              constant(f32, largest));
+          return math::RoundEvenOp::create(rewriter, loc, clamped);
+        });
+    Value r = math::FmaOp::create(rewriter, loc, x, scale,
+                                  arith::NegFOp::create(rewriter, loc, k));
+    r = math::FmaOp::create(rewriter, loc, x, constant(type, log2eLow), r);
+    rewriter.replaceOp(
+        op, mapElements(rewriter, loc, {r, k}, [&](ValueRange rk) -> Value {
+          return LLVM::LoadExpOp::create(
+              rewriter, loc, f32,
+              ROCDL::ROCDLExp2::create(rewriter, loc, f32, rk[0]),
+              arith::FPToSIOp::create(rewriter, loc, i32, rk[1]));
+        }));
+    return success();
+  }
 };
 
 /// Computes an op on a vector of several dimensions row by row, for upstream's
@@ -398,7 +449,7 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
       auto isBF16 = [](Type type) { return type.isBF16(); };
       widenHalves<math::CosOp, math::SinOp>(patterns, legal, isF16);
       patterns.add<WidenHalf<math::TanOp>>(&getContext(), isF16);
-      // Those of f32 remain, for LLVM, so they are not reached from bf16.
+      patterns.add<ExpandExp>(&getContext(), /*benefit=*/2);
       widenHalves<math::ExpOp, math::LogOp>(patterns, legal, isBF16);
       // The reciprocal and the root would round separately.
       widenHalves<math::RsqrtOp>(patterns, legal, isHalf);
@@ -409,10 +460,11 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
         &getContext(), chip->vendor);
     legal.addDynamicallyLegalOp<math::ExpOp, math::Exp2Op>(
         [isAMD = chip->vendor == targets::Vendor::AMD](Operation *op) {
-          bool isWidened =
-              isAMD && isa<math::ExpOp>(op) &&
-              getElementTypeOrSelf(op->getResult(0).getType()).isBF16();
-          return !isWidened &&
+          auto exp = dyn_cast<math::ExpOp>(op);
+          bool isExpanded = isAMD && exp &&
+                            (getElementTypeOrSelf(exp.getType()).isBF16() ||
+                             isAccurateExp(exp));
+          return !isExpanded &&
                  !isApproximate(cast<arith::ArithFastMathInterface>(op));
         });
     if (failed(checkTypes(kernels, legal)) || failed(checkSmallFloats(kernels)))

@@ -27,6 +27,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTISHARERECIPROCALS
@@ -112,6 +113,62 @@ static bool isRoundedToHalf(arith::DivFOp op) {
   });
 }
 
+/// The element of a vector that the op takes, or -1.
+static int64_t getElement(Operation *op, Value vector) {
+  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
+    ArrayRef<int64_t> position = extract.getStaticPosition();
+    bool isStatic = position.size() == 1 && !extract.hasDynamicPosition();
+    return isStatic ? position[0] : -1;
+  }
+  auto shuffle = dyn_cast<vector::ShuffleOp>(op);
+  if (!shuffle || shuffle.getV1() != vector || shuffle.getMask().size() != 1)
+    return -1;
+  int64_t element = shuffle.getMask()[0];
+  return element < shuffle.getV1VectorType().getNumElements() ? element : -1;
+}
+
+/// A value before the division that is not less than any dividend: the sum of
+/// all of them, if they are exponentials and therefore not negative. Rounded
+/// sums are monotonic. Returns null if the kernel does not add all of them. In
+/// a softmax, each thread adds its exponentials.
+static Value findSum(arith::DivFOp op) {
+  Value powers = op.getLhs();
+  if (!isa_and_nonnull<math::ExpOp, math::Exp2Op>(powers.getDefiningOp()))
+    return {};
+  // The elements that a value is the sum of.
+  DenseMap<Value, llvm::SmallBitVector> parts;
+  SmallVector<Value> work;
+  unsigned count = cast<VectorType>(op.getType()).getNumElements();
+  for (Operation *user : powers.getUsers())
+    if (int64_t element = getElement(user, powers); element >= 0) {
+      parts[user->getResult(0)].resize(count);
+      parts[user->getResult(0)].set(element);
+      work.push_back(user->getResult(0));
+    }
+  while (!work.empty()) {
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      auto sum = dyn_cast<arith::AddFOp>(user);
+      // A branch on poison would be undefined behavior.
+      if (!sum || parts.contains(sum) ||
+          arith::bitEnumContainsAny(sum.getFastmath(),
+                                    arith::FastMathFlags::nnan |
+                                        arith::FastMathFlags::ninf))
+        continue;
+      auto left = parts.find(sum.getLhs()), right = parts.find(sum.getRhs());
+      if (left == parts.end() || right == parts.end())
+        continue;
+      llvm::SmallBitVector elements = left->second;
+      elements |= right->second;
+      if (elements.all() && sum->getBlock() == op->getBlock() &&
+          sum->isBeforeInBlock(op))
+        return sum;
+      parts[sum] = elements;
+      work.push_back(sum);
+    }
+  }
+  return {};
+}
+
 const Divisor &Rewriter::getDivisor(arith::DivFOp op) {
   auto splat = op.getRhs().getDefiningOp<vector::BroadcastOp>();
   Divisor &divisor = divisors[splat];
@@ -132,8 +189,9 @@ const Divisor &Rewriter::getDivisor(arith::DivFOp op) {
   return divisor;
 }
 
-/// Whether all dividends of the thread are in the range, zero or NaN; on AMD
-/// GPUs, those of the wave, so that the branch is uniform.
+/// Whether all dividends of the thread are in the range or zero; on AMD GPUs,
+/// those of the wave, so that the branch is uniform. If they are NaN, the
+/// result may be either.
 Value Rewriter::emitIsFast(arith::DivFOp op, const Divisor &divisor) {
   Location loc = op.getLoc();
   int64_t count = cast<VectorType>(op.getType()).getNumElements();
@@ -147,10 +205,14 @@ Value Rewriter::emitIsFast(arith::DivFOp op, const Divisor &divisor) {
         parts[i] = combine(parts[i], parts[parts.size() - 1 - i]);
     return parts.front();
   };
-  Value largest = reduce(math::AbsFOp::create(builder, loc, op.getLhs()),
-                         [&](Value a, Value b) -> Value {
-                           return arith::MaxNumFOp::create(builder, loc, a, b);
-                         });
+  Value largest = findSum(op);
+  if (!largest)
+    largest = reduce(math::AbsFOp::create(builder, loc, op.getLhs()),
+                     [&](Value a, Value b) -> Value {
+                       return arith::MaxNumFOp::create(builder, loc, a, b);
+                     });
+  else if (isa<VectorType>(largest.getType()))
+    largest = vector::ExtractOp::create(builder, loc, largest, 0);
   Value isFast = arith::AndIOp::create(
       builder, loc, divisor.isInRange,
       compare(loc, arith::CmpFPredicate::OLE, largest, kMaxDividend));

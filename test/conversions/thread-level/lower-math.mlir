@@ -94,9 +94,9 @@ gpu.module @functions {
 gpu.module @unchanged {
   // ALL-LABEL: gpu.func @unchanged
   gpu.func @unchanged(%a: vector<4xf32>) {
-    // ALL: math.exp %
+    // ALL: math.exp2 %
     // ALL: math.erf %
-    %0 = math.exp %a : vector<4xf32>
+    %0 = math.exp2 %a : vector<4xf32>
     %1 = math.erf %0 : vector<4xf32>
     gpu.return
   }
@@ -175,7 +175,7 @@ gpu.module @powers {
 gpu.module @wide {
   // ALL-LABEL: gpu.func @wide
   gpu.func @wide(%b: bf16, %h: f16, %a: f32, %d: vector<2xf64>) {
-    // AMD: math.exp %{{.*}} : f32
+    // AMD: llvm.intr.ldexp(%{{.*}}, %{{.*}}) : (f32, i32) -> f32
     // AMD: math.log %{{.*}} : f32
     // AMD: math.rsqrt %{{.*}} : f32
     // AMD: math.rsqrt %{{.*}} : f32
@@ -212,11 +212,46 @@ gpu.module @approximate_powers {
     // NVIDIA: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[E]])
     // AMD: rocdl.exp2 %[[E]]
     %1 = math.exp %s fastmath<afn> : f32
-    // ALL: math.exp %{{.*}} : f32
+    // NVIDIA: math.exp %{{.*}} : f32
+    // AMD: llvm.intr.ldexp
     %2 = math.exp %s : f32
     // ALL: math.exp2 %{{.*}} fastmath<afn> : f16
     %3 = math.exp2 %h fastmath<afn> : f16
     gpu.return %0, %1, %2, %3 : vector<1x2xf32>, f32, f32, f16
+  }
+}
+
+// -----
+
+// LLVM's code for exponentials on AMD chips selects the results of large operands. Here the exponent of the power of two
+// is clamped instead.
+gpu.module @exponentials {
+  // ALL-LABEL: gpu.func @exponentials
+  // ALL-SAME: (%[[X:.*]]: vector<1x2xf32>,
+  gpu.func @exponentials(%x: vector<1x2xf32>, %h: f16, %d: f64) -> (vector<1x2xf32>, f16, f64) {
+    // NVIDIA: math.exp %[[X]]
+    // AMD: %[[LOG:.*]] = arith.constant dense<1.44269502> : vector<1x2xf32>
+    // AMD: %[[PRODUCT:.*]] = arith.mulf %[[X]], %[[LOG]] : vector<1x2xf32>
+    // AMD: %[[EXPONENT:.*]] = vector.extract %[[PRODUCT]][0, 0]
+    // AMD: %[[LEAST:.*]] = arith.constant -1.500000e+02 : f32
+    // AMD: %[[MOST:.*]] = arith.constant 1.280000e+02 : f32
+    // AMD: %[[CLAMPED:.*]] = rocdl.fmed3 %[[EXPONENT]], %[[LEAST]], %[[MOST]] : f32
+    // AMD: math.roundeven %[[CLAMPED]]
+    // AMD: %[[MINUS:.*]] = arith.negf %[[K:.*]] : vector<1x2xf32>
+    // AMD: %[[R:.*]] = math.fma %[[X]], %[[LOG]], %[[MINUS]]
+    // AMD: %[[LOW:.*]] = arith.constant dense<1.925963{{.*}}E-8>
+    // AMD: %[[R2:.*]] = math.fma %[[X]], %[[LOW]], %[[R]]
+    // AMD: %[[R0:.*]] = vector.extract %[[R2]][0, 0]
+    // AMD: %[[K0:.*]] = vector.extract %[[K]][0, 0]
+    // AMD: %[[POWER:.*]] = rocdl.exp2 %[[R0]] f32 -> f32
+    // AMD: %[[INTEGER:.*]] = arith.fptosi %[[K0]] : f32 to i32
+    // AMD: llvm.intr.ldexp(%[[POWER]], %[[INTEGER]]) : (f32, i32) -> f32
+    %0 = math.exp %x : vector<1x2xf32>
+    // ALL: math.exp %{{.*}} fastmath<afn> : f16
+    %1 = math.exp %h fastmath<afn> : f16
+    // ALL: math.exp %{{.*}} : f64
+    %2 = math.exp %d : f64
+    gpu.return %0, %1, %2 : vector<1x2xf32>, f16, f64
   }
 }
 

@@ -7,6 +7,8 @@
 
 // REMARK: Function=two_rows | Remark="8 quotients per thread computed with shared reciprocals"
 // REMARK: Function=to_half | Remark="8 quotients per thread computed with shared reciprocals"
+// REMARK: Function=of_exponentials | Remark="8 quotients per thread computed with shared reciprocals"
+// REMARK: Function=of_other_sums | Remark="12 quotients per thread computed with shared reciprocals"
 // REMARK-NOT: Remark=
 gpu.module @kernels {
   // One reciprocal for both rows.
@@ -52,6 +54,77 @@ gpu.module @kernels {
     %q = arith.divf %x, %ds : vector<8xf32>
     %h = arith.truncf %q : vector<8xf32> to vector<8xf16>
     gpu.return %h : vector<8xf16>
+  }
+
+  // The sum of all exponentials bounds each of them.
+  // CHECK-LABEL: gpu.func @of_exponentials
+  // CHECK: %[[AB:.*]] = arith.addf
+  // CHECK: %[[CD:.*]] = arith.addf
+  // CHECK: %[[SUM:.*]] = arith.addf %[[AB]], %[[CD]] : f32
+  // CHECK-NOT: arith.maxnumf
+  // CHECK: arith.cmpf ole, %[[SUM]], %{{.*}} : f32
+  // CHECK: %[[ONE:.*]] = arith.addf %{{.*}} : vector<1xf32>
+  // CHECK: %[[TWO:.*]] = arith.addf %[[ONE]], %{{.*}} : vector<1xf32>
+  // CHECK: %[[ALL:.*]] = arith.addf %[[TWO]], %{{.*}} : vector<1xf32>
+  // CHECK-NOT: arith.maxnumf
+  // CHECK: %[[SCALAR:.*]] = vector.extract %[[ALL]][0]
+  // CHECK: arith.cmpf ole, %[[SCALAR]], %{{.*}} : f32
+  // CHECK: gpu.return
+  gpu.func @of_exponentials(%x: vector<4xf32>, %d: f32) -> (vector<4xf16>, vector<4xf16>) {
+    %ds = vector.broadcast %d : f32 to vector<4xf32>
+    %e = math.exp %x : vector<4xf32>
+    %a = vector.extract %e[0] : f32 from vector<4xf32>
+    %b = vector.extract %e[1] : f32 from vector<4xf32>
+    %c = vector.extract %e[2] : f32 from vector<4xf32>
+    %f = vector.extract %e[3] : f32 from vector<4xf32>
+    %ab = arith.addf %a, %b : f32
+    %cf = arith.addf %c, %f : f32
+    %sum = arith.addf %ab, %cf : f32
+    %q = arith.divf %e, %ds : vector<4xf32>
+    %h = arith.truncf %q : vector<4xf32> to vector<4xf16>
+    %p = math.exp2 %x : vector<4xf32>
+    %0 = vector.shuffle %p, %p [0] : vector<4xf32>, vector<4xf32>
+    %1 = vector.shuffle %p, %p [1] : vector<4xf32>, vector<4xf32>
+    %2 = vector.shuffle %p, %p [2] : vector<4xf32>, vector<4xf32>
+    %3 = vector.shuffle %p, %p [3] : vector<4xf32>, vector<4xf32>
+    %4 = arith.addf %0, %1 : vector<1xf32>
+    %5 = arith.addf %4, %2 : vector<1xf32>
+    %6 = arith.addf %5, %3 : vector<1xf32>
+    %r = arith.divf %p, %ds : vector<4xf32>
+    %g = arith.truncf %r : vector<4xf32> to vector<4xf16>
+    gpu.return %h, %g : vector<4xf16>, vector<4xf16>
+  }
+
+  // Sums that do not bound the dividends: one without an element, one that may be poison, one after the division, and
+  // one of dividends that may be negative.
+  // CHECK-LABEL: gpu.func @of_other_sums
+  // CHECK-COUNT-9: arith.maxnumf
+  // CHECK: gpu.return
+  gpu.func @of_other_sums(%x: vector<4xf32>, %d: f32, %y: f32)
+      -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, f32, f32, f32) {
+    %ds = vector.broadcast %d : f32 to vector<4xf32>
+    %e = math.exp %x : vector<4xf32>
+    %a = vector.extract %e[0] : f32 from vector<4xf32>
+    %b = vector.extract %e[1] : f32 from vector<4xf32>
+    %c = vector.extract %e[2] : f32 from vector<4xf32>
+    %f = vector.extract %e[3] : f32 from vector<4xf32>
+    %ab = arith.addf %a, %b : f32
+    %abc = arith.addf %ab, %c : f32
+    %abcy = arith.addf %abc, %y : f32
+    %q = arith.divf %e, %ds : vector<4xf32>
+    %poison = arith.addf %abc, %f fastmath<nnan> : f32
+    %p = arith.divf %e, %ds : vector<4xf32>
+    %late = arith.addf %abc, %f : f32
+    %s = math.sin %x : vector<4xf32>
+    %i = vector.extract %s[0] : f32 from vector<4xf32>
+    %j = vector.extract %s[1] : f32 from vector<4xf32>
+    %k = vector.extract %s[2] : f32 from vector<4xf32>
+    %l = vector.extract %s[3] : f32 from vector<4xf32>
+    %ij = arith.addf %i, %j : f32
+    %kl = arith.addf %k, %l : f32
+    %all = arith.addf %ij, %kl : f32
+    %r = arith.divf %s, %ds : vector<4xf32>
+    gpu.return %q, %p, %r, %late, %all, %poison : vector<4xf32>, vector<4xf32>, vector<4xf32>, f32, f32, f32
   }
 
   // Approximate divisions, other types, different divisors, and too few quotients.

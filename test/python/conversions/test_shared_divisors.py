@@ -29,6 +29,21 @@ triton_xla.entry_func @divide(%x: {memref}f32>, %d: memref<{rows}xf32>, %y: {mem
 """
 
 
+def program_of_powers(rows: int) -> str:
+    """Divides the powers of two of the rows, and adds them: their sum bounds each of them."""
+    reduce = f"""%e = math.exp2 %t : tensor<{COLUMNS}xf32>
+  %zero = arith.constant 0.0 : f32
+  %sum = triton_xla.reduce %e dims [0] init %zero : (tensor<{COLUMNS}xf32>, f32) -> tensor<f32> {{
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    triton_xla.yield %s : f32
+  }}
+  triton_xla.insert %sum into %z[%row] [1] [1] : tensor<f32> into memref<{rows}xf32>
+  %q = arith.divf %e"""
+    text = program(rows, "f16").replace("%q = arith.divf %t", reduce)
+    return text.replace(", %row: index", f", %z: memref<{rows}xf32>, %row: index")
+
+
 def critical(divisor: int) -> list[int]:
     """Significands x for which x / divisor is closest to a midpoint of two floats: x * 2^k = n * divisor + r, n odd."""
     found = []
@@ -105,6 +120,26 @@ def test_random_bits(target: str, dtype: str) -> None:
     d = np.float32(2.0) ** random.integers(-26, 27, 64).astype(np.float32)
     d *= random.uniform(1, 2, 64).astype(np.float32)
     check(target, x, d, dtype)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_powers_that_the_thread_adds(target: str) -> None:
+    """Powers from 0 to infinity, and NaN, alone in a thread and next to others."""
+    random = np.random.default_rng(4)
+    rows = 8
+    exponents = random.integers(-30, 4, (rows, COLUMNS)).astype(np.float32)
+    special = np.float32([-np.inf, -150, -149, 23, 98, 99, 100, 101, 127, 128, 1000, np.inf, np.nan])
+    # A group of eight elements is in one thread.
+    exponents[:, 3 : 8 * len(special) : 8] = special
+    exponents[:, -len(special) :] = special
+    d = np.float32([0.75, 3, 2**-24, 2**24, 2**-25, 2**25, -1, np.nan])
+    kernel = smalti.compile(program_of_powers(rows), target=target)
+    assert isinstance(kernel, smalti.Kernel)
+    y, z = np.zeros((rows, COLUMNS), np.float16), np.zeros(rows, np.float32)
+    kernel(exponents, d, y, z)
+    with np.errstate(all="ignore"):
+        expected = (np.exp2(exponents) / d[:, None]).astype(np.float16)
+    np.testing.assert_array_equal(bits(y), bits(expected))
 
 
 def test_fast_math_does_not_share() -> None:

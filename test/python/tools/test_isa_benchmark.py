@@ -117,6 +117,15 @@ def test_sass_unknown_branches_take_the_shorter_path_without_a_trap() -> None:
     assert executed(trap) == (7, 1)
 
 
+def test_sass_paths_include_called_functions() -> None:
+    inline, function = ("FFMA R5, R5, R4, R4",) * 4, ("FFMA R4, R4, R4, R4",) * 3
+    code = sass(
+        "LDS R4, [R2]", "ISETP.NE.AND P0, PT, R4, RZ, PT", "@P0 BRA `(.L_x_1)", "MOV R2, 0x50", "CALL.REL.NOINC `($slow)",
+        "EXIT", ".L_x_1:", *inline, "EXIT", "$slow:", *function, "RET.REL.NODEC R2 `(kernel)",
+    )  # fmt: skip
+    assert executed(code) == (3 + 4 + 1, 1)
+
+
 def test_sass_waits_for_mbarriers_succeed_at_once() -> None:
     code = sass(".L_x_0:", "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R3", "@!P0 BRA `(.L_x_0)", "EXIT")
     assert executed(code) == (3, 0)
