@@ -27,10 +27,6 @@ class GPUFuncOp;
 
 namespace smalti {
 
-/// Whether the lowering inserts block barriers around each store to shared
-/// memory (unit), as JAX kernels assume.
-inline constexpr llvm::StringLiteral kAutoBarriers = "mosaic_gpu.auto_barriers";
-
 /// Alignment of a memref argument in bytes, unless the argument has llvm.align.
 inline constexpr int64_t kArgumentAlignment = 16;
 
