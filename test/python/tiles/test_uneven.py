@@ -56,6 +56,15 @@ KERNELS = {
         """%s = triton_xla.extract %x[%forty, %five] [1, 77] [1, 1] : memref<60x90xf32> to tensor<77xf32>
         triton_xla.insert %s into %y[%three, %minus] [1, 77] [1, 1] : tensor<77xf32> into memref<60x90xf32>""",
     ),
+    "reshape of one element": (
+        "%y: memref<45xf32>",
+        f"""%s = triton_xla.reduce %t dims [0, 1] init %low : (T, f32) -> tensor<f32> {{ {LARGER} }}
+        %p = tensor.splat %one : tensor<f32>
+        %a = arith.addf %s, %p : tensor<f32>
+        %r = triton_xla.reshape %a : tensor<f32> -> tensor<1xf32>
+        %b = triton_xla.broadcast %r dims [0] : tensor<1xf32> -> tensor<45xf32>
+        triton_xla.insert %b into %y[0] [45] [1] : tensor<45xf32> into memref<45xf32>""",
+    ),
     "sum": (
         "%y: memref<37xf32>",
         f"""%s = triton_xla.reduce %t dims [1] init %one : (T, f32) -> tensor<37xf32> {{ {SUM} }}
