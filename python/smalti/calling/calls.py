@@ -172,8 +172,8 @@ def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> Non
         check_distinct(argument, given.shape, given.strides)
 
 
-def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
-    """Raises LaunchError if an array does not match what the code of a GPU kernel assumes about dynamic sizes and strides."""
+def check_facts(argument: Argument, given: arrays.ArrayView, is_gpu: bool = True) -> None:
+    """Raises LaunchError if an array does not match what the code of a kernel assumes about dynamic sizes and strides."""
     steps = given.strides
     if argument.dynamic_sizes and argument.is_row_major:
         expected = 1
@@ -204,7 +204,7 @@ def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
                 f"{argument}: the array has {found} B; the kernel supports at most {argument.max_bytes} B "
                 "(argument attribute triton_xla.max_bytes)"
             )
-    if argument.dynamic_strides and any(step < 0 for step in steps):
+    if is_gpu and argument.dynamic_strides and any(step < 0 for step in steps):
         raise LaunchError(
             f"{argument}: the strides are {steps} elements; GPU kernels do not support negative strides; pass a copy of the array"
         )
@@ -393,8 +393,7 @@ class ArgumentChecker:
         if signature not in self._known:
             for argument, view in zip(memrefs, views, strict=True):
                 check_array(argument, view, self._device)
-                if self._takes_sizes:
-                    check_facts(argument, view)
+                check_facts(argument, view, self._takes_sizes)
             self._known.add(signature)
         if self._alignment:
             for argument, view in zip(memrefs, views, strict=True):
