@@ -146,3 +146,56 @@ def test_nan_and_infinity_must_be_where_they_are_expected() -> None:
     assert check.compare(argument, np.array([np.nan, np.inf, 1.0], np.float32), wanted).wrong == 0
     assert check.compare(argument, np.array([0.0, np.inf, np.nan], np.float32), wanted).wrong == 2
     assert check.compare(argument, np.array([np.nan, -np.inf, 1.0], np.float32), wanted).wrong == 1
+
+
+def run_reduction(op: str, ty: str, body: str) -> reference.Value:
+    size, window, call = {
+        "reduce": ("", "[] [] []", "reduce %t dims [0]"),
+        "scan": ("64x", "[0] [64] [1]", "scan %t dim 0"),
+    }[op]
+    module = smalti.parse(f"""
+      triton_xla.entry_func @k(%x: memref<64x{ty}>, %y: memref<{size}{ty}>, %tile: index) tiles 1 {{
+        %init = arith.constant {1 if ty[0] == "i" else 1.0} : {ty}
+        %t = triton_xla.extract %x[0] [64] [1] : memref<64x{ty}> to tensor<64x{ty}>
+        %r = triton_xla.{call} init %init : (tensor<64x{ty}>, {ty}) -> tensor<{size}{ty}> {{
+        ^bb0(%a: {ty}, %b: {ty}):
+          {body}
+          triton_xla.yield %s : {ty}
+        }}
+        triton_xla.insert %r into %y{window} : tensor<{size}{ty}> into memref<{size}{ty}>
+        triton_xla.return
+      }}
+    """)
+    function = entry.find_entry(module)
+    return reference.run(function, check.random_arguments(entry.describe(function), 0))[1]
+
+
+@pytest.mark.parametrize(
+    ("op", "ty", "body", "law"),
+    [
+        ("reduce", "f32", "%s = arith.subf %a, %b : f32", "commutative"),
+        ("reduce", "f32", "%c = arith.mulf %b, %b : f32\n %s = arith.addf %a, %c : f32", "commutative"),
+        ("reduce", "f16", "%c = arith.addf %a, %b : f16\n %s = math.absf %c : f16", "associative"),
+        ("reduce", "i32", "%s = arith.subi %a, %b : i32", "commutative"),
+        ("scan", "f32", "%s = arith.subf %a, %b : f32", "associative"),
+    ],
+)
+def test_a_reduction_that_depends_on_the_order_is_an_error(op: str, ty: str, body: str, law: str) -> None:
+    with pytest.raises(
+        smalti.SmaltiError, match=rf"the region is not {law}: for x = .* the result depends on the order"
+    ):
+        run_reduction(op, ty, body)
+
+
+@pytest.mark.parametrize(
+    ("op", "ty", "body"),
+    [
+        ("reduce", "f32", "%s = arith.mulf %a, %b : f32"),
+        ("reduce", "f16", "%c = arith.mulf %a, %b : f16\n %d = arith.addf %a, %b : f16\n %s = arith.addf %c, %d : f16"),
+        ("reduce", "f32", "%p = arith.cmpf ogt, %a, %b : f32\n %s = arith.select %p, %a, %b : f32"),
+        ("reduce", "i8", "%s = arith.muli %a, %b : i8"),
+        ("scan", "i32", "%z0 = arith.constant 0 : i32\n %s = arith.addi %b, %z0 : i32"),
+    ],
+)
+def test_a_reduction_in_any_order_is_accepted(op: str, ty: str, body: str) -> None:
+    assert run_reduction(op, ty, body).data.size

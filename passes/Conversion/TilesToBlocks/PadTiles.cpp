@@ -133,7 +133,8 @@ private:
   /// The type of a tile before it was padded.
   RankedTensorType originalOf(Value tile) const {
     auto it = original.find(tile);
-    return it == original.end() ? getTileType(tile.getType()) : it->second;
+    return it == original.end() ? cast<RankedTensorType>(tile.getType())
+                                : it->second;
   }
   bool isPadded(Value tile) const { return original.contains(tile); }
   void setPadded(Value value);

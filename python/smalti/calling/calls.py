@@ -19,6 +19,9 @@ from ..errors import LaunchError
 from . import arrays
 from .arguments import Argument, Entry
 
+SMALL_FLOATS = {ty.mlir: ty for ty in dtypes.ELEMENT_TYPES if ty.kind == "f" and ty.bits <= 16}
+"""Floats that Python and C do not have, which are passed as their bits, by MLIR type."""
+
 _SCALAR_FORMATS = {
     "f64": "d",
     "f32": "f",
@@ -32,8 +35,16 @@ _SCALAR_FORMATS = {
     "ui32": "I",
     "ui16": "H",
     "ui8": "B",
+    **{name: {8: "B", 16: "H"}[ty.bits] for name, ty in SMALL_FLOATS.items()},
 }
 """The memory format of scalar arguments by MLIR type, as a `struct` format character. Integers are taken modulo 2^bits."""
+
+
+def _bits_of(ty: dtypes.ElementType, value: float) -> int:
+    """The bits of a small float."""
+    import numpy as np
+
+    return int(np.array(value, ty.numpy).view(f"uint{ty.bits}"))
 
 
 class ParameterLayout:
@@ -45,18 +56,22 @@ class ParameterLayout:
     def __init__(self, arguments: Sequence[Argument], takes_sizes: bool = False) -> None:
         form = ""
         masks: list[tuple[int, int]] = []
+        floats: list[tuple[int, dtypes.ElementType]] = []
         position = 0
         for argument in arguments:
             letter = "Q" if argument.is_memref else _SCALAR_FORMATS[argument.dtype.mlir]
             size = struct.calcsize(letter)
             form += f"{letter}{8 - size}x"
-            if not argument.is_memref and letter in "BHIQ":
+            if not argument.is_memref and argument.dtype.mlir in SMALL_FLOATS:
+                floats.append((position, argument.dtype))
+            elif not argument.is_memref and letter in "BHIQ":
                 masks.append((position, (1 << 8 * size) - 1))
             count = argument.num_parameters if takes_sizes else 1
             form += "q" * (count - 1)
             position += count
         self._struct = struct.Struct("<" + form)
         self._masks = masks
+        self._floats = floats
         self._arguments = arguments if takes_sizes and position > len(arguments) else ()
         self.size = 8 * position
         self.offsets = range(0, self.size, 8)
@@ -73,10 +88,12 @@ class ParameterLayout:
 
     def pack_into(self, buffer: Any, values: Sequence[Any]) -> None:
         """Writes addresses and numbers to `buffer`."""
-        if self._masks:
+        if self._masks or self._floats:
             values = list(values)
             for index, mask in self._masks:
                 values[index] &= mask
+            for index, ty in self._floats:
+                values[index] = _bits_of(ty, values[index])
         self._struct.pack_into(buffer, 0, *values)
 
     def pack(self, values: Sequence[Any]) -> bytearray:
@@ -99,11 +116,6 @@ def check_count(name: str, types: Sequence[str], given: int) -> None:
         raise LaunchError(
             f"@{name} takes {len(types)} argument{'s' * (len(types) != 1)} ({', '.join(types)}); the call passes {given}"
         )
-
-
-def can_be_passed(argument: Argument) -> bool:
-    """Whether a scalar argument can be passed from Python."""
-    return argument.dtype.mlir in _SCALAR_FORMATS
 
 
 GPU_ALIGNMENT = 16
@@ -226,8 +238,8 @@ def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> Non
         check_distinct(argument, given.shape, given.strides)
 
 
-def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
-    """Raises LaunchError if an array does not match what the code of a GPU kernel assumes about dynamic sizes and strides."""
+def check_facts(argument: Argument, given: arrays.ArrayView, is_gpu: bool = True) -> None:
+    """Raises LaunchError if an array does not match what the code of a kernel assumes about dynamic sizes and strides."""
     steps = given.strides
     if argument.dynamic_sizes and argument.is_row_major:
         expected = 1
@@ -258,7 +270,7 @@ def check_facts(argument: Argument, given: arrays.ArrayView) -> None:
                 f"{argument}: the array has {found} B; the kernel supports at most {argument.max_bytes} B "
                 "(argument attribute triton_xla.max_bytes)"
             )
-        if any(steps[dimension] < 0 for dimension in argument.dynamic_strides):
+        if is_gpu and any(steps[dimension] < 0 for dimension in argument.dynamic_strides):
             raise LaunchError(
                 f"{argument}: the strides are {steps} elements; a kernel with the argument attribute triton_xla.max_bytes "
                 "requires strides that are not negative; pass a copy of the array, or remove the attribute"
@@ -447,8 +459,7 @@ class ArgumentChecker:
         if signature not in self._known:
             for argument, view in zip(memrefs, views, strict=True):
                 check_array(argument, view, self._device)
-                if self._takes_sizes:
-                    check_facts(argument, view)
+                check_facts(argument, view, self._takes_sizes)
             self._known.add(signature)
         if self._alignment:
             for argument, view in zip(memrefs, views, strict=True):

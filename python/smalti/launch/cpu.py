@@ -97,11 +97,6 @@ class CpuLauncher:
         self._symbol = kernel.symbol
         function = self._find()
         self._errors = list(ir.ArrayAttr(function.attributes[_ERRORS])) if _ERRORS in function.attributes else []
-        for argument in self._arguments:
-            if not argument.is_memref and not calls.can_be_passed(argument):
-                raise LaunchError(
-                    f"{argument}: scalar arguments of type {argument.type} are not supported on the CPU; declare a memref of one element instead, and pass an array of one element"
-                )
         self._layout = calls.ParameterLayout(kernel.arguments)
         libraries = [
             str(path)

@@ -37,16 +37,12 @@ def stream_pointer(stream: Any) -> int:
         ) from None
 
 
-def check_scalars_and_layouts(kernel: CompiledCode) -> None:
-    """Raises LaunchError if a GPU launch does not support the type of an argument."""
+def check_layouts(kernel: CompiledCode) -> None:
+    """Raises LaunchError if a GPU launch does not support the layout of an argument."""
     for argument in kernel.arguments:
         if argument.is_memref and not argument.is_static and argument.num_parameters == 1:
             raise LaunchError(
                 f"{argument}: the shape or layout is dynamic; only tile-level kernels support dynamic memrefs on GPUs; declare static sizes and strides"
-            )
-        if not argument.is_memref and not calls.can_be_passed(argument):
-            raise LaunchError(
-                f"{argument}: scalar arguments of type {argument.type} are not supported on GPUs; declare a memref of one element instead, and pass an array of one element"
             )
 
 
@@ -148,7 +144,7 @@ class CudaLauncher:
     """Loads the binary once per context, and launches the kernel."""
 
     def __init__(self, kernel: CompiledCode) -> None:
-        check_scalars_and_layouts(kernel)
+        check_layouts(kernel)
         self._kernel = kernel
         self._check = calls.ArgumentChecker(kernel.entry, arrays.CUDA, calls.GPU_ALIGNMENT, takes_sizes=True)
         self._layout = calls.ParameterLayout(kernel.arguments, takes_sizes=True)

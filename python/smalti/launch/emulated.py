@@ -15,7 +15,7 @@ from ..calling.tensor_maps import ADDRESS_OFFSET
 from ..emulator import library, memory, session, tensor_maps
 from ..emulator.options import Emulation, chosen
 from ..errors import LaunchError
-from .cuda import check_scalars_and_layouts
+from .cuda import check_layouts
 
 if TYPE_CHECKING:
     from .compiled import CompiledCode
@@ -32,7 +32,7 @@ class EmulatedLauncher:
     """Builds a library of the kernel for each requested sanitizer, and runs the library."""
 
     def __init__(self, kernel: CompiledCode) -> None:
-        check_scalars_and_layouts(kernel)
+        check_layouts(kernel)
         self._kernel = kernel
         self._check = calls.ArgumentChecker(kernel.entry, arrays.CPU, alignment=0, takes_sizes=True)
         self._libraries: dict[str | None, library.Library] = {}

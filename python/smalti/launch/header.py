@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from ..calling import tensor_maps
 from ..calling.arguments import Argument
-from ..calling.calls import GPU_ALIGNMENT, can_be_passed
+from ..calling.calls import GPU_ALIGNMENT, SMALL_FLOATS
 from ..errors import SmaltiError
 from .compiled import CompiledCode
 
@@ -31,6 +31,7 @@ _SCALARS = {
     "ui32": "uint32_t",
     "ui16": "uint16_t",
     "ui8": "uint8_t",
+    **{name: f"uint{ty.bits}_t" for name, ty in SMALL_FLOATS.items()},
 }
 """The C type of a scalar argument by MLIR type."""
 
@@ -54,10 +55,6 @@ class _Header:
         self.kernel = kernel
         self.prefix = re.sub(r"\W", "_", kernel.symbol, flags=re.ASCII)
         for argument in kernel.arguments:
-            if not argument.is_memref and not can_be_passed(argument):
-                raise SmaltiError(
-                    f"{argument}: a C header does not support scalar arguments of type {argument.type}; declare a memref of one element instead"
-                )
             if argument.is_memref and not argument.is_static and argument.num_parameters == 1:
                 raise SmaltiError(
                     f"{argument}: the shape or layout is dynamic; only tile-level kernels support dynamic memrefs on GPUs; declare static sizes and strides"
@@ -102,7 +99,8 @@ class _Header:
         yield f"typedef struct {self.prefix}_arguments {{"
         for argument, name in zip(self.kernel.arguments, self.names, strict=True):
             if argument.shape is None:
-                yield f"  {_SCALARS[argument.dtype.mlir]} {name}; /* {argument.type} */"
+                what = "the bits of " * (argument.dtype.mlir in SMALL_FLOATS)
+                yield f"  {_SCALARS[argument.dtype.mlir]} {name}; /* {what}{argument.type} */"
             elif argument.is_static:
                 yield f"  struct {{ uint64_t address; }} {name}; /* {argument.type} */"
             else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..calling import arrays, calls
 from ..errors import LaunchError, ToolMissing
 from . import devices
-from .cuda import check_scalars_and_layouts, stream_pointer
+from .cuda import check_layouts, stream_pointer
 
 if TYPE_CHECKING:
     from .compiled import CompiledCode
@@ -20,7 +20,7 @@ class HipLauncher:
     """Loads the code object once per device, and launches the kernel."""
 
     def __init__(self, kernel: CompiledCode) -> None:
-        check_scalars_and_layouts(kernel)
+        check_layouts(kernel)
         if kernel.binary is None:
             raise ToolMissing(f"@{kernel.symbol} does not have a code object: {' '.join(kernel.notes)}")
         self._kernel = kernel

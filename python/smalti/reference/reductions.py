@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reductions, scans, sorts and histograms.
 
-The order of a reduction is unspecified. If the region is a sum, the bound is that of any order. If the region has other
-operations that round, the bound is the largest running error of two sequential orders. Selections and comparisons alone do
-not round.
+The order of a reduction is unspecified; a region whose result depends on the order by more than rounding is an error. If the
+region is a sum, the bound is that of any order. If the region has other operations that round, the bound is the largest
+running error of two sequential orders. Selections and comparisons alone do not round.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ from .values import (
 
 _PAIRS = 1 << 22
 """The number of comparisons in one evaluation of a sort's region."""
+
+_SAMPLES = 256
+"""The number of elements with which the laws of a region are checked."""
 
 Combine = Callable[[Sequence[Value], Sequence[Value]], list[Value]]
 
@@ -138,6 +141,48 @@ def _worse(a: Value, b: Value) -> Value:
     return Value(a.data, error if np.any(error) else None)
 
 
+def _check_laws(
+    block: Any, combine: Combine, starts: Sequence[Value], rows: Sequence[Value], *, commutative: bool
+) -> None:
+    """Raises a ValueError if the region is not associative or, if required, not commutative for samples of the elements.
+
+    Differences within the error bounds are rounding, and infinities and NaNs are not compared: overflow depends on the order.
+    """
+    if None not in _sums(block) or len(rows[0].data) < 2:
+        return
+    rows = [_join(_row(start), row) for start, row in zip(starts, rows, strict=True)]
+
+    def pick(first: int) -> list[Value]:
+        def samples(x: np.ndarray) -> np.ndarray:
+            part = x[first : len(x) - 2 + first].reshape(-1)
+            return part[:: max(1, part.size // _SAMPLES)]
+
+        return [moved(v, samples) for v in rows]
+
+    def compare(law: str, one: Sequence[Value], other: Sequence[Value], texts: tuple[str, str]) -> None:
+        for a, b in zip(one, other, strict=True):
+            wrong = np.isfinite(a.data) & np.isfinite(b.data)
+            wrong &= differences(a.data, b.data) > 2 * (error_of(a) + error_of(b))
+            if not np.any(wrong):
+                continue
+            at = int(np.argmax(wrong))
+            given = ", ".join(
+                f"{name} = {' and '.join(f'{float(v.data[at]):.6g}' for v in values)}"
+                for name, values in zip("xyz" if law == "associative" else "xy", parts, strict=False)
+            )
+            raise ValueError(
+                f"the region is not {law}: for {given}, {texts[0]} is {float(a.data[at]):.6g}, and {texts[1]} is "
+                f"{float(b.data[at]):.6g}; the result depends on the order in which a target combines the elements"
+            )
+
+    parts = [pick(first) for first in range(3)]
+    x, y, z = parts
+    xy = combine(x, y)
+    if commutative:
+        compare("commutative", xy, combine(y, x), ("f(x, y)", "f(y, x)"))
+    compare("associative", combine(xy, z), combine(x, combine(y, z)), ("f(f(x, y), z)", "f(x, f(y, z))"))
+
+
 def sum_bound(terms: Value, start: Value, ty: dtypes.ElementType) -> Value:
     """The sum of `start` and of the `terms` along the first dimension, in any order."""
     total, magnitude, error = start.data, np.abs(start.data), error_of(start)
@@ -169,6 +214,7 @@ def reduce(
     rows = [moved(v, to_rows) for v in inputs]
     shape = rows[0].data.shape[1:]
     starts = [moved(v, lambda x: np.broadcast_to(x, shape)) for v in starts]
+    _check_laws(block, combine, starts, rows, commutative=True)
     results = combine(starts, _tree(combine, rows))
     if not _rounds(block):
         return results
@@ -208,6 +254,7 @@ def scan(
     rows = [moved(v, lambda x: np.moveaxis(x, dim, 0)[::step]) for v in inputs]
     count, *rest = rows[0].data.shape
     starts = [moved(v, lambda x: np.broadcast_to(x, rest)) for v in starts]
+    _check_laws(block, combine, starts, rows, commutative=False)
     prefixes = [list(starts)]
     for row in range(count):
         prefixes.append(combine(prefixes[-1], [moved(v, lambda x, row=row: x[row]) for v in rows]))

@@ -46,6 +46,7 @@ class SimulatedKernel(Settings):
         self.program = program if entry is None else _declare(program, entry)
         self.entry = entry
         """The parameters of a tile-level kernel; None for a module that is simulated without lowering."""
+        self._check = calls.ArgumentChecker(entry, arrays.CPU, alignment=0, takes_sizes=True) if entry else None
         self.target = target
         self.module = module
         """The module that is simulated."""
@@ -118,7 +119,8 @@ class SimulatedKernel(Settings):
             how = dataclasses.replace(
                 how,
                 progress=Pace(
-                    self._warn, "to shorten the simulation, set blocks, numbers=False or time_limit of smalti.Simulation"
+                    self._warn,
+                    "to shorten the simulation, set blocks, numbers=False or time_limit of smalti.Simulation",
                 ),
             )
         with self._internal_errors():
@@ -178,45 +180,26 @@ class SimulatedKernel(Settings):
         return Timeline(self.name, self.target.chip, timing, tuple(recorder.slices))
 
     def _bind(self, arguments: Sequence[Any]) -> list[BoundArgument]:
-        if any(argument.num_parameters > 1 for argument in self.arguments):
-            return self._bind_dynamic(arguments)
-        calls.check_count(self.name, [str(parameter.type) for parameter in self.parameters], len(arguments))
-        values = [
-            bound_arguments.bind(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)
-        ]
-        self._check_overlap(values)
-        return values
-
-    def _bind_dynamic(self, arguments: Sequence[Any]) -> list[BoundArgument]:
-        """Binds the arguments of a tile-level kernel, some of which have sizes or strides as parameters."""
-        calls.check_count(self.name, [argument.type for argument in self.arguments], len(arguments))
+        if self._check is None:
+            calls.check_count(self.name, [str(parameter.type) for parameter in self.parameters], len(arguments))
+            return [
+                bound_arguments.bind(parameter, value)
+                for parameter, value in zip(self.parameters, arguments, strict=True)
+            ]
+        views = self._check.views(arguments)
         values: list[BoundArgument] = []
         parameters = iter(self.parameters)
-        for argument, value in zip(self.arguments, arguments, strict=True):
+        for argument, value, view in zip(self.arguments, arguments, views, strict=True):
             parameter = next(parameters)
-            if argument.num_parameters == 1:
-                values.append(bound_arguments.bind(parameter, value))
-                continue
-            assert argument.shape is not None and argument.strides is not None
-            # The address is that of an array with this shape.
-            found = bound_arguments.bind(
-                dataclasses.replace(parameter, shape=argument.shape, strides=argument.strides), value
-            )
-            view = arrays.view(found.array, None)
-            calls.check_facts(argument, view)
-            values.append(found)
+            if argument.num_parameters > 1:
+                assert argument.shape is not None and argument.strides is not None
+                # The address is that of an array with this shape.
+                parameter = dataclasses.replace(parameter, shape=argument.shape, strides=argument.strides)
+            values.append(bound_arguments.bind(parameter, value))
             values += [
                 bound_arguments.bind(next(parameters), size) for size in calls.dynamic_parameters(argument, view)
             ]
-        self._check_overlap(values)
         return values
-
-    def _check_overlap(self, values: Sequence[BoundArgument]) -> None:
-        if self.entry is not None:
-            # Tiles run in any order, so that arrays must not overlap.
-            memrefs = [argument for argument in self.entry.arguments if argument.is_memref]
-            views = [arrays.view(value.array, None) for value in values if not value.parameter.scalar]
-            calls.check_overlap(memrefs, views)
 
     def random_arguments(
         self, seed: int = 0, shapes: Mapping[int, Sequence[int]] | None = None
@@ -254,12 +237,11 @@ class SimulatedKernel(Settings):
 
 
 def _declare(program: Program, what: entry.Entry) -> Program:
-    """The program with the element types and argument numbers of the tile-level kernel."""
+    """The program with the arguments of the tile-level kernel."""
     parameters = iter(program.parameters)
     found: list[Parameter] = []
     for argument in what.arguments:
-        parameter = dataclasses.replace(next(parameters), title=f"argument {argument.index}")
-        found.append(dataclasses.replace(parameter, declared=argument.dtype) if argument.is_memref else parameter)
+        found.append(dataclasses.replace(next(parameters), declared=argument))
         names = [f"size of dimension {dim}" for dim in argument.dynamic_sizes]
         names += [f"stride of dimension {dim}" for dim in argument.dynamic_strides]
         found += [

@@ -161,12 +161,12 @@ def test_dynamic_rows_of_whole_bytes(layout: str, sizes: str, strides: str, show
     assert (argument.shape, argument.packed, argument.size_divisors) == ((None, None), 2, shown)
     assert argument.stride_divisors == ((16, 1) if strides else ())
     # The shape of a packed array counts elements, of which two share a byte.
-    given = {0: "6x10", 1: "6x10"}
+    given = {0: "6x12", 1: "6x12"}
     values = check.random_arguments(kernel.entry, 0, given)
     assert kernel.entry.grid_sizes(values) == (2, 2)
     kernel(*values)
     low, high = (values[0] << 4) >> 4, values[0] >> 4
-    np.testing.assert_array_equal(values[1], np.stack([low, high], axis=-1).reshape(6, 10))
+    np.testing.assert_array_equal(values[1], np.stack([low, high], axis=-1).reshape(6, 12))
     check.check(kernel, module, given=given).require()
 
 
@@ -267,7 +267,9 @@ def test_offsets_of_arguments() -> None:
     text = "triton_xla.entry_func @f(%x: memref<8xf32>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n"
     (argument,) = describe(text.replace("memref<8xf32>", layout)).arguments
     assert argument.is_static and argument.strides == (1,)
-    with pytest.raises(smalti.CompileError, match=r"the offset must be 0 or \?, because an array starts at its first element"):
+    with pytest.raises(
+        smalti.CompileError, match=r"the offset must be 0 or \?, because an array starts at its first element"
+    ):
         describe(TWO_LEVELS.replace("memref<8xf32>", layout))
 
 

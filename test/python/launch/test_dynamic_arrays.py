@@ -206,3 +206,73 @@ def test_a_launch_checks_the_number_of_bytes() -> None:
     # Each size counts, even if the array is empty.
     with pytest.raises(LaunchError, match="the array has 1028 B"):
         kernel(np.zeros((257, 0), np.float32), rows, out)
+
+
+COPY = """\
+triton_xla.entry_func @copy(%a: memref<?x?xf32, LAYOUT> {FACTS}, %c: memref<8x8xf32>, %i: index) tiles 1 {
+  %t = triton_xla.extract %a[0, 0] [8, 8] [1, 1] : memref<?x?xf32, LAYOUT> to tensor<8x8xf32>
+  triton_xla.insert %t into %c[0, 0] [8, 8] [1, 1] : tensor<8x8xf32> into memref<8x8xf32>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("layout", "facts", "message"),
+    [
+        ("strided<[?, 1]>", ROWS, "the size of dimension 1 is 7; the kernel requires a multiple of 8"),
+        (
+            "strided<[?, 1]>",
+            "triton_xla.stride_divisors = array<i64: 32, 1>",
+            "the stride of dimension 0 is 16; the kernel requires a multiple of 32",
+        ),
+        ("strided<[?, 1]>", "triton_xla.max_bytes = 91 : i64", "the array has 92 B; the kernel supports at most 91 B"),
+        ("", "", "the stride of dimension 0 is 16 elements; the kernel requires a row-major array, with a stride of 7"),
+    ],
+)
+@pytest.mark.parametrize("target", ["cpu", "emu:gfx942", "sim:sm_90a"])
+def test_every_target_checks_arrays_alike(target: str, layout: str, facts: str, message: str) -> None:
+    source = COPY.replace(", LAYOUT", f", {layout}" * bool(layout)).replace("FACTS", facts)
+    given = np.arange(32, dtype=np.float32).reshape(4, 8)[::2, :7]
+    with pytest.raises(LaunchError, match=f"argument 0 .*: {message}"):
+        smalti.compile(source, target=target)(given, np.empty((8, 8), np.float32))
+
+
+def test_the_cpu_accepts_negative_strides() -> None:
+    kernel = smalti.compile(COPY.replace("LAYOUT", "strided<[?, ?]>").replace("FACTS", ""), target="cpu")
+    given, found = np.arange(64, dtype=np.float32).reshape(8, 8)[::-1, ::-1], np.empty((8, 8), np.float32)
+    kernel(given, found)
+    np.testing.assert_array_equal(found, given)
+
+
+ARGUMENTS = """\
+triton_xla.entry_func @arguments(%a: memref<?x?xi1>, %b: memref<4xi1>, %c: memref<4xi4>, %n: i32, %i: index) tiles 1 {
+  %t = triton_xla.extract %a[0, 0] [1, 4] [1, 1] : memref<?x?xi1> to tensor<4xi1>
+  %u = triton_xla.extract %c[0] [4] [1] : memref<4xi4> to tensor<4xi4>
+  triton_xla.insert %t into %b[0] [4] [1] : tensor<4xi1> into memref<4xi1>
+  triton_xla.insert %u into %c[0] [4] [1] : tensor<4xi4> into memref<4xi4>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:gfx942", "sim:sm_90a"])
+def test_every_target_names_the_arguments_of_the_source(target: str) -> None:
+    """Sizes and strides are parameters of a GPU kernel, which stores i1 in bytes; messages do not count or show them."""
+    kernel = smalti.compile(ARGUMENTS, target=target)
+    good = [np.ones((1, 4), bool), np.zeros(4, bool), np.zeros(2, np.int8), 3]
+    kernel(*good)
+    assert good[1].all()
+    for index, wrong, message in [
+        (0, np.ones((1, 4), np.int16), r"argument 0 \(memref<\?x\?xi1>\): the element type is int16; the kernel requires bool"),
+        (0, [[True] * 4], r"argument 0 \(memref<\?x\?xi1>\): list is not an array; pass a numpy array"),
+        (1, np.zeros(5, bool), r"argument 1 \(memref<4xi1>\): the shape is 5; the kernel requires 4"),
+        (1, [False] * 4, r"argument 1 \(memref<4xi1>\): list is not an array; pass a numpy array"),
+        (2, np.zeros(4, np.int16)[::2], r"argument 2 \(memref<4xi4>\): the element type is int16"),
+        (2, 5.0, r"argument 2 \(memref<4xi4>\): float is not an array"),
+        (3, 1 << 40, r"argument 3 \(i32\): 1099511627776 is out of range for i32"),
+    ]:  # fmt: skip
+        given = list(good)
+        given[index] = wrong
+        with pytest.raises(LaunchError, match=message):
+            kernel(*given)

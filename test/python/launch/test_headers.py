@@ -25,7 +25,7 @@ FACTS = "triton_xla.size_divisors = array<i64: 1, 8>"
 PROGRAM = f"""\
 triton_xla.entry_func @matmul(%a: memref<?x?xf16> {{{FACTS}, triton_xla.max_bytes = 65536 : i64}},
                               %n: index, %b: memref<?x?xf16, strided<[?, 1]>> {{triton_xla.stride_divisors = array<i64: 8, 1>}},
-                              %register: i32, %s: f32, %c: memref<?x?xf32> {{{FACTS}}}, %i: index, %j: index)
+                              %register: i32, %half: bf16, %s: f32, %c: memref<?x?xf32> {{{FACTS}}}, %i: index, %j: index)
     tiles [size(%a, 0) ceildiv 64, size(%b, 1) ceildiv 64] {{
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -81,6 +81,7 @@ class Arguments(ctypes.Structure):
         ("n", ctypes.c_int64),
         ("b", Strided),
         ("register", ctypes.c_int32),
+        ("half", ctypes.c_uint16),
         ("s", ctypes.c_float),
         ("c", Matrix),
     ]
@@ -106,7 +107,7 @@ def stub(folder: Path) -> Stub:
 
 @pytest.fixture
 def driver(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
-    stub.takes(*[8] * 13, *[128] * 3)
+    stub.takes(*[8] * 14, *[128] * 3)
     monkeypatch.setattr(devices, "cuda_library", lambda: stub.library)
     yield stub
     stub.library.stub_reset()
@@ -139,7 +140,7 @@ def launcher(folder: Path, kernel: Kernel, stub: Stub) -> Any:
 
 def arguments(m: int, n: int, k: int, stride: int) -> Arguments:
     return Arguments(
-        Matrix(0x10000, (m, k)), k, Strided(0x20000, (k, n), (stride, 1)), -3, 0.5, Matrix(0x40000, (m, n))
+        Matrix(0x10000, (m, k)), k, Strided(0x20000, (k, n), (stride, 1)), -3, 0x3FC0, 0.5, Matrix(0x40000, (m, n))
     )
 
 
@@ -148,7 +149,7 @@ def views(m: int, n: int, k: int, stride: int) -> tuple[Any, ...]:
         return arrays.ArrayView(address, shape, (row, 1), dtype, arrays.CUDA)
 
     a, b = view(0x10000, (m, k), k, "float16"), view(0x20000, (k, n), stride, "float16")
-    return a, k, b, -3, 0.5, view(0x40000, (m, n), n, "float32")
+    return a, k, b, -3, 1.5, 0.5, view(0x40000, (m, n), n, "float32")
 
 
 @pytest.mark.parametrize("sizes", [(100, 72, 40, 80), (1, 8, 8, 8), (64, 64, 0, 64), (300, 200, 16, 208)])

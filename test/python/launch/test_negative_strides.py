@@ -120,7 +120,10 @@ def test_matmuls(target: str) -> None:
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
     said = "\n".join(str(remark) for remark in kernel.remarks)
     if target == "emu:sm_90a":
-        assert "TMA cannot load operand A: the array has stride -64 along dimension 0; TMA requires strides that are" in said
+        assert (
+            "TMA cannot load operand A: the array has stride -64 along dimension 0; TMA requires strides that are"
+            in said
+        )
     else:
         assert "buffer accesses not used: argument #0 has a negative stride" in said
 
@@ -129,7 +132,9 @@ def test_tma_requires_strides_that_are_not_negative(tmp_path: Path) -> None:
     a, b, c = factors()
     kernel = smalti.compile(fill(DOT, DYNAMIC_ROWS), target="emu:sm_90a")
     assert isinstance(kernel, Kernel) and kernel.tensor_maps
-    with pytest.raises(LaunchError, match="argument 0: the stride of dimension 0 is -64 elements; TMA requires") as caught:
+    with pytest.raises(
+        LaunchError, match="argument 0: the stride of dimension 0 is -64 elements; TMA requires"
+    ) as caught:
         kernel(a, b, c)
     assert caught.value.hint and "matmul=mma" in caught.value.hint
     smalti.compile(fill(DOT, DYNAMIC_ROWS), target="sm_90a").save(tmp_path / "dot.h")

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import smalti
 from smalti import dtypes, reference
+from smalti.calling import calls
+from smalti.calling.arguments import Argument
 from smalti.compiler import entry
 
 GPUS = ("emu:sm_80", "emu:gfx942", "emu:gfx1201", "sim:sm_80")
@@ -180,3 +182,32 @@ def test_sorted_tiles_of_several_types_share_memory() -> None:
     arrays = [generator.integers(0, 9, (5, 11)).astype(f"{'float' if e[0] == 'f' else 'int'}{e[1:]}") for e in types]
     (found, *_) = check(text, (*GPUS, "sim:gfx942"), *arrays)
     assert (np.diff(found) >= 0).all()
+
+
+@pytest.mark.parametrize("element", [ty.mlir for ty in dtypes.ELEMENT_TYPES if ty.kind == "f"])
+def test_scalar_arguments_of_every_float(element: str) -> None:
+    """The numbers around the small float test that each parameter has its own bytes."""
+    ty = dtypes.from_mlir(element)
+    assert ty is not None
+    source = """
+      triton_xla.entry_func @splat(%n: i8, %s: E, %m: i16, %x: memref<2xE>, %y: memref<2xi16>, %tile: index) tiles 1 {
+        %e = arith.extsi %n : i8 to i16
+        %t = tensor.splat %s : tensor<2xE>
+        %a = arith.addi %e, %m : i16
+        %u = tensor.splat %a : tensor<2xi16>
+        triton_xla.insert %t into %x[0] [2] [1] : tensor<2xE> into memref<2xE>
+        triton_xla.insert %u into %y[0] [2] [1] : tensor<2xi16> into memref<2xi16>
+        triton_xla.return
+      }
+    """.replace("E,", f"{element},").replace("xE>", f"x{element}>")
+    for target in ("cpu", *GPUS):
+        x, y = np.zeros(2, ty.numpy), np.zeros(2, np.int16)
+        smalti.compile(source, target=target)(-3, 0.5, 300, x, y)
+        assert (x == np.array(0.5, ty.numpy)).all() and (y == 297).all(), target
+
+
+def test_small_floats_are_passed_as_their_bits() -> None:
+    types = [dtypes.from_mlir(element) for element in ("f16", "bf16", "f8E5M2", "i8")]
+    arguments = [Argument(i, ty.mlir, ty, None, None, True, False) for i, ty in enumerate(types) if ty is not None]
+    words = np.frombuffer(calls.ParameterLayout(arguments).pack([-1.5, 1 / 3, 1.5, -1]), np.uint64)
+    assert [hex(word) for word in words] == ["0xbe00", "0x3eab", "0x3e", "0xff"]

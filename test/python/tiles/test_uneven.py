@@ -12,6 +12,7 @@ import re
 import pytest
 import smalti
 from smalti.check import check
+from smalti.compiler import entry
 
 TARGETS = ("emu:sm_80", "emu:gfx942", "emu:gfx1201", "sim:sm_90a")
 
@@ -55,6 +56,15 @@ KERNELS = {
         "%y: memref<60x90xf32>",
         """%s = triton_xla.extract %x[%forty, %five] [1, 77] [1, 1] : memref<60x90xf32> to tensor<77xf32>
         triton_xla.insert %s into %y[%three, %minus] [1, 77] [1, 1] : tensor<77xf32> into memref<60x90xf32>""",
+    ),
+    "reshape of one element": (
+        "%y: memref<45xf32>",
+        f"""%s = triton_xla.reduce %t dims [0, 1] init %low : (T, f32) -> tensor<f32> {{ {LARGER} }}
+        %p = tensor.splat %one : tensor<f32>
+        %a = arith.addf %s, %p : tensor<f32>
+        %r = triton_xla.reshape %a : tensor<f32> -> tensor<1xf32>
+        %b = triton_xla.broadcast %r dims [0] : tensor<1xf32> -> tensor<45xf32>
+        triton_xla.insert %b into %y[0] [45] [1] : tensor<45xf32> into memref<45xf32>""",
     ),
     "sum": (
         "%y: memref<37xf32>",
@@ -266,7 +276,7 @@ def test_results_ignore_undefined_elements(name: str) -> None:
 @pytest.mark.parametrize("name", KERNELS)
 def test_results_on_every_target(name: str, target: str, dynamic: bool) -> None:
     module = smalti.parse(source_of(name, dynamic))
-    given = {0: "60x90", 1: "60x90"} if dynamic else {}
+    given = {a.index: "60x90" for a in entry.describe(entry.find_entry(module)).arguments if a.shape == (None, None)}
     check(smalti.compile(module, target=target), module, given=given).require()
 
 

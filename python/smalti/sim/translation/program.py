@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ... import dtypes, ir
-from ...calling.arguments import UNUSED
+from ... import ir
+from ...calling.arguments import UNUSED, Argument
 from ...diagnostics import Diagnostic, SourceLocation, source_location
 from ...errors import CompileError
 from ..machine import values
@@ -39,17 +39,17 @@ class Parameter:
     """Whether it is a scalar."""
     packed: int = 1
     """Elements per byte; shape and strides are those of the bytes then."""
-    declared: dtypes.ElementType | None = None
-    """The element type of the array of a call if the tile-level kernel states it."""
+    declared: Argument | None = None
+    """The argument of the tile-level kernel."""
     title: str | None = None
     """The name in messages. The default is `argument INDEX`."""
 
     @property
     def name(self) -> str:
-        return self.title or f"argument {self.index}"
+        return self.title or f"argument {self.declared.index if self.declared else self.index}"
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.type})"
+        return f"{self.name} ({self.declared.type if self.declared else self.type})"
 
 
 @dataclass

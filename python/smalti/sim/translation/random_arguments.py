@@ -62,8 +62,8 @@ def element(parameter: Parameter) -> dtypes.ElementType:
     """The element type of an array of a call, or the type of a scalar."""
     if parameter.packed > 1:
         return dtypes.BYTE
-    if parameter.declared is not None:
-        return parameter.declared
+    if parameter.declared is not None and not parameter.scalar:
+        return parameter.declared.dtype
     ty = parameter.type if parameter.scalar else parameter.type.element_type
     found = dtypes.from_mlir("i64" if str(ty) in ("index", UNUSED) else str(ty))
     assert found is not None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..writer import Tile, Writer, is_float, tensor
-from .registry import ARITHMETIC_FLOATS, INTEGERS, IN_MEMORY_INTEGERS, Build, add, kernel, load_tiles
+from .registry import ARITHMETIC_FLOATS, IN_MEMORY_INTEGERS, INTEGERS, Build, add, kernel, load_tiles
 
 
 def _combiner(op: str, element: str) -> str:
