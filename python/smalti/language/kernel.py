@@ -164,7 +164,8 @@ class PythonKernel:
         argument cannot be passed.
         """
         variant, given = self._variant(arguments, named)
-        self._specialized(variant)(*given, stream=stream)
+        options = {} if stream is None else {"stream": stream}
+        self._specialized(variant)(*given, **options)
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`.
