@@ -398,12 +398,12 @@ def where(condition: Operand, a: Any, b: Any) -> Tile | Scalar:
 
 
 def maximum(a: Operand, b: Operand) -> Tile | Scalar:
-    """The larger operand, element by element. NaN if one is NaN; 0.0 is larger than -0.0."""
+    """The larger operand of each pair of elements. NaN if one is NaN; 0.0 is larger than -0.0."""
     return binary("maximum", a, b)
 
 
 def minimum(a: Operand, b: Operand) -> Tile | Scalar:
-    """The smaller operand, element by element. NaN if one is NaN; -0.0 is smaller than 0.0."""
+    """The smaller operand of each pair of elements. NaN if one is NaN; -0.0 is smaller than 0.0."""
     return binary("minimum", a, b)
 
 

@@ -5,16 +5,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from .. import ir
 from ..dialects import scf
 from . import arithmetic, loops
 from .arithmetic import as_value, broadcast_to, cast, default_dtype, is_number, to_scalar
-from .translator import Translator
+from .frames import Frame
 from .trees import Undefined, copied, is_leaf, leaves, rebuild, same_static, structure
 from .types import Misuse, index, promote
 from .values import Scalar, Tile, Value
+
+
+class Evaluator(Protocol):
+    """The part of the translator that control flow needs."""
+
+    frames: list[Frame]
+
+    def block(self, statements: Sequence[ast.stmt]) -> None: ...
+
+    def value(self, node: ast.expr) -> Any: ...
+
+    def condition(self, value: Any) -> Scalar | bool: ...
 
 
 def assigned_names(statements: Sequence[ast.stmt]) -> list[str]:
@@ -100,7 +112,7 @@ def _unified(a: Any, b: Any, what: str) -> Callable[[Any], Value] | None:
 
 
 def _branches(
-    translator: Translator, condition: Scalar, runs: Sequence[Callable[[], dict[str, Any]]], line: int
+    translator: Evaluator, condition: Scalar, runs: Sequence[Callable[[], dict[str, Any]]], line: int
 ) -> dict[str, Any]:
     """Translates the two branches of an `if`. Each run returns the names that it assigned; the result has their values."""
     frame = translator.frames[-1]
@@ -156,7 +168,7 @@ def _branches(
     return result
 
 
-def if_statement(translator: Translator, condition: Scalar, node: ast.If) -> None:
+def if_statement(translator: Evaluator, condition: Scalar, node: ast.If) -> None:
     """An `if` whose condition the kernel computes. Names have one value after it, from the branch that ran."""
     frame = translator.frames[-1]
     names = assigned_names([*node.body, *node.orelse])
@@ -174,7 +186,7 @@ def if_statement(translator: Translator, condition: Scalar, node: ast.If) -> Non
     frame.names.update(_branches(translator, condition, [run(node.body), run(node.orelse)], _line(node)))
 
 
-def if_expression(translator: Translator, condition: Scalar, node: ast.IfExp) -> Any:
+def if_expression(translator: Evaluator, condition: Scalar, node: ast.IfExp) -> Any:
     """`a if c else b`, whose condition the kernel computes."""
     runs = [lambda: {"": translator.value(node.body)}, lambda: {"": translator.value(node.orelse)}]
     result = _branches(translator, condition, runs, _line(node))[""]
@@ -186,7 +198,7 @@ def if_expression(translator: Translator, condition: Scalar, node: ast.IfExp) ->
 class _Carried:
     """The names that a loop changes: their leaves become values of the loop."""
 
-    def __init__(self, translator: Translator, statements: Sequence[ast.stmt], skip: Sequence[str] = ()) -> None:
+    def __init__(self, translator: Evaluator, statements: Sequence[ast.stmt], skip: Sequence[str] = ()) -> None:
         self.frame = translator.frames[-1]
         self.assigned = assigned_names(statements)
         self.names = [name for name in self.assigned if name in self.frame.names and name not in skip]
@@ -271,7 +283,7 @@ class _Carried:
                 self.frame.names[name] = Undefined(reason)
 
 
-def for_statement(translator: Translator, loop: loops.Range, node: ast.For) -> None:
+def for_statement(translator: Evaluator, loop: loops.Range, node: ast.For) -> None:
     """`for i in range(...)` as `scf.for`. Names that have a value before the loop keep their type."""
     if node.orelse:
         raise Misuse("else of a for loop is not supported", "write the statements after the loop")
@@ -299,7 +311,7 @@ def for_statement(translator: Translator, loop: loops.Range, node: ast.For) -> N
     carried.forget(node, [node.target.id])
 
 
-def while_statement(translator: Translator, node: ast.While) -> None:
+def while_statement(translator: Evaluator, node: ast.While) -> None:
     """`while` as `scf.while`. Names that have a value before the loop keep their type."""
     if node.orelse:
         raise Misuse("else of a while loop is not supported", "write the statements after the loop")

@@ -27,7 +27,8 @@ from ..errors import CompileError, LaunchError
 from ..specialization import DIVISOR, SpecializedKernel
 from .arithmetic import is_number
 from .debugging import multiple_of
-from .translator import Frame, Translator, source_of
+from .frames import Frame, source_of
+from .translator import Translator
 from .trees import same_static
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
@@ -63,7 +64,7 @@ def tile_id(axis: int = 0) -> Scalar:
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """What a kernel is specialized for: element type, and sizes and strides that are 1 or 0 (None: dynamic)."""
+    """Facts of an array that select a kernel: element type, and sizes and strides that are 1 or 0 (None: dynamic)."""
 
     dtype: DType
     shape: tuple[int | None, ...]
@@ -233,7 +234,7 @@ class PythonKernel:
         return variant, [*given, *tiles]
 
     def _spec(self, name: str, value: Any) -> tuple[Any, list[Any]]:
-        """What the kernel is specialized for, and the values that a launch passes."""
+        """The facts that select the kernel, and the values that a launch passes."""
         stated = self._annotations.get(name)
         general = name in self._general
         if is_number(value):

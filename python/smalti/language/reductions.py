@@ -169,7 +169,7 @@ def mean(tile: Tile, axis: Axis = None, keepdims: bool = False) -> Tile:
 
 @method
 def prod(tile: Tile, axis: Axis = None, keepdims: bool = False) -> Tile:
-    """The product along `axis`, in the element type of the tile."""
+    """The elements along `axis` multiplied with each other, in the element type of the tile."""
     return reduce(tile, axis, lambda a, b: a * b, 1, keepdims)
 
 
@@ -239,7 +239,7 @@ def cumsum(tile: Tile, axis: int = 0, exclusive: bool = False, reverse: bool = F
 
 @method
 def cumprod(tile: Tile, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Tile:
-    """The products of the first elements along `axis`, in the element type of the tile."""
+    """Each element multiplied with those before it along `axis`, in the element type of the tile."""
     return scan(tile, axis, lambda a, b: a * b, 1, exclusive, reverse)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Translation of Python functions to MLIR: expressions, statements and calls.
 
-The translator evaluates the syntax tree. Values that Python knows stay Python objects; tiles and scalars are computed by
-the kernel. Control flow that depends on a scalar becomes `scf` (control.py).
+The translator evaluates the syntax tree. Values that do not depend on arguments stay Python objects; tiles and scalars are
+computed by the kernel. Control flow that depends on a scalar becomes `scf` (control.py).
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import dataclasses
 import inspect
 import operator
 import sys
-import textwrap
 import types
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NoReturn
@@ -22,52 +20,14 @@ from typing import Any, NoReturn
 from .. import ir
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
-from . import arithmetic, debugging, loops
+from . import arithmetic, control, debugging, loops
+from .frames import Frame, Source, source_of
 from .trees import Undefined, contains
 from .types import Misuse, boolean, float32, int32
 from .values import Array, Scalar, Tile, Value
 
 MOST_CALLS = 100
 """Nested calls of helper functions."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Source:
-    """The syntax tree of a Python function, and its place in a file."""
-
-    node: ast.FunctionDef | ast.Lambda
-    file: str
-    name: str
-    first_column: int
-    """Columns that were removed before the text was parsed."""
-
-    def location(self, node: ast.AST) -> SourceLocation:
-        return SourceLocation(
-            self.file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + self.first_column + 1
-        )
-
-
-def source_of(function: types.FunctionType) -> Source:
-    """The source of a function. Raises Misuse if there is none, such as for functions from exec."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-        file = inspect.getsourcefile(function) or "<unknown>"
-    except (OSError, TypeError):
-        raise Misuse(
-            f"the source of {function.__name__} was not found", "define the function in a file or a notebook cell"
-        ) from None
-    text = "".join(lines)
-    dedented = textwrap.dedent(text)
-    removed = len(lines[0]) - len(lines[0].lstrip()) - (len(dedented) - len(dedented.lstrip()))
-    try:
-        tree = ast.parse(dedented)
-    except SyntaxError:
-        raise Misuse(f"the source of {function.__name__} cannot be parsed", "use def instead of lambda") from None
-    node = tree.body[0]
-    if not isinstance(node, ast.FunctionDef):
-        raise Misuse(f"{function.__name__} is not a plain function", "use def; async functions are not supported")
-    ast.increment_lineno(tree, first - 1)
-    return Source(node, file, function.__name__, removed)
 
 
 class Return(Exception):
@@ -83,24 +43,6 @@ class Break(Exception):
 
 class Continue(Exception):
     """A continue statement of an unrolled loop."""
-
-
-@dataclasses.dataclass
-class Frame:
-    """One call: the names of a function, and where names outside of it are found."""
-
-    source: Source
-    names: dict[str, Any]
-    outside: Callable[[str], Any]
-    """Looks up a name of an enclosing function, a module or builtins; raises KeyError."""
-    code: Any = None
-    """The code object, to find recursion."""
-    node: ast.AST | None = None
-    """The statement or expression that is translated."""
-    run_time: int = 0
-    """Number of enclosing `if`, `for` and `while` of the kernel in this function."""
-    unrolled: int | None = None
-    """`run_time` at the innermost unrolled loop, which break and continue leave."""
 
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
@@ -508,9 +450,7 @@ class Translator(ast.NodeVisitor):
         condition = self.condition(self.value(node.test))
         if isinstance(condition, bool):
             return self.value(node.body if condition else node.orelse)
-        from .control import if_expression
-
-        return if_expression(self, condition, node)
+        return control.if_expression(self, condition, node)
 
     def visit_Lambda(self, node: ast.Lambda) -> Closure:
         return self._closure(node, "<lambda>")
@@ -702,16 +642,12 @@ class Translator(ast.NodeVisitor):
         if isinstance(condition, bool):
             self.block(node.body if condition else node.orelse)
             return
-        from .control import if_statement
-
-        if_statement(self, condition, node)
+        control.if_statement(self, condition, node)
 
     def visit_For(self, node: ast.For) -> None:
         items = self.value(node.iter)
         if isinstance(items, loops.Range):
-            from .control import for_statement
-
-            for_statement(self, items, node)
+            control.for_statement(self, items, node)
             return
         frame = self.frames[-1]
         outer, frame.unrolled = frame.unrolled, frame.run_time
@@ -730,9 +666,7 @@ class Translator(ast.NodeVisitor):
             frame.unrolled = outer
 
     def visit_While(self, node: ast.While) -> None:
-        from .control import while_statement
-
-        while_statement(self, node)
+        control.while_statement(self, node)
 
 
 _KINDS = {

@@ -87,5 +87,5 @@ def same_static(a: Any, b: Any) -> bool:
         return False
     try:
         return bool(a == b)
-    except Exception:  # An object may define == in any way.
+    except Exception:  # An object may define == freely.
         return False

@@ -40,7 +40,7 @@ class Value:
 
     def __bool__(self) -> bool:
         raise Misuse(
-            f"{self} is not known when the kernel is compiled, so Python cannot decide a condition with it",
+            f"{self} is computed when the kernel runs, so Python cannot decide a condition with it",
             "use it directly in an if, while or conditional expression of the kernel; use & and | for tiles",
         )
 
@@ -49,7 +49,7 @@ class Value:
 
     def __index__(self) -> int:
         raise Misuse(
-            f"{self} is not known when the kernel is compiled, but Python needs a number here",
+            f"{self} is computed when the kernel runs, but Python needs a number here",
             "pass the number as a smalti.constexpr parameter",
         )
 

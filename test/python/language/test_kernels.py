@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-
 import python_kernels as kernels
 
 TARGETS = ("cpu", "emu:sm_80", "emu:sm_90a", "emu:gfx942", "sim:sm_90a")

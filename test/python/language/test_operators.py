@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 import smalti
 import smalti.language as sl
 from smalti.language.types import promote
