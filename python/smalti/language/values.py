@@ -6,13 +6,10 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from .. import ir
 from .types import DType, Misuse
-
-if TYPE_CHECKING:
-    from .windows import Window
 
 
 class Value:
@@ -260,7 +257,7 @@ class _At:
     def __init__(self, array: Array) -> None:
         self._array = array
 
-    def __getitem__(self, key: Any) -> Window:
+    def __getitem__(self, key: Any) -> Any:
         return Value.operators["window"](self._array, key)
 
 
