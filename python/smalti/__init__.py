@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         VerifyError,
     )
     from .front_end import compile, parse
+    from .language.kernel import constexpr, kernel
     from .launch.compiled import Resources
     from .launch.kernels import Kernel
     from .remarks import Remark
@@ -44,6 +45,8 @@ _HOMES = {
     "compile": "front_end",
     "parse": "front_end",
     "specialize": "specialization",
+    "constexpr": "language.kernel",
+    "kernel": "language.kernel",
     "Emulation": "emulator.options",
     "CheckError": "errors",
     "CompileError": "errors",
@@ -81,6 +84,7 @@ _MODULES = {
         "execution_engine",
         "reference",
         "errors",
+        "language",
     )
 }
 _MODULES["entry"] = "compiler.entry"
@@ -108,7 +112,9 @@ __all__ = [
     "__version__",
     "aot",
     "compile",
+    "constexpr",
     "emulator",
+    "kernel",
     "parse",
     "register_pass",
     "sim",

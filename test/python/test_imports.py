@@ -62,6 +62,7 @@ ORDER = (
     "smalti.testing",
     "smalti.front_end",
     "smalti.specialization",
+    "smalti.language",
     "smalti.cli",
     "smalti",
     "smalti.__main__",

@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`@smalti.kernel`: kernels that are Python functions.
+
+@smalti.kernel(grid=lambda x, block: sl.cdiv(x.shape[0], block))
+def double(x: sl.Array, y: sl.Array, block: smalti.constexpr = 128):
+    i = sl.tile_id() * block
+    y[i : i + block] = 2 * x[i : i + block]
+
+double(x, y)
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from .. import front_end, ir, targets
+from ..calling import arrays
+from ..compiler import driver
+from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
+from ..errors import CompileError, LaunchError
+from ..specialization import DIVISOR, SpecializedKernel
+from .arithmetic import is_number
+from .debugging import multiple_of
+from .frames import Frame, source_of
+from .translator import Translator
+from .trees import same_static
+from .types import DType, Misuse, boolean, float32, index
+from .types import dtype as to_dtype
+from .values import Array, Scalar
+
+if TYPE_CHECKING:
+    from .. import sim
+    from ..launch.kernels import Kernel
+
+_DIALECTS = ("arith", "math", "memref", "scf", "tensor", "triton_xla")
+
+
+class constexpr:  # noqa: N801
+    """The annotation of a parameter that is a constant of the kernel: `block: smalti.constexpr = 128`.
+
+    Each value is a kernel of its own. The value can be any Python object that can be compared.
+    """
+
+
+_GRID: list[tuple[Scalar, ...]] = []
+"""The tile ids of the kernels that are translated."""
+
+
+def tile_id(axis: int = 0) -> Scalar:
+    """The number of the tile that this instance of the kernel computes, in dimension `axis` of the grid: an `index` scalar."""
+    if not _GRID:
+        raise RuntimeError("tile_id is only available in a function with @smalti.kernel")
+    ids = _GRID[-1]
+    if not isinstance(axis, int) or not 0 <= axis < len(ids):
+        raise Misuse(f"tile_id of dimension {axis!r}, but the grid has {len(ids)} dimensions")
+    return ids[axis]
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """Facts of an array that select a kernel: element type, and sizes and strides that are 1 or 0 (None: dynamic)."""
+
+    dtype: DType
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...] | None
+    """None for a row-major array."""
+
+    @property
+    def type(self) -> str:
+        def text(numbers: Sequence[int | None]) -> list[str]:
+            return ["?" if n is None else str(n) for n in numbers]
+
+        layout = "" if self.strides is None else f", strided<[{', '.join(text(self.strides))}]>"
+        element = self.dtype.mlir.removeprefix("u")
+        return f"memref<{'x'.join([*text(self.shape), element])}{layout}>"
+
+
+@dataclass(frozen=True)
+class ScalarSpec:
+    """The type of a scalar, and whether it is a multiple of 16."""
+
+    dtype: DType
+    is_multiple: bool = False
+
+    @property
+    def type(self) -> str:
+        return self.dtype.mlir.removeprefix("u")
+
+
+@dataclass(frozen=True)
+class ConstantSpec:
+    """A number of a scalar parameter that is compiled into the kernel, since it is 1."""
+
+    value: int
+
+
+@dataclass
+class Variant:
+    """A translated kernel, and the global names whose values it used."""
+
+    module: ir.Module
+    captured: tuple[tuple[Mapping[str, Any], str, Any], ...]
+    compiled: dict[tuple[Any, ...], SpecializedKernel]
+
+    @property
+    def is_current(self) -> bool:
+        return all(name in space and same_static(space[name], value) for space, name, value in self.captured)
+
+
+Grid = int | Sequence[int] | Callable[..., Any]
+
+
+class PythonKernel:
+    """A kernel that is a Python function; see `smalti.kernel`. Calling it compiles it for its arguments, and runs it."""
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        grid: Grid,
+        target: str | targets.Target | None,
+        do_not_specialize: Sequence[str],
+        options: dict[str, Any],
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.__name__: str = function.__name__
+        self.__smalti_function__ = function
+        self._grid = grid
+        self._target = target
+        self._options = options
+        self._signature = inspect.signature(function)
+        self._constants = {n for n, p in self._signature.parameters.items() if _is_constexpr(p.annotation)}
+        self._annotations = _annotations(function)
+        unknown = set(do_not_specialize) - set(self._signature.parameters)
+        if unknown:
+            raise TypeError(f"do_not_specialize has {sorted(unknown)}, which are not parameters of {function.__name__}")
+        self._general = frozenset(do_not_specialize)
+        self._variants: dict[Any, Variant] = {}
+
+    def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel:
+        """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`."""
+        other = object.__new__(PythonKernel)
+        vars(other).update(vars(self))
+        other._target = self._target if target is None else target
+        other._options = {**self._options, **options}
+        return other
+
+    def __repr__(self) -> str:
+        return f"<smalti.kernel {self.__smalti_function__.__name__}{self._signature}>"
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is not None:
+            raise TypeError(f"{self.__name__} is a method; a kernel must be a function of a module")
+        return self
+
+    def __call__(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
+        """Runs the kernel on arrays and numbers, in place. Compiles it unless a call with equal types did.
+
+        `stream` is a stream of CUDA or HIP. Raises CompileError with the line of the kernel, and LaunchError if an
+        argument cannot be passed.
+        """
+        variant, given = self._variant(arguments, named)
+        options = {} if stream is None else {"stream": stream}
+        self._specialized(variant)(*given, **options)
+
+    def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
+        """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`.
+
+        Its last arguments are the numbers of tiles of the grid.
+        """
+        variant, given = self._variant(arguments, named)
+        return self._specialized(variant).variant(*given)
+
+    def module(self, /, *arguments: Any, **named: Any) -> ir.Module:
+        """A copy of the tile-level module for these arguments."""
+        return driver.clone(self._variant(arguments, named)[0].module)
+
+    def ir(self, level: str, /, *arguments: Any, **named: Any) -> str:
+        """The code at a level: "tile", or a key of `Kernel.asm` such as "mosaic", "llvm", "ptx" or "gcn"."""
+        if level == "tile":
+            return str(self._variant(arguments, named)[0].module)
+        asm: Mapping[str, str] = getattr(self.compile(*arguments, **named), "asm", {})
+        if level not in asm:
+            raise LaunchError(f"the kernel does not have the level '{level}'; it has {', '.join(['tile', *asm])}")
+        return asm[level]
+
+    # --- Specialization ---
+
+    def _bind(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            bound = self._signature.bind(*arguments, **named)
+        except TypeError as error:
+            raise LaunchError(f"{self.__name__}: {error}") from None
+        bound.apply_defaults()
+        return bound.arguments
+
+    def _tiles(self, bound: Mapping[str, Any]) -> tuple[int, ...]:
+        grid: Any = self._grid
+        if callable(grid):
+            wanted = inspect.signature(grid).parameters
+            unknown = [name for name in wanted if name not in bound]
+            if unknown:
+                raise LaunchError(
+                    f"the grid of {self.__name__} has the parameter {unknown[0]}, which the kernel does not have"
+                )
+            grid = grid(**{name: bound[name] for name in wanted})
+        sizes = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
+        for size in sizes:
+            if not is_number(size) or isinstance(size, (bool, float)):
+                raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
+        return tuple(int(size) for size in sizes)
+
+    def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+        bound = self._bind(arguments, named)
+        tiles = self._tiles(bound)
+        specs: dict[str, Any] = {}
+        given: list[Any] = []
+        for name, value in bound.items():
+            if name in self._constants:
+                specs[name] = value
+                continue
+            spec, passed = self._spec(name, value)
+            specs[name] = spec
+            given.extend(passed)
+        key = _hashable((tuple(specs.items()), len(tiles)))
+        variant = self._variants.get(key)
+        if variant is None or not variant.is_current:
+            variant = self._variants[key] = self._translate(specs, len(tiles))
+        return variant, [*given, *tiles]
+
+    def _spec(self, name: str, value: Any) -> tuple[Any, list[Any]]:
+        """The facts that select the kernel, and the values that a launch passes."""
+        stated = self._annotations.get(name)
+        general = name in self._general
+        if is_number(value):
+            if isinstance(value, bool) or type(value).__name__ == "bool_":
+                dtype = boolean
+            elif isinstance(value, float):
+                dtype = float32
+            else:
+                dtype = to_dtype(value.dtype) if hasattr(value, "dtype") else index
+            if isinstance(stated, DType):
+                dtype = stated
+            if dtype == index and not general:
+                if value == 1:
+                    return ConstantSpec(1), []
+                return ScalarSpec(dtype, value % DIVISOR == 0), [value]
+            return ScalarSpec(dtype), [value]
+        if isinstance(stated, DType):
+            raise LaunchError(f"{self.__name__}: {name} is {value!r}, but must be a number of type {stated}")
+        try:
+            view = arrays.view(value)
+        except arrays.NotAnArray as error:
+            raise LaunchError(
+                f"{self.__name__}: {name} is not an array or a number ({error}); annotate a constant with smalti.constexpr"
+            ) from None
+        dtype = to_dtype(view.dtype)
+        wanted = stated if isinstance(stated, tuple) else (None, None)
+        element, declared = wanted
+        shape = view.shape
+        if element is not None and element.bits < 8:
+            shape = (*shape[:-1], shape[-1] * (8 // element.bits))
+        elif element is not None and element != dtype:
+            raise LaunchError(f"{self.__name__}: the elements of {name} are {dtype}, but must be {element}")
+        sizes = tuple(1 if n == 1 and not general else None for n in shape)
+        if declared is not None:
+            if len(declared) != len(shape):
+                raise LaunchError(f"{self.__name__}: {name} has {len(shape)} dimensions, but must have {len(declared)}")
+            sizes = tuple(d if isinstance(d, int) else n for d, n in zip(declared, sizes, strict=True))
+        strides = None
+        if view.strides != arrays.row_major(view.shape):
+            strides = tuple(s if s in (0, 1) else None for s in view.strides)
+        return ArraySpec(element or dtype, sizes, strides), [value]
+
+    def _specialized(self, variant: Variant) -> SpecializedKernel:
+        target = self._target
+        key = _hashable((target, tuple(sorted(self._options.items()))))
+        if key not in variant.compiled:
+            chosen = front_end.target_of(variant.module, target)
+            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, self._options)
+        return variant.compiled[key]
+
+    # --- Translation ---
+
+    def _translate(self, specs: Mapping[str, Any], dimensions: int) -> Variant:
+        function = self.__smalti_function__
+        try:
+            source = source_of(function)
+        except Misuse as error:
+            raise CompileError(error.message, hint=error.hint) from None
+        context = driver.new_context()
+        for dialect in _DIALECTS:
+            context.get_dialect_descriptor(dialect)
+        nodes = {a.arg: a for a in ast.walk(source.node.args) if isinstance(a, ast.arg)}
+        passed = {n: s for n, s in specs.items() if isinstance(s, (ArraySpec, ScalarSpec)) and n not in self._constants}
+        ids = [f"grid{d}" for d in range(dimensions)]
+
+        def argument(name: str, type: str) -> str:
+            place = source.location(nodes.get(name, source.node))
+            return f'%{name}: {type} loc("{name}"({_quoted(place)}))'
+
+        text = ", ".join(
+            [
+                *(argument(name, spec.type) for name, spec in passed.items()),
+                *(argument(name, "index") for name in ids),
+                *(f"%tile{d}: index" for d in range(dimensions)),
+            ]
+        )
+        place = _quoted(source.location(source.node))
+        module = ir.Module.parse(
+            f"triton_xla.entry_func @{function.__name__}({text}) tiles [{', '.join(f'%{name}' for name in ids)}] {{\n"
+            f"  triton_xla.return loc({place})\n}} loc({place})\n",
+            context,
+        )
+        block = module.body.operations[0].regions[0].blocks[0]
+        translator = Translator()
+        with context, ir.InsertionPoint(block.operations[len(block.operations) - 1]), ir.Location.unknown():
+            names = self._arguments(specs, block)
+            _GRID.append(tuple(Scalar(value, index) for value in list(block.arguments)[len(passed) + dimensions :]))
+            try:
+                result = translator.call(Frame(source, names, translator.outside_of(function), function.__code__))
+                if result is not None:
+                    raise CompileError(
+                        "",
+                        diagnostics=[Diagnostic("error", "a kernel returns a value", source.location(source.node))],
+                        hint="write the result to an array",
+                    )
+            except CompileError as error:
+                # The frames of the translator do not help the user.
+                raise error.with_traceback(None) from None
+            finally:
+                _GRID.pop()
+        _verify(module, source.location(source.node))
+        return Variant(module, tuple(translator.captured.values()), {})
+
+    def _arguments(self, specs: Mapping[str, Any], block: ir.Block) -> dict[str, Any]:
+        values = iter(block.arguments)
+        names: dict[str, Any] = {}
+        for name, spec in specs.items():
+            if name in self._constants:
+                names[name] = spec
+            elif isinstance(spec, ArraySpec):
+                names[name] = Array(next(values), spec.dtype, name)
+            elif isinstance(spec, ConstantSpec):
+                names[name] = spec.value
+            else:
+                scalar = Scalar(next(values), spec.dtype)
+                names[name] = multiple_of(scalar, DIVISOR) if spec.is_multiple else scalar
+        return names
+
+
+def _verify(module: ir.Module, location: SourceLocation) -> None:
+    """Raises CompileError with the lines of the kernel if an operation is invalid."""
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        found = [diagnostic_from_mlir(info) for info in error.error_diagnostics]
+        raise CompileError("", diagnostics=found or [Diagnostic("error", str(error), location)]) from None
+
+
+def _quoted(place: SourceLocation) -> str:
+    file = place.file.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{file}":{place.line}:{place.column}'
+
+
+def _hashable(value: Any) -> Any:
+    """A key for a dictionary. Objects that are not hashable are compared by their repr."""
+    if isinstance(value, (tuple, list)):
+        return (type(value), tuple(_hashable(item) for item in value))
+    if isinstance(value, dict):
+        return (dict, tuple((key, _hashable(item)) for key, item in value.items()))
+    try:
+        hash(value)
+    except TypeError:
+        return (type(value), repr(value))
+    # 1, 1.0 and True are equal, but give different kernels.
+    return (type(value), value)
+
+
+def _is_constexpr(annotation: Any) -> bool:
+    return annotation is constexpr or (isinstance(annotation, str) and annotation.split(".")[-1] == "constexpr")
+
+
+def _annotations(function: types.FunctionType) -> dict[str, Any]:
+    """The element types and shapes that annotations state: `x: sl.Array[sl.float16, ("m", 64)]`, `n: sl.int32`."""
+    try:
+        given = inspect.get_annotations(function, eval_str=True)
+    except Exception:  # Names that only type checkers know.
+        return {}
+    found: dict[str, Any] = {}
+    for name, annotation in given.items():
+        if isinstance(annotation, DType):
+            found[name] = annotation
+        elif isinstance(annotation, types.GenericAlias) and annotation.__origin__ is Array:
+            element, *rest = annotation.__args__
+            found[name] = (to_dtype(element), tuple(rest[0]) if rest else None)
+    return found
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> PythonKernel: ...
+@overload
+def kernel(
+    *,
+    grid: Grid = ...,
+    target: str | targets.Target | None = ...,
+    do_not_specialize: Sequence[str] = ...,
+    **options: Any,
+) -> Callable[[Callable[..., Any]], PythonKernel]: ...
+def kernel(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    grid: Grid = 1,
+    target: str | targets.Target | None = None,
+    do_not_specialize: Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """Makes a Python function a kernel, which is compiled when it is called.
+
+    - `grid`: the number of tiles, a tuple for several dimensions, or a function of parameters of the kernel that returns
+      them: `grid=lambda x, block: sl.cdiv(x.shape[0], block)`.
+    - `target`: as in `smalti.compile`. Default: the GPU of this machine, else the CPU.
+    - `do_not_specialize`: parameters for which a value of 1 and multiples of 16 do not give kernels of their own.
+    - `options`: options of `smalti.compile`, such as `num_warps=4`.
+
+    The parameters are arrays (`sl.Array`), numbers, and constants (`smalti.constexpr`).
+    """
+
+    def decorate(decorated: Callable[..., Any]) -> PythonKernel:
+        if not isinstance(decorated, types.FunctionType):
+            raise TypeError(f"@smalti.kernel is for functions, not {type(decorated).__name__}")
+        return PythonKernel(decorated, grid, target, do_not_specialize, options)
+
+    return decorate if function is None else decorate(function)

@@ -1,0 +1,694 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Translation of Python functions to MLIR: expressions, statements and calls.
+
+The translator evaluates the syntax tree. Values that do not depend on arguments stay Python objects; tiles and scalars are
+computed by the kernel. Control flow that depends on a scalar becomes `scf` (control.py).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import inspect
+import operator
+import sys
+import types
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from .. import ir
+from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
+from ..errors import CompileError, SmaltiError
+from . import arithmetic, control, debugging, loops
+from .frames import Frame, Source, source_of
+from .trees import Undefined, contains
+from .types import Misuse, boolean, float32, int32
+from .values import Array, Scalar, Tile, Value
+
+MOST_CALLS = 100
+"""Nested calls of helper functions."""
+
+
+class Return(Exception):
+    """A return statement of a helper function."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Break(Exception):
+    """A break statement of an unrolled loop."""
+
+
+class Continue(Exception):
+    """A continue statement of an unrolled loop."""
+
+
+_BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}
+_UNARY: Mapping[type, Callable[[Any], Any]] = {
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+    ast.Invert: operator.invert,
+}
+_COMPARE: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+}
+
+_FOREIGN = {"numpy", "torch", "jax", "cupy", "scipy"}
+"""Packages whose functions compute arrays, not tiles."""
+
+
+def is_value(value: Any) -> bool:
+    return isinstance(value, Value)
+
+
+def _fold(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def folded(*values: Any) -> Any:
+        items = list(values[0]) if len(values) == 1 else list(values)
+        result = items[0]
+        for item in items[1:]:
+            result = function(result, item)
+        return result
+
+    return folded
+
+
+_BUILTINS: Mapping[Any, Callable[..., Any]] = {
+    builtins.min: _fold(arithmetic.minimum),
+    builtins.max: _fold(arithmetic.maximum),
+    builtins.print: debugging.print_,
+    builtins.float: lambda x: arithmetic.to(x, float32),
+    builtins.int: lambda x: arithmetic.to(x, int32),
+    builtins.bool: lambda x: arithmetic.to(x, boolean),
+}
+"""Functions of Python that have another meaning for tiles and scalars."""
+
+
+class Closure:
+    """A function or lambda of a kernel, which is translated where it is called."""
+
+    def __init__(
+        self, translator: Translator, source: Source, names: dict[str, Any], outside: Callable[[str], Any]
+    ) -> None:
+        self._translator = translator
+        self._source = source
+        self._names = names
+        self._outside = outside
+        self._defaults = translator.defaults(source.node.args)
+        self.__name__ = source.name
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        def outside(name: str) -> Any:
+            return self._names[name] if name in self._names else self._outside(name)
+
+        bound = bind(self._source, self._defaults, arguments, named)
+        return self._translator.call(Frame(self._source, bound, outside, self._source.node))
+
+
+def bind(
+    source: Source, defaults: dict[str, Any], arguments: Sequence[Any], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The names of the parameters with their values. Raises Misuse if the call does not match."""
+    empty = inspect.Parameter.empty
+    given = source.node.args
+    kinds = inspect.Parameter
+    parameters = [
+        *(kinds(a.arg, kinds.POSITIONAL_ONLY, default=defaults.get(a.arg, empty)) for a in given.posonlyargs),
+        *(kinds(a.arg, kinds.POSITIONAL_OR_KEYWORD, default=defaults.get(a.arg, empty)) for a in given.args),
+    ]
+    if given.vararg:
+        parameters.append(kinds(given.vararg.arg, kinds.VAR_POSITIONAL))
+    parameters += [kinds(a.arg, kinds.KEYWORD_ONLY, default=defaults.get(a.arg, empty)) for a in given.kwonlyargs]
+    if given.kwarg:
+        parameters.append(kinds(given.kwarg.arg, kinds.VAR_KEYWORD))
+    try:
+        bound = inspect.Signature(parameters).bind(*arguments, **named)
+    except TypeError as error:
+        raise Misuse(f"the call of {source.name} does not match its parameters: {error}") from None
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+class Translator(ast.NodeVisitor):
+    """Translates one kernel. `frames` is the chain of calls."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.captured: dict[tuple[int, str], tuple[Mapping[str, Any], str, Any]] = {}
+        """Global names that the kernel used, with their values: the result depends on them."""
+        self._sources: dict[Any, Source] = {}
+
+    # --- Errors and locations ---
+
+    def fail(self, message: str, hint: str | None = None, node: ast.AST | None = None) -> NoReturn:
+        """Raises a CompileError with the line of `node` and of the calls that led to it."""
+        here, *callers = self._chain(node)
+        notes = tuple(
+            Diagnostic("note", f"called by {frame.source.name}", location)
+            for location, frame in zip(callers, reversed(self.frames[:-1]), strict=False)
+        )
+        raise CompileError("", diagnostics=[Diagnostic("error", message, here, notes)], hint=hint)
+
+    def _chain(self, node: ast.AST | None = None) -> list[SourceLocation]:
+        """The locations of the current node and of its callers, innermost first."""
+        chain = [frame.source.location(frame.node or frame.source.node) for frame in reversed(self.frames)]
+        if node is not None:
+            chain[0] = self.frames[-1].source.location(node)
+        return chain
+
+    def _location(self) -> ir.Location:
+        chain = [ir.Location.file(place.file, place.line, place.column) for place in self._chain()]
+        return chain[0] if len(chain) == 1 else ir.Location.callsite(chain[0], chain[1:])
+
+    @contextlib.contextmanager
+    def at(self, node: ast.AST) -> Generator[None, None, None]:
+        """Operations that are created get the location of `node`, and errors show its line."""
+        frame = self.frames[-1]
+        before, frame.node = frame.node, node
+        try:
+            with self._location():
+                yield
+        except (Return, Break, Continue, SmaltiError, KeyboardInterrupt):
+            raise
+        except Misuse as error:
+            self.fail(error.message, error.hint)
+        except ir.MLIRError as error:
+            found = [diagnostic_from_mlir(info) for info in error.error_diagnostics]
+            self.fail("; ".join(d.message for d in found) or str(error))
+        except RecursionError:
+            self.fail("the expression is nested too deeply")
+        except Exception as error:
+            self.fail(f"{type(error).__name__}: {error}")
+        finally:
+            frame.node = before
+
+    # --- Names ---
+
+    def lookup(self, name: str) -> Any:
+        frame = self.frames[-1]
+        if name in frame.names:
+            value = frame.names[name]
+        else:
+            try:
+                value = frame.outside(name)
+            except KeyError:
+                raise Misuse(f"name '{name}' is not defined") from None
+        if isinstance(value, Undefined):
+            raise Misuse(f"name '{name}' is not defined here: {value.reason}", "assign it before that statement")
+        return value
+
+    def outside_of(self, function: types.FunctionType) -> Callable[[str], Any]:
+        """The names outside of a Python function: its closure, its module and builtins."""
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+        def find(name: str) -> Any:
+            if name in cells:
+                try:
+                    value = cells[name].cell_contents
+                except ValueError:
+                    raise KeyError(name) from None
+                return value
+            space = function.__globals__
+            if name in space:
+                self.captured[id(space), name] = (space, name, space[name])
+                return space[name]
+            return vars(builtins)[name]
+
+        return find
+
+    # --- Calls ---
+
+    def defaults(self, arguments: ast.arguments) -> dict[str, Any]:
+        positional = [*arguments.posonlyargs, *arguments.args]
+        last = positional[len(positional) - len(arguments.defaults) :]
+        found = {a.arg: self.value(d) for a, d in zip(last, arguments.defaults, strict=True)}
+        for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            if d is not None:
+                found[a.arg] = self.value(d)
+        return found
+
+    def function(self, function: types.FunctionType) -> Callable[..., Any]:
+        """A Python function as one that is translated."""
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            code = function.__code__
+            if code not in self._sources:
+                self._sources[code] = source_of(function)
+            source = self._sources[code]
+            signature = inspect.signature(function)
+            defaults = {
+                n: p.default for n, p in signature.parameters.items() if p.default is not inspect.Parameter.empty
+            }
+            bound = bind(source, defaults, arguments, named)
+            return self.call(Frame(source, bound, self.outside_of(function), code))
+
+        return call
+
+    def call(self, frame: Frame) -> Any:
+        """Translates the body of a function, and returns its result."""
+        if any(other.code is frame.code for other in self.frames):
+            raise Misuse(f"{frame.source.name} calls itself; recursion is not supported", "use a loop")
+        if len(self.frames) > MOST_CALLS:
+            raise Misuse(f"more than {MOST_CALLS} nested calls")
+        self.frames.append(frame)
+        try:
+            if isinstance(frame.source.node, ast.Lambda):
+                return self.value(frame.source.node.body)
+            self.block(frame.source.node.body)
+        except Return as result:
+            return result.value
+        finally:
+            self.frames.pop()
+        return None
+
+    @staticmethod
+    def is_user_function(function: Any) -> bool:
+        """Whether calls of a function are translated: Python functions outside of the standard library and Smalti."""
+        if not isinstance(function, types.FunctionType):
+            return False
+        package = (function.__module__ or "").split(".")[0]
+        if package in sys.stdlib_module_names and package != "__main__":
+            return False
+        return package != "smalti" and package not in _FOREIGN and function.__name__ != "<lambda>"
+
+    def apply(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+        """The result of a call."""
+        function = getattr(function, "__smalti_function__", function)
+        if self.is_user_function(function):
+            return self.function(function)(*arguments, **named)
+        if isinstance(function, types.MethodType) and self.is_user_function(function.__func__):
+            return self.function(function.__func__)(function.__self__, *arguments, **named)
+        has_values = contains([*arguments, *named.values()], is_value)
+        if function is builtins.range:
+            return loops.Range(*arguments)
+        if has_values:
+            # A callable may not be hashable.
+            with contextlib.suppress(TypeError):
+                function = _BUILTINS.get(function, function)
+            package = (getattr(function, "__module__", None) or type(function).__module__ or "").split(".")[0]
+            if package in _FOREIGN:
+                name = getattr(function, "__name__", "the function")
+                raise Misuse(
+                    f"{package}.{name} does not compute tiles", f"use a function of smalti.language, such as sl.{name}"
+                )
+        # Functions of smalti.language call the functions that they receive.
+        arguments = [self.function(a) if self.is_user_function(a) else a for a in arguments]
+        named = {name: self.function(a) if self.is_user_function(a) else a for name, a in named.items()}
+        return function(*arguments, **named)
+
+    # --- Expressions ---
+
+    def value(self, node: ast.expr) -> Any:
+        """The value of an expression."""
+        method = getattr(self, f"visit_{type(node).__name__}", None)
+        if method is None:
+            self.fail(f"{_describe(node)} is not supported in a kernel", node=node)
+        with self.at(node):
+            return method(node)
+
+    def visit_Constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        return self.lookup(node.id)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        base = self.value(node.value)
+        value = getattr(base, node.attr)
+        if isinstance(base, types.ModuleType) and not callable(value):
+            space = vars(base)
+            self.captured[id(space), node.attr] = (space, node.attr, value)
+        return value
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        return self.value(node.value)[self.value(node.slice)]
+
+    def visit_Slice(self, node: ast.Slice) -> slice:
+        parts = [None if part is None else self.value(part) for part in (node.lower, node.upper, node.step)]
+        return slice(*parts)
+
+    def _items(self, nodes: Sequence[ast.expr]) -> list[Any]:
+        result: list[Any] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                result.extend(self.value(node.value))
+            else:
+                result.append(self.value(node))
+        return result
+
+    def visit_Tuple(self, node: ast.Tuple) -> tuple[Any, ...]:
+        return tuple(self._items(node.elts))
+
+    def visit_List(self, node: ast.List) -> list[Any]:
+        return self._items(node.elts)
+
+    def visit_Set(self, node: ast.Set) -> set[Any]:
+        return set(self._items(node.elts))
+
+    def visit_Dict(self, node: ast.Dict) -> dict[Any, Any]:
+        result: dict[Any, Any] = {}
+        for key, item in zip(node.keys, node.values, strict=True):
+            if key is None:
+                result.update(self.value(item))
+            else:
+                result[self.value(key)] = self.value(item)
+        return result
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        return _BINARY[type(node.op)](self.value(node.left), self.value(node.right))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        operand = self.value(node.operand)
+        if isinstance(node.op, ast.Not):
+            return self.negated(operand) if isinstance(operand, Value) else not operand
+        return _UNARY[type(node.op)](operand)
+
+    def condition(self, value: Any) -> Scalar | bool:
+        """A condition: a boolean scalar, or a static value as a bool."""
+        if not isinstance(value, Value):
+            return bool(value)
+        if value.ndim:
+            raise Misuse(
+                f"the condition is a {value}, but must be a scalar",
+                "reduce it with .any() or .all(), or use sl.where for each element",
+            )
+        return arithmetic.to_scalar(value, boolean)
+
+    def negated(self, value: Value) -> Any:
+        scalar = self.condition(value)
+        assert isinstance(scalar, Scalar)
+        return arithmetic.bits("xor", scalar, True)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        name = "and" if isinstance(node.op, ast.And) else "or"
+        result: Any = None
+        for operand in node.values:
+            value = self.value(operand)
+            if isinstance(value, Value):
+                scalar = self.condition(value)
+                result = arithmetic.bits(name, result, scalar) if isinstance(result, Value) else scalar
+            elif bool(value) == (name == "or"):
+                # The other operands do not matter.
+                return value
+            elif not isinstance(result, Value):
+                result = value
+        return result
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        left = self.value(node.left)
+        result: Any = None
+        for op, comparator in zip(node.ops, node.comparators, strict=True):
+            right = self.value(comparator)
+            if isinstance(op, (ast.In, ast.NotIn)) and contains([left, right], is_value):
+                raise Misuse("'in' is not supported for tiles and scalars", "compare with == and combine with |")
+            one = _COMPARE[type(op)](left, right)
+            if result is None:
+                result = one
+            elif isinstance(result, Value) or isinstance(one, Value):
+                result = arithmetic.bits("and", result, one)
+            else:
+                result = result and one
+            left = right
+        return result
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        function = self.value(node.func)
+        arguments = self._items(node.args)
+        named: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                named.update(self.value(keyword.value))
+            else:
+                named[keyword.arg] = self.value(keyword.value)
+        return self.apply(function, arguments, named)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        condition = self.condition(self.value(node.test))
+        if isinstance(condition, bool):
+            return self.value(node.body if condition else node.orelse)
+        return control.if_expression(self, condition, node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> Closure:
+        return self._closure(node, "<lambda>")
+
+    def _closure(self, node: ast.Lambda | ast.FunctionDef, name: str) -> Closure:
+        frame = self.frames[-1]
+        source = Source(node, frame.source.file, name, frame.source.first_column)
+        return Closure(self, source, frame.names, frame.outside)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> str:
+        return "".join(str(self.value(part)) for part in node.values)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> str:
+        value = self.value(node.value)
+        if isinstance(value, Value):
+            raise Misuse(
+                f"a {value} cannot be formatted when the kernel is compiled", "pass it to print as an argument"
+            )
+        if node.conversion != -1:
+            value = {ord("s"): str, ord("r"): repr, ord("a"): ascii}[node.conversion](value)
+        return format(value, "" if node.format_spec is None else self.value(node.format_spec))
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        value = self.value(node.value)
+        self.frames[-1].names[node.target.id] = value
+        return value
+
+    def _comprehension(self, generators: Sequence[ast.comprehension], element: Callable[[], None]) -> None:
+        if not generators:
+            element()
+            return
+        first, *rest = generators
+        for item in self.value(first.iter):
+            self.assign(first.target, item)
+            conditions = [self.condition(self.value(test)) for test in first.ifs]
+            if any(isinstance(c, Scalar) for c in conditions):
+                raise Misuse("the condition of a comprehension is computed when the kernel runs", "use sl.where")
+            if all(conditions):
+                self._comprehension(rest, element)
+
+    def _collect(self, node: Any, add: Callable[[], None]) -> None:
+        frame = self.frames[-1]
+        names = frame.names
+        frame.names = dict(names)
+        try:
+            self._comprehension(node.generators, add)
+        finally:
+            frame.names = names
+
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> list[Any]:
+        result: list[Any] = []
+        self._collect(node, lambda: result.append(self.value(node.elt)))
+        return result
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> list[Any]:
+        return self.visit_ListComp(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> set[Any]:
+        result: set[Any] = set()
+        self._collect(node, lambda: result.add(self.value(node.elt)))
+        return result
+
+    def visit_DictComp(self, node: ast.DictComp) -> dict[Any, Any]:
+        result: dict[Any, Any] = {}
+        self._collect(node, lambda: result.update({self.value(node.key): self.value(node.value)}))
+        return result
+
+    # --- Statements ---
+
+    def block(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            self.statement(statement)
+
+    def statement(self, node: ast.stmt) -> None:
+        method = getattr(self, f"visit_{type(node).__name__}", None)
+        if method is None:
+            self.fail(f"{_describe(node)} is not supported in a kernel", node=node)
+        with self.at(node):
+            method(node)
+
+    def assign(self, target: ast.expr, value: Any) -> None:
+        """Assigns a value to a name, an element, an attribute or several of them."""
+        if isinstance(target, ast.Name):
+            self.frames[-1].names[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target, value)
+        elif isinstance(target, ast.Subscript):
+            self.assign_item(self.value(target.value), self.value(target.slice), value)
+        elif isinstance(target, ast.Attribute):
+            setattr(self.value(target.value), target.attr, value)
+        else:
+            raise Misuse(f"{_describe(target)} cannot be assigned")
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
+        items = list(value)
+        starred = [i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
+        count = len(target.elts)
+        if starred:
+            at = starred[0]
+            extra = len(items) - count + 1
+            if extra < 0:
+                raise Misuse(f"{len(items)} values are assigned to {count} names")
+            items[at : at + extra] = [items[at : at + extra]]
+        if len(items) != count:
+            raise Misuse(f"{len(items)} values are assigned to {count} names")
+        for t, item in zip(target.elts, items, strict=True):
+            self.assign(t.value if isinstance(t, ast.Starred) else t, item)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        value = self.value(node.value)
+        for target in node.targets:
+            self.assign(target, value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.value(node.value))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        compute = _BINARY[type(node.op)]
+        target = node.target
+        if isinstance(target, ast.Name):
+            self.assign(target, compute(self.lookup(target.id), self.value(node.value)))
+        elif isinstance(target, ast.Subscript):
+            base, key = self.value(target.value), self.value(target.slice)
+            self.assign_item(base, key, compute(base[key], self.value(node.value)))
+        else:
+            base = self.value(target.value)
+            setattr(base, target.attr, compute(getattr(base, target.attr), self.value(node.value)))
+
+    @staticmethod
+    def assign_item(base: Any, key: Any, value: Any) -> None:
+        """`base[key] = value`."""
+        if isinstance(base, Array):
+            base.at[key].store(value)
+        elif isinstance(base, Tile):
+            raise Misuse("elements of a tile cannot be assigned", "use sl.where, or write the tile to an array")
+        else:
+            base[key] = value
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        self.value(node.value)
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def visit_Return(self, node: ast.Return) -> None:
+        if self.frames[-1].run_time:
+            raise Misuse(
+                "return is inside of an if or a loop that the kernel executes",
+                "assign the result to a name, and return it at the end",
+            )
+        raise Return(None if node.value is None else self.value(node.value))
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        condition = self.value(node.test)
+        message = "assertion failed" if node.msg is None else str(self.value(node.msg))
+        if isinstance(condition, Value):
+            debugging.check(condition, message)
+        elif not condition:
+            raise Misuse(message)
+
+    def visit_Raise(self, node: ast.Raise) -> None:
+        error = None if node.exc is None else self.value(node.exc)
+        name = error.__name__ if isinstance(error, type) else type(error).__name__
+        raise Misuse(f"{name}: {error}" if isinstance(error, BaseException) else name)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        if node.decorator_list:
+            raise Misuse("a decorator of a nested function is not supported", "remove it")
+        self.frames[-1].names[node.name] = self._closure(node, node.name)
+
+    def _loop_exit(self, what: str) -> None:
+        if self.frames[-1].run_time != self.frames[-1].unrolled:
+            raise Misuse(
+                f"{what} is inside of an if or a loop that the kernel executes",
+                "use a while loop with a condition, or sl.static_range for an unrolled loop",
+            )
+
+    def visit_Break(self, node: ast.Break) -> None:
+        self._loop_exit("break")
+        raise Break
+
+    def visit_Continue(self, node: ast.Continue) -> None:
+        self._loop_exit("continue")
+        raise Continue
+
+    def visit_If(self, node: ast.If) -> None:
+        condition = self.condition(self.value(node.test))
+        if isinstance(condition, bool):
+            self.block(node.body if condition else node.orelse)
+            return
+        control.if_statement(self, condition, node)
+
+    def visit_For(self, node: ast.For) -> None:
+        items = self.value(node.iter)
+        if isinstance(items, loops.Range):
+            control.for_statement(self, items, node)
+            return
+        frame = self.frames[-1]
+        outer, frame.unrolled = frame.unrolled, frame.run_time
+        try:
+            for item in items:
+                self.assign(node.target, item)
+                try:
+                    self.block(node.body)
+                except Continue:
+                    continue
+                except Break:
+                    break
+            else:
+                self.block(node.orelse)
+        finally:
+            frame.unrolled = outer
+
+    def visit_While(self, node: ast.While) -> None:
+        control.while_statement(self, node)
+
+
+_KINDS = {
+    "With": "a with statement",
+    "Try": "a try statement",
+    "TryStar": "a try statement",
+    "Import": "an import",
+    "ImportFrom": "an import",
+    "ClassDef": "a class definition",
+    "Global": "a global statement",
+    "Nonlocal": "a nonlocal statement",
+    "Delete": "a del statement",
+    "Match": "a match statement",
+    "Await": "await",
+    "Yield": "yield",
+    "YieldFrom": "yield",
+    "AsyncFor": "an async for loop",
+    "AsyncWith": "an async with statement",
+    "AsyncFunctionDef": "an async function",
+    "Starred": "a starred expression",
+}
+
+
+def _describe(node: ast.AST) -> str:
+    return _KINDS.get(type(node).__name__, f"the syntax {type(node).__name__}")

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Values of a kernel: tiles, scalars, and arrays with their windows."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from .. import ir
+from .types import DType, Misuse
+
+
+class Value:
+    """A tile or a scalar that the kernel computes. Its operators are those of numpy."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    value: ir.Value
+    methods: ClassVar[dict[str, Callable[..., Any]]] = {}
+    """The functions of `smalti.language` that are methods too. Their modules add themselves."""
+    operators: ClassVar[dict[str, Callable[..., Any]]] = {}
+    """The functions of the operators, by the name of the method without underscores."""
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions; 0 for a scalar."""
+        return len(self.shape)
+
+    def __getattr__(self, name: str) -> Any:
+        function = Value.methods.get(name)
+        if function is None:
+            kind = "a tile" if isinstance(self, Tile) else "a scalar"
+            raise Misuse(f"{kind} does not have the attribute '{name}'", f"it has {', '.join(sorted(Value.methods))}")
+        return types.MethodType(function, self)
+
+    def __bool__(self) -> bool:
+        raise Misuse(
+            f"{self} is computed when the kernel runs, so Python cannot decide a condition with it",
+            "use it directly in an if, while or conditional expression of the kernel; use & and | for tiles",
+        )
+
+    def __iter__(self) -> Any:
+        raise Misuse(f"{self} cannot be iterated", "use a reduction, or split it with sl.split")
+
+    def __index__(self) -> int:
+        raise Misuse(
+            f"{self} is computed when the kernel runs, but Python needs a number here",
+            "pass the number as a smalti.constexpr parameter",
+        )
+
+    def __getitem__(self, key: Any) -> Any:
+        return Value.operators["getitem"](self, key)
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        return f"{self.dtype} tile {shape}" if isinstance(self, Tile) else f"{self.dtype} scalar"
+
+    # The operators of numpy; `arithmetic` defines them.
+    def __add__(self, other: Any) -> Any:
+        return Value.operators["add"](self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return Value.operators["add"](other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return Value.operators["sub"](self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return Value.operators["sub"](other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return Value.operators["mul"](self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return Value.operators["mul"](other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return Value.operators["truediv"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return Value.operators["truediv"](other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return Value.operators["floordiv"](self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return Value.operators["floordiv"](other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return Value.operators["mod"](self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return Value.operators["mod"](other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return Value.operators["pow"](self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return Value.operators["pow"](other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return Value.operators["matmul"](self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return Value.operators["and"](self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return Value.operators["and"](other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return Value.operators["or"](self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return Value.operators["or"](other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return Value.operators["xor"](self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return Value.operators["xor"](other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return Value.operators["lshift"](self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return Value.operators["lshift"](other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return Value.operators["rshift"](self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return Value.operators["rshift"](other, self)
+
+    def __neg__(self) -> Any:
+        return Value.operators["neg"](self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __invert__(self) -> Any:
+        return Value.operators["invert"](self)
+
+    def __abs__(self) -> Any:
+        return Value.operators["abs"](self)
+
+    def __lt__(self, other: Any) -> Any:
+        return Value.operators["lt"](self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return Value.operators["le"](self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return Value.operators["gt"](self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return Value.operators["ge"](self, other)
+
+    def __eq__(self, other: Any) -> Any:
+        return Value.operators["eq"](self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return Value.operators["ne"](self, other)
+
+    __hash__ = object.__hash__
+
+
+class Tile(Value):
+    """A tile: elements of one type, with a static shape."""
+
+    def __init__(self, value: ir.Value, dtype: DType) -> None:
+        self.value = value
+        self.dtype = dtype
+        self.shape = tuple(ir.RankedTensorType(value.type).shape)
+
+    @property
+    def T(self) -> Any:  # noqa: N802
+        """The tile with reversed dimensions."""
+        return Value.methods["transpose"](self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Affine:
+    """A sum of multiples of IR values, and a constant. Two offsets whose difference is constant differ only in `constant`."""
+
+    terms: Mapping[ir.Value, int]
+    constant: int = 0
+
+    def plus(self, other: Affine, sign: int = 1) -> Affine:
+        terms = dict(self.terms)
+        for value, factor in other.terms.items():
+            terms[value] = terms.get(value, 0) + sign * factor
+        return Affine({v: f for v, f in terms.items() if f}, self.constant + sign * other.constant)
+
+    def times(self, factor: int) -> Affine:
+        return Affine({v: f * factor for v, f in self.terms.items() if factor}, self.constant * factor)
+
+
+class Scalar(Value):
+    """A number that is computed when the kernel runs."""
+
+    shape = ()
+
+    def __init__(self, value: ir.Value, dtype: DType, affine: Affine | None = None) -> None:
+        self.value = value
+        self.dtype = dtype
+        self.affine = affine or Affine({value: 1})
+        """The value of an integer as a sum of other values, for the extents of slices."""
+
+
+class Array:
+    """An array argument of a kernel. `x[i : i + 64]` reads a tile, and `x[i : i + 64] = t` writes one."""
+
+    def __class_getitem__(cls, item: Any) -> types.GenericAlias:
+        """The annotation of an array with a fixed element type, and optionally its sizes: `sl.Array[sl.int4, ("m", 64)]`."""
+        return types.GenericAlias(cls, item)
+
+    def __init__(self, value: ir.Value, dtype: DType, name: str) -> None:
+        self.value = value
+        self.dtype = dtype
+        self.name = name
+        self.type = ir.MemRefType(value.type)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self.type.rank
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes: numbers if they are static, otherwise `index` scalars."""
+        return tuple(Value.operators["size"](self, d) for d in range(self.ndim))
+
+    @property
+    def at(self) -> _At:
+        """`x.at[i : i + 64]` is a `Window`, for reads with a fill value, hints and atomic operations."""
+        return _At(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.at[key].load()
+
+    def __len__(self) -> int:
+        raise Misuse(f"len({self.name}) is not supported for arrays", f"use {self.name}.shape[0]")
+
+    def __iter__(self) -> Any:
+        raise Misuse(f"the array {self.name} cannot be iterated", "read a tile, such as x[i : i + 64]")
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"array {self.name} ({self.type})"
+
+
+class _At:
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> Any:
+        return Value.operators["window"](self._array, key)
+
+
+def method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function of `smalti.language` a method of tiles and scalars too."""
+    Value.methods[function.__name__.rstrip("_")] = function
+    return function

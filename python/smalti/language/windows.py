@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Windows of arrays: reads, writes and atomic operations."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from .. import ir
+from ..dialects import arith, memref, triton_xla
+from .arithmetic import (
+    Operand,
+    as_value,
+    attribute,
+    broadcast_to,
+    cast,
+    is_number,
+    shape_of,
+    tile_type,
+    to_scalar,
+    wrap,
+)
+from .types import Misuse, boolean, index, int32, is_float, is_integer, mlir_type
+from .values import Array, Scalar, Tile, Value
+
+LoadCache = Literal["ca", "cg", "cs", "cv"]
+StoreCache = Literal["wb", "cg", "cs", "wt"]
+Eviction = Literal["evict_first", "evict_last", "no_allocate"]
+AtomicKind = Literal["add", "mul", "max", "min", "and", "or", "xor", "exchange"]
+Scope = Literal["cta", "gpu", "sys"]
+Ordering = Literal["relaxed", "acquire", "release", "acq_rel"]
+
+_ENUMS = {
+    "cache": triton_xla.CacheModifier,
+    "eviction": triton_xla.EvictionPolicy,
+    "scope": triton_xla.MemoryScope,
+    "ordering": triton_xla.MemoryOrdering,
+}
+
+
+def option(kind: str, value: str | None) -> Any:
+    """The value of an enumeration of the dialect. Raises Misuse with the possible values."""
+    if value is None:
+        return None
+    names = {str(member): member for member in _ENUMS[kind]}
+    if value not in names:
+        raise Misuse(f"{kind} is {value!r}, but must be {', '.join(names)}")
+    return names[value]
+
+
+def size(array: Array, dimension: int) -> int | Scalar:
+    """The size of a dimension: a number if it is static."""
+    if not array.type.is_dynamic_dim(dimension):
+        return array.type.shape[dimension]
+    # One value for each dimension, so that differences of offsets that contain it are static.
+    block: Any = array.value.owner
+    known = array.__dict__.setdefault("_sizes", {})
+    if dimension not in known:
+        with ir.InsertionPoint.at_block_begin(block):
+            position = arith.constant(mlir_type(index), attribute(dimension, index))
+            known[dimension] = memref.dim(array.value, position)
+    return Scalar(known[dimension], index)
+
+
+@dataclasses.dataclass
+class _Extent:
+    """A slice: its first index, and its static size and step."""
+
+    start: int | Scalar
+    size: int
+    step: int
+
+
+def _extent(array: Array, dimension: int, key: slice) -> _Extent:
+    what = f"dimension {dimension} of {array.name}"
+    step = 1 if key.step is None else key.step
+    if isinstance(step, Value) or not isinstance(step, int) or step < 1:
+        raise Misuse(f"{what}: the step of the slice is {step}, but must be a positive constant")
+    start = 0 if key.start is None else key.start
+    stop = size(array, dimension) if key.stop is None else key.stop
+    _check_static(what, start)
+    _check_static(what, stop)
+    low, high = (to_scalar(n, index) for n in (start, stop))
+    length = high.affine.plus(low.affine, -1)
+    if length.terms and key.stop is None:
+        raise Misuse(
+            f"{what}: the slice ends at the size of the array, which is dynamic", "write both bounds: x[i : i + 64]"
+        )
+    if length.terms:
+        raise Misuse(
+            f"{what}: the slice does not have a static size",
+            "the difference of its bounds must be a constant: x[i : i + 64]",
+        )
+    if length.constant < 1:
+        raise Misuse(f"{what}: the slice has {length.constant} elements, but must have at least 1")
+    first = low.affine.constant if not low.affine.terms else low
+    return _Extent(first, -(-length.constant // step), step)
+
+
+def _check_static(what: str, position: Any) -> None:
+    if isinstance(position, int) and position < 0:
+        raise Misuse(
+            f"{what}: the index {position} is negative",
+            "count from the end with x.shape[d] - 1; a window that begins before the array needs a computed offset",
+        )
+    if isinstance(position, Tile) and position.ndim:
+        raise Misuse(f"{what}: the bound of a slice is a {position}, but must be a scalar")
+
+
+class Window:
+    """A window of an array: `x.at[i : i + 64, k]`. Elements outside of the array are masked.
+
+    Slices have a static size, and a scalar index removes its dimension. Tiles as indices select single elements: they are
+    repeated to a common shape, which replaces their dimensions as in numpy.
+    """
+
+    def __init__(self, array: Array, key: Any) -> None:
+        keys = list(key) if isinstance(key, tuple) else [key]
+        if Ellipsis in [k for k in keys if k is Ellipsis]:
+            at = next(i for i, k in enumerate(keys) if k is Ellipsis)
+            keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
+        keys += [slice(None)] * (array.ndim - len(keys))
+        if len(keys) != array.ndim:
+            raise Misuse(f"{len(keys)} indices for {array.name}, which has {array.ndim} dimensions")
+        self.array = array
+        self._keys: list[_Extent | Value | int] = []
+        for dimension, k in enumerate(keys):
+            if isinstance(k, slice):
+                self._keys.append(_extent(array, dimension, k))
+                continue
+            what = f"dimension {dimension} of {array.name}"
+            if is_number(k) and not isinstance(k, int):
+                raise Misuse(f"{what}: the index is {k!r}, but must be an integer, a scalar, a slice or a tile")
+            if not isinstance(k, Value):
+                if not isinstance(k, int):
+                    raise Misuse(f"{what}: the index is {k!r}, but must be an integer, a scalar, a slice or a tile")
+                _check_static(what, k)
+                self._keys.append(k)
+                continue
+            if not is_integer(k.dtype):
+                raise Misuse(f"{what}: the index is a {k}, but must have an integer type")
+            self._keys.append(to_scalar(k, index) if k.ndim == 0 else k)
+        self.is_gather = any(isinstance(k, Tile) for k in self._keys)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the tile that the window reads."""
+        if not self.is_gather:
+            return tuple(k.size for k in self._keys if isinstance(k, _Extent))
+        picked = shape_of(*(k for k in self._keys if isinstance(k, Tile)))
+        shape: list[int] = []
+        first = True
+        for k in self._keys:
+            if isinstance(k, _Extent):
+                shape.append(k.size)
+            elif isinstance(k, Tile) and first:
+                shape.extend(picked)
+                first = False
+        return tuple(shape)
+
+    def _offsets(self) -> tuple[list[ir.Value], list[int]]:
+        """The offsets of a window without tiles, as dynamic and static ones."""
+        dynamic: list[ir.Value] = []
+        static: list[int] = []
+        for k in self._keys:
+            start = k.start if isinstance(k, _Extent) else k
+            if isinstance(start, Scalar):
+                dynamic.append(start.value)
+                static.append(ir.ShapedType.get_dynamic_size())
+            else:
+                assert isinstance(start, int)
+                static.append(start)
+        return dynamic, static
+
+    def _rectangle(self) -> tuple[Any, ...]:
+        dynamic, static = self._offsets()
+        sizes = [k.size if isinstance(k, _Extent) else 1 for k in self._keys]
+        steps = [k.step if isinstance(k, _Extent) else 1 for k in self._keys]
+        return dynamic, [], [], static, sizes, steps
+
+    def indices(self) -> list[ir.Value]:
+        """One index for each dimension of the array: tiles of the window's shape, and scalars."""
+        shape = self.shape
+        picked = shape_of(*(k for k in self._keys if isinstance(k, Tile))) if self.is_gather else ()
+        result: list[ir.Value] = []
+        axis = 0
+        place: int | None = None
+        for k in self._keys:
+            if isinstance(k, _Extent):
+                result.append(self._range(k, axis, shape))
+                axis += 1
+            elif isinstance(k, Tile):
+                if place is None:
+                    place = axis
+                    axis += len(picked)
+                value = broadcast_to(k, picked)
+                if value.dtype.bits < 32 or value.dtype.kind == "u":
+                    value = cast(value, int32 if value.dtype.bits < 32 else index)
+                dims = list(range(place, place + len(picked)))
+                if value.shape != shape:
+                    ty = tile_type(shape, value.dtype)
+                    result.append(triton_xla.broadcast(ty, value.value, dims))
+                else:
+                    result.append(value.value)
+            else:
+                result.append(to_scalar(k, index).value)
+        return result
+
+    def _range(self, extent: _Extent, axis: int, shape: Sequence[int]) -> ir.Value:
+        steps = Tile(triton_xla.iota(tile_type(shape, index), axis), index)
+        return (steps * extent.step + extent.start).value
+
+    def _mask(self, mask: Any) -> ir.Value | None:
+        if mask is None:
+            return None
+        mask = as_value(mask)
+        if mask.dtype != boolean:
+            raise Misuse(f"the mask is {mask.dtype}, but must be a boolean", "compare it, for example with != 0")
+        return broadcast_to(mask, self.shape).value if self.shape else to_scalar(mask).value
+
+    def load(
+        self,
+        fill: int | float | None = None,
+        mask: Operand | None = None,
+        cache: LoadCache | None = None,
+        eviction: Eviction | None = None,
+    ) -> Tile | Scalar:
+        """Reads the window. Elements outside of the array, or whose mask is false, are `fill` (default: 0).
+
+        A window without slices and tiles reads a scalar, whose indices must be in the array. `cache` and `eviction` are
+        hints, for windows without index tiles.
+        """
+        dtype = self.array.dtype
+        if mask is not None and not self.is_gather:
+            return self._gathered_rectangle(fill, mask)
+        if not self.is_gather and not self.shape:
+            if fill is not None:
+                raise Misuse("a scalar cannot be read with a fill value", "read a tile of one element: x.at[i : i + 1]")
+            return Scalar(memref.load(self.array.value, self.indices()), dtype)
+        attr = None if fill is None else attribute(fill, dtype)
+        ty = tile_type(self.shape, dtype)
+        if self.is_gather:
+            if cache or eviction:
+                raise Misuse("cache and eviction are not supported for tiles of indices", "remove them")
+            return wrap(
+                triton_xla.gather(ty, self.array.value, self.indices(), mask=self._mask(mask), fill=attr), dtype
+            )
+        return wrap(
+            triton_xla.extract(
+                ty,
+                self.array.value,
+                *self._rectangle(),
+                fill=attr,
+                cache=option("cache", cache),
+                eviction=option("eviction", eviction),
+            ),
+            dtype,
+        )
+
+    def _gathered_rectangle(self, fill: int | float | None, mask: Operand) -> Tile:
+        dtype = self.array.dtype
+        attr = None if fill is None else attribute(fill, dtype)
+        ty = tile_type(self.shape, dtype)
+        return Tile(triton_xla.gather(ty, self.array.value, self.indices(), mask=self._mask(mask), fill=attr), dtype)
+
+    def _stored(self, value: Any) -> Tile | Scalar:
+        dtype = self.array.dtype
+        value = as_value(value, dtype if is_number(value) else None)
+        if is_float(value.dtype) and not is_float(dtype):
+            raise Misuse(
+                f"a {value} is written to {self.array.name}, whose elements are {dtype}",
+                f"convert it with .to(sl.{dtype})",
+            )
+        value = cast(value, dtype)
+        return broadcast_to(value, self.shape) if self.shape else to_scalar(value)
+
+    def store(
+        self,
+        value: Operand,
+        mask: Operand | None = None,
+        cache: StoreCache | None = None,
+        eviction: Eviction | None = None,
+        unique: bool = False,
+        sorted: bool = False,
+    ) -> None:
+        """Writes a tile, which is repeated to the shape of the window, and converted to the element type of the array.
+
+        Elements outside of the array, or whose mask is false, are not written. `unique` states that no two index tiles
+        select one element, and `sorted` that the elements are in row-major order of the array.
+        """
+        stored = self._stored(value)
+        if not self.shape and not self.is_gather:
+            if mask is not None:
+                raise Misuse("a scalar cannot be written with a mask", "use an if statement")
+            memref.store(stored.value, self.array.value, self.indices())
+        elif self.is_gather or mask is not None:
+            if cache or eviction:
+                raise Misuse("cache and eviction are not supported with a mask or tiles of indices", "remove them")
+            triton_xla.scatter(
+                stored.value,
+                self.array.value,
+                self.indices(),
+                mask=self._mask(mask),
+                unique=unique or not self.is_gather or None,
+                sorted=sorted or None,
+            )
+        else:
+            triton_xla.insert(
+                stored.value,
+                self.array.value,
+                *self._rectangle(),
+                cache=option("cache", cache),
+                eviction=option("eviction", eviction),
+            )
+
+    def atomic(
+        self,
+        kind: AtomicKind,
+        value: Operand,
+        mask: Operand | None = None,
+        scope: Scope | None = None,
+        ordering: Ordering | None = None,
+        deterministic: bool = False,
+    ) -> Tile | Scalar:
+        """Replaces each element by its combination with `value`, atomically, and returns the old elements.
+
+        `max` and `min` of floats propagate NaN. Example: `bins.at[t].atomic("add", 1)`.
+        """
+        dtype = self.array.dtype
+        letter = "f" if is_float(dtype) else "i"
+        sign = "u" if dtype.kind in "ub" else "s"
+        names = {
+            "add": f"add{letter}",
+            "mul": f"mul{letter}",
+            "max": "maximumf" if is_float(dtype) else f"max{sign}",
+            "min": "minimumf" if is_float(dtype) else f"min{sign}",
+            "and": "andi",
+            "or": "ori",
+            "xor": "xori",
+            "exchange": "assign",
+        }
+        if kind not in names:
+            raise Misuse(f"kind is {kind!r}, but must be {', '.join(names)}")
+        if is_float(dtype) and kind in ("and", "or", "xor"):
+            raise Misuse(f"an atomic {kind} of {dtype} is not supported", "use an array of integers")
+        combined = {str(member): member for member in arith.AtomicRMWKind}[names[kind]]
+        result = triton_xla.atomic_rmw(
+            combined,
+            self._stored(value).value,
+            self.array.value,
+            self.indices(),
+            mask=self._mask(mask),
+            scope=option("scope", scope),
+            ordering=option("ordering", ordering),
+            deterministic=deterministic or None,
+        )
+        return wrap(result, dtype)
+
+    def atomic_cas(
+        self,
+        expected: Operand,
+        desired: Operand,
+        mask: Operand | None = None,
+        scope: Scope | None = None,
+        ordering: Ordering | None = None,
+    ) -> Tile | Scalar:
+        """Replaces each element that equals `expected` by `desired`, atomically, and returns the old elements.
+
+        Elements are integers.
+        """
+        result = triton_xla.atomic_cas(
+            self._stored(expected).value,
+            self._stored(desired).value,
+            self.array.value,
+            self.indices(),
+            mask=self._mask(mask),
+            scope=option("scope", scope),
+            ordering=option("ordering", ordering),
+        )
+        return wrap(result, self.array.dtype)
+
+    def __repr__(self) -> str:
+        return f"window {'x'.join(map(str, self.shape))} of {self.array.name}"
+
+
+Value.operators.update({"size": size, "window": Window})

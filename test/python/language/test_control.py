@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`if`, `for` and `while` of kernels: static ones, and those that the kernel executes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import smalti
+import smalti.language as sl
+
+X = np.random.default_rng(5).random(100).astype(np.float32)
+
+
+@smalti.kernel(target="cpu")
+def count(x, n, out):
+    acc = 0
+    top = x[0]
+    for i in range(n):
+        if x[i] > 0.5:
+            acc += 1
+            top = max(top, x[i])
+        elif x[i] > 0.25:
+            acc += 10
+    power = 1
+    while power * power < n and acc >= 0:
+        power = power * 2
+    out[0] = acc
+    out[1] = power
+    out[2] = sl.to(top * 1000, sl.int32)
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_80", "emu:gfx1100"])
+def test_branches_and_loops_carry_scalars(target: str) -> None:
+    out = np.full(3, -1, np.int32)
+    count.on(target)(X, 100, out)
+    expected = (X > 0.5).sum() + 10 * ((X > 0.25) & (X <= 0.5)).sum()
+    assert list(out) == [expected, 16, int(X.max() * np.float32(1000))]
+
+
+@smalti.kernel(target="cpu")
+def python_values(n, out):
+    out[0] = (n // 3) + (-7) // 2 + (n - 20) % 7
+    out[1] = n // 16 if n > 8 else 3
+    a, (b, *c) = 1, (2, 3, 4)
+    out[2] = a + b + sum(c)
+    total = 0
+    for i in sl.static_range(8):
+        if i == 3:
+            continue
+        if i == 6:
+            break
+        total += i
+    out[3] = total
+    out[4] = len([i for i in range(5) if i % 2])
+    f = lambda v, w=2: v * w  # noqa: E731
+    out[5] = f(n)
+    out[6] = f(w=3, v=n)
+    table = {"a": (n, 1), "b": 2}
+    out[7] = table["a"][0] + table["b"]
+    out[8] = 3 < n < 100
+    out[9] = not n > 3
+
+
+def test_python_values_are_static() -> None:
+    out = np.full(10, -1, np.int32)
+    python_values(13, out)
+    assert list(out) == [13 // 3 - 4 + (13 - 20) % 7, 0, 10, 0 + 1 + 2 + 4 + 5, 2, 26, 39, 15, 1, 0]
+
+
+@smalti.kernel(target="cpu")
+def structures(x, flag, out):
+    state = {"sum": sl.zeros(4), "parts": [sl.zeros(4), 0]}
+    for i in range(0, 16, 4):
+        t = x[i : i + 4]
+        state["sum"] = state["sum"] + t
+        state["parts"][1] += 1
+        if flag:
+            state["parts"][0] = sl.maximum(state["parts"][0], t)
+        else:
+            state["parts"][0] = -t
+    out[0:4] = state["sum"]
+    out[4:8] = state["parts"][0]
+    out[8] = state["parts"][1]
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_loops_carry_containers(flag: bool) -> None:
+    out = np.full(9, np.nan, np.float32)
+    structures(X[:16].copy(), flag, out)
+    rows = X[:16].reshape(4, 4)
+    np.testing.assert_allclose(out[:4], rows.sum(0), rtol=1e-6)
+    np.testing.assert_array_equal(out[4:8], rows.max(0) if flag else -rows[3])
+    assert out[8] == 4
+
+
+@smalti.kernel(target="cpu")
+def nested(out, n):
+    total = 0
+    for i in range(n):
+        for j in range(i):
+            if (i + j) % 2 == 0:
+                total = total + i * j
+    out[0] = total
+
+
+def test_nested_loops_without_iterations() -> None:
+    out = np.full(1, -1, np.int64)
+    for n in (0, 1, 9):
+        nested(out, n)
+        assert out[0] == sum(i * j for i in range(n) for j in range(i) if (i + j) % 2 == 0)

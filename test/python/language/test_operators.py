@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operators and functions of tiles against numpy: every pair of element types, broadcasting, indexing, reductions."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+import smalti.language as sl
+from smalti.language.types import promote
+
+RANDOM = np.random.default_rng(7)
+TYPES = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint32", "uint16", "uint8", "bool")
+
+
+def array(shape: tuple[int, ...], name: str) -> np.ndarray:
+    """Random numbers: positive and negative, and small enough for exact comparisons."""
+    if name == "bool":
+        return RANDOM.integers(0, 2, shape).astype(bool)
+    low = 0 if name.startswith("u") else -20
+    return RANDOM.integers(low, 20, shape).astype(name)
+
+
+def run(function: Callable[..., Any], expected: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
+    """The result of `function` on whole arrays as tiles, in an array of the type and shape of `expected`."""
+    shapes = tuple(x.shape for x in inputs)
+
+    def read(x: Any, shape: tuple[int, ...]) -> Any:
+        return x[tuple(slice(0, size) for size in shape)]
+
+    @smalti.kernel(target="cpu")
+    def kernel1(out, a):
+        write(out, function(read(a, shapes[0])))
+
+    @smalti.kernel(target="cpu")
+    def kernel2(out, a, b):
+        write(out, function(read(a, shapes[0]), read(b, shapes[1])))
+
+    def write(out: Any, result: Any) -> None:
+        if expected.ndim == 0:
+            out[0] = result
+        else:
+            out[tuple(slice(0, size) for size in expected.shape)] = result
+
+    out = np.zeros(expected.shape or (1,), expected.dtype)
+    (kernel1 if len(inputs) == 1 else kernel2)(out, *inputs)
+    return out.reshape(expected.shape)
+
+
+ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod}
+COMPARISONS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@pytest.mark.parametrize("pair", list(itertools.combinations_with_replacement(TYPES, 2)), ids="-".join)
+def test_arithmetic_of_types(pair: tuple[str, str]) -> None:
+    x, y = (array((8,), name) for name in pair)
+    y[y == 0] = 1
+    result = promote(sl.dtype(pair[0]), sl.dtype(pair[1]))
+    if "bool" in pair and result.kind == "b":
+        pytest.skip("booleans do not have // and %")
+    for symbol, op in ARITHMETIC.items():
+        expected = op(x.astype(result.name), y.astype(result.name))
+        np.testing.assert_array_equal(run(op, expected, x, y), expected, err_msg=symbol)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_comparisons(name: str) -> None:
+    x, y = array((16,), name), array((16,), name)
+    y[:4] = x[:4]
+    for symbol, op in COMPARISONS.items():
+        np.testing.assert_array_equal(run(op, op(x, y), x, y), op(x, y), err_msg=symbol)
+
+
+def test_comparisons_with_nan() -> None:
+    x = np.array([np.nan, 1, np.nan, 0.0], np.float32)
+    y = np.array([np.nan, np.nan, 2, -0.0], np.float32)
+    for symbol, op in COMPARISONS.items():
+        np.testing.assert_array_equal(run(op, op(x, y), x, y), op(x, y), err_msg=symbol)
+
+
+@pytest.mark.parametrize("name", ["int32", "uint8", "int16", "bool"])
+def test_bits(name: str) -> None:
+    x, y = array((16,), name), array((16,), name)
+    for op in (operator.and_, operator.or_, operator.xor):
+        np.testing.assert_array_equal(run(op, op(x, y), x, y), op(x, y))
+    np.testing.assert_array_equal(run(operator.invert, ~x, x), ~x)
+    if name != "bool":
+        y = (abs(y) % 7).astype(name)
+        for op in (operator.lshift, operator.rshift):
+            np.testing.assert_array_equal(run(op, op(x, y), x, y), op(x, y))
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [((4, 8), (8,)), ((4, 1), (1, 8)), ((1,), (4, 8)), ((2, 1, 8), (4, 1)), ((4, 8), (4, 8))],
+    ids=str,
+)
+def test_broadcasting(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    x, y = (array(shape, "float32") for shape in shapes)
+    np.testing.assert_array_equal(run(operator.sub, x - y, x, y), x - y)
+
+
+INDEXING: dict[str, Callable[[Any], Any]] = {
+    "new dimensions": lambda t: t[None, :, None, :],
+    "steps": lambda t: t[1::2, :6:3],
+    "negative": lambda t: t[-1, -3:],
+    "ellipsis": lambda t: t[..., 2],
+    "one element": lambda t: t[3, 2],
+    "transposed": lambda t: t.T,
+    "reshaped": lambda t: t.reshape(2, -1, 4),
+}
+
+
+@pytest.mark.parametrize("name", INDEXING)
+def test_indexing(name: str) -> None:
+    x = array((4, 8), "int32")
+    expected = np.ascontiguousarray(INDEXING[name](x))
+    expected = expected.reshape(np.shape(INDEXING[name](x)))
+    np.testing.assert_array_equal(run(INDEXING[name], expected, x), expected)
+
+
+REDUCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "sum": (lambda t: t.sum(1), lambda x: x.sum(1)),
+    "sum of all": (lambda t: t.sum(), lambda x: x.sum()),
+    "keepdims": (lambda t: t - t.max(0, keepdims=True), lambda x: x - x.max(0, keepdims=True)),
+    "min": (lambda t: t.min(axis=(0, 1)), lambda x: x.min()),
+    "argmax": (lambda t: t.argmax(1), lambda x: x.argmax(1).astype(np.int32)),
+    "argmin of all": (lambda t: t.argmin(), lambda x: np.int32(x.argmin())),
+    "cumsum": (lambda t: t.cumsum(1), lambda x: x.cumsum(1, dtype=x.dtype)),
+    "reverse": (lambda t: t.cumsum(0, reverse=True), lambda x: x[::-1].cumsum(0, dtype=x.dtype)[::-1]),
+    "any": (lambda t: (t > 15).any(1), lambda x: (x > 15).any(1)),
+    "all": (lambda t: (t > -15).all(0), lambda x: (x > -15).all(0)),
+    "sort": (lambda t: sl.sort(t), lambda x: np.sort(x)),
+    "descending": (lambda t: sl.sort(t, 0, descending=True), lambda x: -np.sort(-x, 0)),
+    "reduce": (lambda t: sl.reduce(t, 1, lambda a, b: sl.maximum(a, b), 3), lambda x: np.maximum(x.max(1), 3)),
+    "histogram": (lambda t: sl.histogram(t.to(sl.int32) % 8, 8).reshape(8), None),
+    "concat": (lambda t: sl.concat([t, -t], 1), lambda x: np.concatenate([x, -x], 1)),
+    "stack": (lambda t: sl.stack([t, t + 1]), lambda x: np.stack([x, x + 1])),
+    "split": (lambda t: t.split(2, 1)[1], lambda x: np.split(x, 2, 1)[1]),
+    "where": (lambda t: sl.where(t > 0, t, 0), lambda x: np.where(x > 0, x, 0)),
+    "mask": (
+        lambda t: t.mask([2, 5], -1),
+        lambda x: np.where(np.add.outer(2 * (np.arange(4) > 1), np.arange(8) > 4), -1, x),
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_functions(name: str, dtype: str) -> None:
+    x = array((4, 8), dtype)
+    function, reference = REDUCTIONS[name]
+    if reference is None:
+        expected = np.bincount(np.mod(x, 8).astype(np.int32).ravel(), minlength=8).astype(np.int32)
+    else:
+        result = np.asarray(reference(x))
+        kept = result.dtype.name in ("bool", "int32")
+        expected = result if kept or result.dtype == x.dtype else result.astype(x.dtype)
+    np.testing.assert_array_equal(run(function, expected, x), expected)
+
+
+def test_argmax_of_ties_and_nan_is_that_of_numpy() -> None:
+    x = np.array([[1, 3, 3, 0], [np.nan, 5, np.nan, 1], [-np.inf] * 4], np.float32)
+    expected = x.argmax(1).astype(np.int32)
+    np.testing.assert_array_equal(run(lambda t: t.argmax(1), expected, x), expected)
+
+
+def test_conversions() -> None:
+    x = np.array([1.7, -1.7, 100.25, 0.0], np.float32)
+    for name in ("int32", "int8", "float16", "float64", "bool"):
+        np.testing.assert_array_equal(run(lambda t, name=name: t.to(name), x.astype(name), x), x.astype(name))
+    bits = x.view(np.int32)
+    np.testing.assert_array_equal(run(lambda t: t.bitcast(sl.int32), bits, x), bits)
+
+
+@pytest.mark.parametrize("name", ["exp", "log1p", "sqrt", "sin", "tanh", "floor", "ceil", "trunc", "round", "abs"])
+def test_math(name: str) -> None:
+    x = RANDOM.random(64).astype(np.float32) * 3
+    function = getattr(sl, name)
+    expected = getattr(np, name)(x.astype(np.float64)).astype(np.float32)
+    np.testing.assert_allclose(run(function, expected, x), expected, rtol=2e-6, atol=1e-7)
