@@ -86,9 +86,9 @@ static MmaInstruction mfma(int64_t m, int64_t k, Element element,
   return mfma(m, k, element, element, accumulator, mnemonic, macsPerCycle);
 }
 
-/// v_wmma_* of RDNA3, wave32. A and B are replicated in both half waves, and the
-/// rows of C alternate between them. 16-bit elements of C are the low halves of
-/// registers.
+/// v_wmma_* of RDNA3, wave32. A and B are replicated in both half waves, and
+/// the rows of C alternate between them. 16-bit elements of C are the low
+/// halves of registers.
 static MmaInstruction rdna3Wmma(Element element, Element accumulator,
                                 llvm::StringRef mnemonic,
                                 int64_t macsPerCycle) {

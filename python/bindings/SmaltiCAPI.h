@@ -54,8 +54,8 @@ MLIR_CAPI_EXPORTED bool smaltiForEachRefusal(MlirOperation entry,
                                              void *userData);
 
 /// The type of a strided memref argument of a kernel as launches see it; see
-/// getArgumentType of passes/Support/DynamicArguments.h. Null if the type is not
-/// a strided memref.
+/// getArgumentType of passes/Support/DynamicArguments.h. Null if the type is
+/// not a strided memref.
 MLIR_CAPI_EXPORTED MlirType smaltiGetArgumentType(MlirType type);
 
 /// The version of the LLVM that is loaded, as in "22.1.8".

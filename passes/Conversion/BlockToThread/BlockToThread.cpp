@@ -47,8 +47,7 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor,
     if (auto memref = dyn_cast<MemRefType>(type);
         memref && !newFunc.getArgAttr(index, align))
       newFunc.setArgAttr(
-          index, align,
-          builder.getI64IntegerAttr(getDefaultAlignment(memref)));
+          index, align, builder.getI64IntegerAttr(getDefaultAlignment(memref)));
   if (plan.sharedMemoryBytes > 0)
     newFunc->setAttr(kSharedMemoryBytesAttr,
                      builder.getI64IntegerAttr(plan.sharedMemoryBytes));

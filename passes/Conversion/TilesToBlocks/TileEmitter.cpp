@@ -150,11 +150,11 @@ Value TileEmitter::emitArgument(BlockArgument argument,
     for (auto [step, stride] : llvm::zip_equal(steps, strides)) {
       if (ShapedType::isDynamic(step) || step >= 0)
         continue;
-      stride = mosaic_gpu::AssumeMultipleOp::create(
-                   builder, loc, index(loc, stride),
-                   builder.getI32IntegerAttr(
-                       1 << std::min(log2Divisor(step), 30u)))
-                   .getResult();
+      stride =
+          mosaic_gpu::AssumeMultipleOp::create(
+              builder, loc, index(loc, stride),
+              builder.getI32IntegerAttr(1 << std::min(log2Divisor(step), 30u)))
+              .getResult();
       step = ShapedType::kDynamic;
     }
     type = MemRefType::Builder(type).setLayout(

@@ -220,8 +220,8 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
   }
   MemRefLayoutAttrInterface layout;
   if (getConstantIntValue(lowest) != 0)
-    layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic,
-                                    {1});
+    layout =
+        StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {1});
   linear.base = memref::ReinterpretCastOp::create(
       builder, loc,
       MemRefType::get({span.value_or(ShapedType::kDynamic)},

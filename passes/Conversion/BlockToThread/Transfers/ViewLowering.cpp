@@ -81,14 +81,12 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
                             << "; in a block-level kernel, slices of shared "
                                "memory must have #gpu.address_space<workgroup>";
   int64_t end = appendBuffer(op.getOffset(), *bytes, /*alignment=*/1);
-  auto total =
-      plan.func->getAttrOfType<IntegerAttr>(kSharedMemoryBytesAttr);
+  auto total = plan.func->getAttrOfType<IntegerAttr>(kSharedMemoryBytesAttr);
   if (total && end > total.getInt())
-    return op.emitOpError()
-           << "has a slice that ends at byte " << end
-           << " of shared memory; the kernel has " << total.getInt()
-           << " bytes: raise '" << kSharedMemoryBytesAttr
-           << "' of the gpu.func";
+    return op.emitOpError() << "has a slice that ends at byte " << end
+                            << " of shared memory; the kernel has "
+                            << total.getInt() << " bytes: raise '"
+                            << kSharedMemoryBytesAttr << "' of the gpu.func";
   int64_t limit = target.sharedMemoryPerBlock;
   if (end > limit)
     return op.emitOpError()
@@ -97,8 +95,8 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
            << limit << " bytes: use smaller tiles or fewer buffers";
   plan.sharedMemoryBytes =
       std::max(plan.sharedMemoryBytes, total ? total.getInt() : end);
-  if (auto alignment = plan.func->getAttrOfType<IntegerAttr>(
-          kSharedMemoryAlignmentAttr))
+  if (auto alignment =
+          plan.func->getAttrOfType<IntegerAttr>(kSharedMemoryAlignmentAttr))
     plan.sharedMemoryAlignment =
         std::max(plan.sharedMemoryAlignment, alignment.getInt());
   return success();
