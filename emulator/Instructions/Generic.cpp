@@ -9,8 +9,10 @@ using namespace smalti::emulator;
 namespace {
 
 void trap(const Call &) {
+  std::string line = getLastLine();
   failAs("trap",
-         "the kernel executed a trap or reached code marked unreachable");
+         "the kernel executed a trap or reached code marked unreachable%s%s",
+         line.empty() ? "" : "; the thread printed: ", line.c_str());
 }
 
 /// A counter that grows.
