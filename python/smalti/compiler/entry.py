@@ -51,11 +51,15 @@ def _argument(
     )
     if not argument.is_static:
         argument = dataclasses.replace(argument, **facts)
-    if spelling in PACKED:
+    if spelling in PACKED and argument.is_memref:
         return _packed(argument, PACKED[spelling])
     dtype = dtypes.from_mlir("i64" if argument.is_tensor_map else spelling)
     if dtype is None:
-        message = f"argument {index} of type {ty}: the element type {spelling} cannot be passed in a launch; use integers of 1 to 64 bits or floats"
+        message = f"argument {index} of type {ty}: " + (
+            f"arrays of {spelling} cannot be passed in a launch; use elements of 1, 2, 4, 8, 16, 32 or 64 bits"
+            if argument.is_memref
+            else f"scalars of type {spelling} cannot be passed in a launch; use i1, i8, i16, i32, i64, index or a float of 8 to 64 bits"
+        )
         raise CompileError("", diagnostics=[Diagnostic("error", message, location)])
     return dataclasses.replace(argument, dtype=dtype)
 

@@ -308,8 +308,8 @@ def simulate(
     if tiles:
         function = entry.find_entry(module, name)
         name = ir.StringAttr(function.attributes["sym_name"]).value
-        legality.check(function, str(chosen), CompileError)
         described = entry.describe(function)
+        legality.check(function, str(chosen), CompileError)
     stop = options.pop("stop_after", None)
     if tiles or (level == "thread" and (options or not has_threads(module))):
         given = module

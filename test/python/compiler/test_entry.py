@@ -129,6 +129,25 @@ def test_elements_that_share_a_byte_are_bytes() -> None:
         describe(LAUNCH.replace("8x64xi4", "8x63xi4"))
 
 
+@pytest.mark.parametrize("element", ["i7", "i4", "f4E2M1FN"])
+@pytest.mark.parametrize("target", ["cpu", "sim:sm_80"])
+def test_scalars_of_other_widths(element: str, target: str) -> None:
+    text = f"triton_xla.entry_func @k(%s: {element}, %tile: index) tiles 1 {{\n  triton_xla.return\n}}"
+    with pytest.raises(smalti.CompileError) as caught:
+        smalti.compile(text, target=target)
+    assert (
+        f"argument 0 of type {element}: scalars of type {element} cannot be passed in a launch; use i1, i8, i16, i32, i64, index "
+        "or a float of 8 to 64 bits" in str(caught.value)
+    )
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim:sm_80"])
+def test_arrays_of_other_widths(target: str) -> None:
+    text = "triton_xla.entry_func @k(%s: memref<8xi7>, %tile: index) tiles 1 {\n  triton_xla.return\n}"
+    with pytest.raises(smalti.CompileError, match="use elements of 1, 2, 4, 8, 16, 32 or 64 bits"):
+        smalti.compile(text, target=target)
+
+
 PACKED = """
 triton_xla.entry_func @k(%w: memref<?x?xi4LAYOUT> {FACTS}, %y: memref<?x?xf32>, %i: index, %j: index)
     tiles [size(%w, 0) ceildiv 4, size(%w, 1) ceildiv 8] {
