@@ -232,6 +232,9 @@ def _symbol(function: Any) -> str:
         raise CompileError("", diagnostics=[Diagnostic("error", message, location)]) from None
 
 
+TILE_LEVEL_FORM = "a tile-level kernel has the form `triton_xla.entry_func @name(..., %tile: index) tiles N { ... }`"
+
+
 def find_entry(module: Any, name: str | None = None) -> Any:
     """The entry function `name`, or the only one. Raises CompileError if it does not exist or the choice is ambiguous."""
     found = {_symbol(op): op for op in entry_functions(module)}
@@ -245,7 +248,7 @@ def find_entry(module: Any, name: str | None = None) -> Any:
     if not found:
         raise CompileError(
             "the module does not have an entry function: a triton_xla.entry_func, a function with a gpu.launch, or a gpu.func kernel",
-            hint="a tile-level kernel has the form `triton_xla.entry_func @name(..., %tile: index) tiles N { ... }`",
+            hint=TILE_LEVEL_FORM,
         )
     raise CompileError(
         f"the module has {len(found)} entry functions ({', '.join(f'@{n}' for n in found)}); select one with entry= or --entry"
