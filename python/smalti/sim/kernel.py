@@ -18,6 +18,7 @@ from ..compiler import driver, entry, legality
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError, SmaltiError, TargetError
 from ..pace import Pace
+from ..remarks import Remark
 from ..settings import Settings
 from . import launch
 from .loading import load
@@ -41,7 +42,12 @@ class SimulatedKernel(Settings):
     """A kernel that runs in the simulator. Call it with its arrays."""
 
     def __init__(
-        self, program: Program, target: targets.Target, module: ir.Module, entry: entry.Entry | None = None
+        self,
+        program: Program,
+        target: targets.Target,
+        module: ir.Module,
+        entry: entry.Entry | None = None,
+        remarks: Sequence[Remark] = (),
     ) -> None:
         self.program = program if entry is None else _declare(program, entry)
         self.entry = entry
@@ -49,6 +55,8 @@ class SimulatedKernel(Settings):
         self.target = target
         self.module = module
         """The module that is simulated."""
+        self.remarks = tuple(remarks)
+        """What the passes did and did not do; empty for a module that is simulated without lowering."""
         self.simulation = Simulation()
         """The default simulation of a call."""
         self._is_initialized = True
@@ -304,6 +312,7 @@ def simulate(
     module = driver.parse(source)
     attach_source_locations(source, module)
     described = None
+    remarks: list[Remark] = []
     tiles = any(op.operation.name == "triton_xla.entry_func" for op in module.body.operations)
     if tiles:
         function = entry.find_entry(module, name)
@@ -318,7 +327,8 @@ def simulate(
             copy = driver.clone(given)
             if "smalti.target" in copy.operation.attributes:
                 copy.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, copy.context)
-            driver.run_pipeline(copy, driver.compile_pipeline(chosen, {**options, "stop_after": stop_after}))
+            pipeline = driver.compile_pipeline(chosen, {**options, "stop_after": stop_after})
+            remarks[:] = driver.run_pipeline(copy, pipeline)
             return copy
 
         module = lowered(stop or LEVELS[level or "block"])
@@ -331,7 +341,7 @@ def simulate(
             "without lowering"
         )
     try:
-        return SimulatedKernel(load(module, name, chosen), chosen, module, described)
+        return SimulatedKernel(load(module, name, chosen), chosen, module, described, remarks)
     except SmaltiError:
         raise
     except RecursionError:

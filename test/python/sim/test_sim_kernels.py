@@ -238,7 +238,13 @@ def test_assert_race_free_takes_scalars_and_the_entry_function() -> None:
 
 
 def test_a_tile_program_is_called_like_a_kernel() -> None:
-    kernel = smalti.compile(ROOT / "test/kernels/matmul_ragged.mlir", target="sim:gfx942")
+    path = ROOT / "test/kernels/matmul_ragged.mlir"
+    kernel = smalti.compile(path, target="sim:gfx942")
+    assert "smalti-pipeline-loops" in {remark.category for remark in kernel.remarks}
+    printed = (
+        CliRunner().invoke(commands.main, ["run", str(path), "--target", "sim:gfx942", "--blocks", "1", "-v"]).output
+    )
+    assert all(str(remark.message) in printed for remark in kernel.remarks)
     a, b, c = kernel.random_arguments()
     start = c.astype(np.float64)
     kernel(a, b, c)
