@@ -25,7 +25,7 @@ def test_arguments_of_a_tile_program() -> None:
     assert (source.shape, source.strides, source.dtype.name) == ((100, 60), (60, 1), "float32")
     assert (source.reads, source.writes) == (True, False) and (result.reads, result.writes) == (False, True)
     assert source.is_static and source.alignment is None
-    assert str(result) == "argument 1 (memref<100x60xf32>)"
+    assert str(result) == "argument 1 (%dst: memref<100x60xf32>)"
     assert result.location == smalti.SourceLocation("<text>", 1, SCALE.index("%dst") + 1)
 
 
