@@ -298,6 +298,7 @@ static LogicalResult verifyAttributeNames(ModuleOp module) {
       mosaic_gpu::kSharedMemoryBytes,
       kAllCopiesAttr,
       kArguments,
+      kAssertShape,
       kCacheHint,
       kClusterAttr,
       kCopiedBytesAttr,

@@ -32,6 +32,12 @@ inline constexpr llvm::StringLiteral kMaxTripCountAttr =
 /// On a cf.assert that compares an index and a size, the dimension (i64).
 inline constexpr llvm::StringLiteral kIndexCheck = "smalti.index_check";
 
+/// On the cf.assert of a triton_xla.assert, the shape of its condition
+/// (array<i64>). For several elements, the cf.assert compares for equality the
+/// row-major position of the first element that is false and the number of
+/// elements.
+inline constexpr llvm::StringLiteral kAssertShape = "smalti.assert_shape";
+
 /// A window of a memref (see triton_xla.extract) and the buffer of its tile.
 struct WindowCopy {
   mlir::Value memref;

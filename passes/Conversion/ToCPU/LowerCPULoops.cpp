@@ -259,9 +259,56 @@ private:
     if (op->hasAttr(kIndexCheck))
       setFlag(inside, loc, createIndexError(inside, op));
     else
-      setFlag(inside, loc,
-              createError(inside, loc, "the assertion failed: " + op.getMsg()));
+      setFlag(inside, loc, createAssertionError(inside, op));
     op.erase();
+  }
+
+  /// The id of the tile that executes an op: the counter of the outermost loop,
+  /// if its bounds are the arguments before the flag. Otherwise null.
+  Value findTileId(Operation *op) {
+    Operation *outermost = op;
+    while (outermost->getParentOp() != function)
+      outermost = outermost->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(outermost);
+    unsigned count = function.getNumArguments();
+    if (!loop || count < 3 ||
+        loop.getLowerBound() != function.getArgument(count - 3) ||
+        loop.getUpperBound() != function.getArgument(count - 2))
+      return nullptr;
+    return loop.getInductionVar();
+  }
+
+  /// The value of the flag for a failed assertion. The position of the element
+  /// and the tile id are stored after the flag.
+  Value createAssertionError(OpBuilder &builder, cf::AssertOp op) {
+    Location loc = op.getLoc();
+    auto shape = op->getAttrOfType<DenseI64ArrayAttr>(kAssertShape);
+    Value tile = findTileId(op), position;
+    int64_t size = shape ? llvm::product_of(shape.asArrayRef()) : 0;
+    if (size == 1)
+      position = arith::ConstantIndexOp::create(builder, loc, 0);
+    else if (auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
+             compare && compare.getPredicate() == arith::CmpIPredicate::eq &&
+             getConstantIntValue(compare.getRhs()) == size)
+      position = compare.getLhs();
+    bool hasValues = shape && tile && position && position.getType().isIndex();
+    if (hasValues)
+      storeValues(builder, loc, {position, tile});
+    return createError(builder, loc, "the assertion failed: " + op.getMsg(),
+                       hasValues, shape);
+  }
+
+  /// Stores the values of the next error after the flag.
+  void storeValues(OpBuilder &builder, Location loc, ValueRange values) {
+    for (auto [number, value] : llvm::enumerate(values)) {
+      auto offset = static_cast<int32_t>(
+          kValuesOffset + sizeof(int64_t) * (2 * errors.size() + number));
+      Value slot = LLVM::GEPOp::create(builder, loc, address.getType(),
+                                       builder.getI8Type(), address, {offset});
+      Value stored =
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+      LLVM::StoreOp::create(builder, loc, stored, slot, /*alignment=*/8);
+    }
   }
 
   /// The value of the flag for an index out of bounds. If the check still
@@ -277,15 +324,7 @@ private:
       std::swap(values[0], values[1]);
     else if (compare.getPredicate() != arith::CmpIPredicate::ult)
       return createError(builder, loc, op.getMsg());
-    for (auto [number, value] : llvm::enumerate(values)) {
-      auto offset = static_cast<int32_t>(
-          kValuesOffset + sizeof(int64_t) * (2 * errors.size() + number));
-      Value slot = LLVM::GEPOp::create(builder, loc, address.getType(),
-                                       builder.getI8Type(), address, {offset});
-      Value stored =
-          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
-      LLVM::StoreOp::create(builder, loc, stored, slot, /*alignment=*/8);
-    }
+    storeValues(builder, loc, values);
     return createError(
         builder, loc,
         "the index {0} of dimension " +
@@ -386,12 +425,14 @@ private:
 
   /// The value of the flag for an error.
   Value createError(OpBuilder &builder, Location loc, const Twine &message,
-                    bool hasValues = false) {
+                    bool hasValues = false, Attribute shape = {}) {
     SmallVector<NamedAttribute> fields = {
         builder.getNamedAttr("location", LocationAttr(loc)),
         builder.getNamedAttr("message", builder.getStringAttr(message))};
     if (hasValues)
       fields.push_back(builder.getNamedAttr("values", builder.getUnitAttr()));
+    if (hasValues && shape)
+      fields.push_back(builder.getNamedAttr("shape", shape));
     errors.push_back(builder.getDictionaryAttr(fields));
     return arith::ConstantIntOp::create(builder, loc, errors.size(), 32);
   }
