@@ -284,7 +284,7 @@ private:
     Location loc = op.getLoc();
     auto shape = op->getAttrOfType<DenseI64ArrayAttr>(kAssertShape);
     Value tile = findTileId(op), position;
-    int64_t size = shape ? llvm::product_of(shape.asArrayRef()) : 0;
+    int64_t size = shape ? ShapedType::getNumElements(shape.asArrayRef()) : 0;
     if (size == 1)
       position = arith::ConstantIndexOp::create(builder, loc, 0);
     else if (auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
