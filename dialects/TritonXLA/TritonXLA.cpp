@@ -270,11 +270,15 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
             Twine(factor.number) + "; it must be positive");
       if (factor.argument < 0)
         continue;
-      if (factor.argument >= static_cast<int64_t>(inputs.size() - grid.size()))
+      if (factor.argument >= static_cast<int64_t>(inputs.size()))
         return fail("uses argument #" + Twine(factor.argument) +
-                    ", but the kernel has only " +
-                    Twine(inputs.size() - grid.size()) +
+                    ", but the kernel has only " + Twine(inputs.size()) +
                     " arguments, counted from 0");
+      if (factor.argument >= static_cast<int64_t>(inputs.size() - grid.size()))
+        return func.emitOpError("the number of tiles uses argument #")
+               << factor.argument
+               << ", which is a tile id; add the tile id, such as "
+                  "'%tile: index', as the last argument";
       Type type = inputs[factor.argument];
       auto memref = dyn_cast<MemRefType>(type);
       if (memref ? factor.dimension < 0 || factor.dimension >= memref.getRank()
@@ -447,8 +451,6 @@ LogicalResult EntryFuncOp::verify() {
   size_t numIds = 1;
   if (std::optional<ArrayAttr> dynamic = getDynamicGrid()) {
     numIds = dynamic->size();
-    if (type.getNumInputs() >= numIds && failed(verifyDynamicGrid(*this)))
-      return failure();
   } else if (std::optional<ArrayRef<int64_t>> grid = getGrid()) {
     numIds = grid->size();
     if (numIds < 2)
@@ -472,10 +474,13 @@ LogicalResult EntryFuncOp::verify() {
                     [](Type id) { return id.isIndex(); })) {
     if (numIds == 1)
       return emitOpError(
-          "the last argument must be the tile id, of type index");
+          "the last argument must be the tile id, of type index, such as "
+          "'%tile: index'");
     return emitOpError("the last ")
            << numIds << " arguments must be the tile ids, of type index";
   }
+  if (getDynamicGrid() && failed(verifyDynamicGrid(*this)))
+    return failure();
   for (auto [position, argument] :
        llvm::enumerate(type.getInputs().drop_back(numIds))) {
     if (isa<MemRefType>(argument) || argument.isIndex() ||

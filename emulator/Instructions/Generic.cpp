@@ -9,9 +9,11 @@ using namespace smalti::emulator;
 namespace {
 
 void trap(const Call &) {
+  std::string line = getLastLine();
   failAs("trap",
          "the kernel executed a trap, as a failed assertion does, or reached "
-         "code marked unreachable");
+         "code marked unreachable%s%s",
+         line.empty() ? "" : "; the thread printed: ", line.c_str());
 }
 
 /// A check of `smalti-expand-tile-ops`: index, size and dimension.

@@ -15,6 +15,7 @@
 #include "smalti/emulator/Instructions/Context.h"
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace smalti::emulator {
@@ -250,6 +251,10 @@ void noteMbarrierInit();
 
 /// Prints output of the program (`vprintf`) to the output of the launch.
 void printOutput(const char *text, size_t length);
+
+/// The last line of output, if the current thread printed it; otherwise empty.
+/// Code that ends a kernel prints the reason first.
+std::string getLastLine();
 
 } // namespace smalti::emulator
 

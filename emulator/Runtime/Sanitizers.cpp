@@ -12,6 +12,7 @@
 #include "smalti/emulator/Runtime/Findings.h"
 #include "smalti/emulator/Runtime/Memory.h"
 
+#include <cassert>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -191,6 +192,11 @@ void __tsan_func_entry(void *pc);
 void __tsan_func_exit();
 void __tsan_read_range(void *address, unsigned long bytes);
 void __tsan_write_range(void *address, unsigned long bytes);
+void __tsan_read1_pc(void *address, void *pc);
+void __tsan_read2_pc(void *address, void *pc);
+void __tsan_read4_pc(void *address, void *pc);
+void __tsan_read8_pc(void *address, void *pc);
+void __tsan_read16_pc(void *address, void *pc);
 void __tsan_write1_pc(void *address, void *pc);
 void __tsan_write2_pc(void *address, void *pc);
 void __tsan_write4_pc(void *address, void *pc);
@@ -342,13 +348,37 @@ static void accessAtomically(void *address, size_t bytes, bool isWrite) {
       __tsan_atomic8_load(at, relaxed);
 }
 
+using PlainAccess = void (*)(void *address, void *pc);
+
+/// ThreadSanitizer's function for a read or write, or null for other sizes.
+static PlainAccess findPlainAccess(size_t bytes, bool isWrite) {
+  switch (bytes) {
+  case 1:
+    return isWrite ? __tsan_write1_pc : __tsan_read1_pc;
+  case 2:
+    return isWrite ? __tsan_write2_pc : __tsan_read2_pc;
+  case 4:
+    return isWrite ? __tsan_write4_pc : __tsan_read4_pc;
+  case 8:
+    return isWrite ? __tsan_write8_pc : __tsan_read8_pc;
+  case 16:
+    return isWrite ? __tsan_write16_pc : __tsan_read16_pc;
+  default:
+    return nullptr;
+  }
+}
+
 void sanitizer::access(void *thread, const void *address, size_t bytes,
                        bool isWrite, bool isAtomic, const void *pc) {
   switchTo(thread);
   // The stack frame of the instruction that makes the access.
   __tsan_func_entry(const_cast<void *>(pc));
+  PlainAccess plain = findPlainAccess(bytes, isWrite);
   if (isAtomic)
     accessAtomically(const_cast<void *>(address), bytes, isWrite);
+  else if (plain && uintptr_t(address) % bytes == 0)
+    // A race of a range is reported with 1 byte.
+    plain(const_cast<void *>(address), __builtin_return_address(0));
   else if (isWrite)
     __tsan_write_range(const_cast<void *>(address), bytes);
   else
@@ -381,22 +411,9 @@ extern "C" __attribute__((visibility("default"))) void
 smalti_emu_report_write(void *address, uint32_t bytes, uint32_t isSame) {
   auto *pc = static_cast<char *>(__builtin_return_address(0)) + isSame;
   keepsMemory = isSame;
-  switch (bytes) {
-  case 1:
-    __tsan_write1_pc(address, pc);
-    break;
-  case 2:
-    __tsan_write2_pc(address, pc);
-    break;
-  case 4:
-    __tsan_write4_pc(address, pc);
-    break;
-  case 8:
-    __tsan_write8_pc(address, pc);
-    break;
-  default:
-    __tsan_write16_pc(address, pc);
-  }
+  PlainAccess write = findPlainAccess(bytes, /*isWrite=*/true);
+  assert(write && "the rewriter splits other sizes");
+  write(address, pc);
   keepsMemory = false;
 }
 

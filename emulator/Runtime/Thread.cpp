@@ -276,8 +276,26 @@ void smalti::emulator::failInOrder(const char *kind, const Origin &other,
   endProcess(exitFindings);
 }
 
+/// The last output, and the thread that printed it.
+static struct {
+  const GPUThread *thread = nullptr;
+  uint64_t block = 0;
+  std::string text;
+} lastOutput;
+
 void smalti::emulator::printOutput(const char *text, size_t length) {
   reportOutput(text, length);
+  lastOutput = {current, running->index(), std::string(text, length)};
+}
+
+std::string smalti::emulator::getLastLine() {
+  if (!current || lastOutput.thread != current ||
+      lastOutput.block != running->index())
+    return "";
+  std::string line = lastOutput.text;
+  while (!line.empty() && line.back() == '\n')
+    line.pop_back();
+  return line.substr(line.rfind('\n') + 1);
 }
 
 //===----------------------------------------------------------------------===//

@@ -476,7 +476,10 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
     The function sets the flag to N and returns if the step of a loop is not positive, a `cf.assert` fails, or an integer
     division is undefined: a division by 0, or of the minimum by -1. N is the 1-based index of the error in
     `smalti.stop_errors`. For a `cf.assert` with `smalti.index_check`, whose condition is `index ult size`, the function first
-    stores both as 64-bit integers at 8 + 16 * (N - 1) bytes from the flag. The error then has the attribute `values`.
+    stores both as 64-bit integers at 8 + 16 * (N - 1) bytes from the flag. The error then has the attribute `values`. For a
+    `cf.assert` with `smalti.assert_shape` in a loop over the tiles, the function stores the row-major position of the first
+    element that is false, which the condition compares with the number of elements, and the tile id. The error then also has
+    the attribute `shape`.
 
     Errors, before anything changes: an `scf` op in an op with single-block regions; a `cf.assert` or a division that
     needs a check inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or

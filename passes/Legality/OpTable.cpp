@@ -468,6 +468,8 @@ static std::string describeGap(const GapRow &gap, Operation *op,
 /// The remedy for an op that the table does not list.
 static StringRef getReplacement(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
+      .Case("cf.assert", "use triton_xla.assert")
+      .Cases({"gpu.printf", "vector.print"}, "use triton_xla.print")
       .Case("gpu.barrier",
             "remove it: smalti-compile inserts the barriers of a tile")
       .Cases({"gpu.block_id", "gpu.thread_id", "gpu.global_id"},

@@ -195,6 +195,12 @@ def test_operands_of_different_types_have_a_hint(operand: str, hint: str | None)
     assert caught.value.hint is None if hint is None else hint in str(caught.value.hint)
 
 
+def test_an_op_without_its_dialect_has_a_hint() -> None:
+    with pytest.raises(smalti.ParseError, match="custom op 'return'") as caught:
+        smalti.parse("triton_xla.entry_func @f(%tile: index) tiles 1 {\n  return\n}")
+    assert "ends with triton_xla.return" in str(caught.value.hint)
+
+
 def test_a_scalar_index_and_a_tile_of_index_have_a_hint() -> None:
     with pytest.raises(smalti.ParseError, match="expects different type than prior uses") as caught:
         smalti.parse(

@@ -161,7 +161,7 @@ def test_every_engine_says_the_same_of_arguments(kernels: dict[str, Any], target
     fixed.flags.writeable = False
     for given, message in (
         ((x, y), r"@vector_add takes 3 arguments \(.*\); the call passes 2"),
-        ((x, y, z[:999]), r"argument 2 \(memref<1000xf32>\): the shape is 999; the kernel requires 1000"),
+        ((x, y, z[:999]), r"argument 2 \((%z: )?memref<1000xf32>\): the shape is 999; the kernel requires 1000"),
         ((x, y.astype(np.float64), z), r"argument 1 .*: the element type is float64; the kernel requires float32"),
         ((x, y, fixed), r"argument 2 .*: the array is read-only, but the kernel writes it; pass a writable array"),
         ((x, z, z), r"argument 2 .* overlaps argument 1"),

@@ -133,9 +133,14 @@ void printFormatted(const Call &call) {
 }
 
 void failAssertion(const Call &call) {
-  failAs("trap", "%s:%u: %s: assertion `%s` failed", call.get<const char *>(1),
-         call.get<uint32_t>(2), call.get<const char *>(3),
-         call.get<const char *>(0));
+  // MLIR does not pass the name of the function.
+  std::string function = call.get<const char *>(3);
+  function = function == "(unknown)" ? "" : function + ": ";
+  std::string line = getLastLine();
+  failAs("trap", "%s:%u: %sassertion `%s` failed%s%s",
+         call.get<const char *>(1), call.get<uint32_t>(2), function.c_str(),
+         call.get<const char *>(0),
+         line.empty() ? "" : "; the thread printed: ", line.c_str());
 }
 
 //--- Cluster launch control ---------------------------------------------------

@@ -299,6 +299,9 @@ void SmaltiExpandTileOps::expand(Operation *op) {
   {
     auto remark = remarkApplied(op, kPassName);
     remark << op->getName().stripDialect() << " expanded";
+    if (isa<DotScaledOp>(op))
+      remark << ": the operands are decoded to 16-bit floats; MMAs with scales "
+                "are not used";
     auto dot = dyn_cast<DotOp>(op);
     if (DotAlgorithm chosen;
         dot && (chosen = chooseAlgorithm(dot, chip)) != dot.getAlgorithm())

@@ -260,19 +260,47 @@ private:
     if (op->hasAttr(kIndexCheck))
       setFlag(inside, loc, createIndexError(inside, op));
     else
-      setFlag(inside, loc,
-              createError(inside, loc, "the assertion failed: " + op.getMsg()));
+      setFlag(inside, loc, createAssertionError(inside, op));
     op.erase();
   }
 
-  /// The value of the flag for an index out of bounds. If the check still
-  /// compares the index and the size, they are stored after the flag.
-  Value createIndexError(OpBuilder &builder, cf::AssertOp op) {
+  /// The id of the tile that executes an op: the counter of the outermost loop,
+  /// if its bounds are the arguments before the flag. Otherwise null.
+  Value findTileId(Operation *op) {
+    Operation *outermost = op;
+    while (outermost->getParentOp() != function)
+      outermost = outermost->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(outermost);
+    unsigned count = function.getNumArguments();
+    if (!loop || count < 3 ||
+        loop.getLowerBound() != function.getArgument(count - 3) ||
+        loop.getUpperBound() != function.getArgument(count - 2))
+      return nullptr;
+    return loop.getInductionVar();
+  }
+
+  /// The value of the flag for a failed assertion. The position of the element
+  /// and the tile id are stored after the flag.
+  Value createAssertionError(OpBuilder &builder, cf::AssertOp op) {
     Location loc = op.getLoc();
-    std::optional<IndexCheck> check = matchIndexCheck(op);
-    if (!check)
-      return createError(builder, loc, op.getMsg());
-    std::array<Value, 2> values = {check->index, check->size};
+    auto shape = op->getAttrOfType<DenseI64ArrayAttr>(kAssertShape);
+    Value tile = findTileId(op), position;
+    int64_t size = shape ? ShapedType::getNumElements(shape.asArrayRef()) : 0;
+    if (size == 1)
+      position = arith::ConstantIndexOp::create(builder, loc, 0);
+    else if (auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
+             compare && compare.getPredicate() == arith::CmpIPredicate::eq &&
+             getConstantIntValue(compare.getRhs()) == size)
+      position = compare.getLhs();
+    bool hasValues = shape && tile && position && position.getType().isIndex();
+    if (hasValues)
+      storeValues(builder, loc, {position, tile});
+    return createError(builder, loc, "the assertion failed: " + op.getMsg(),
+                       hasValues, shape);
+  }
+
+  /// Stores the values of the next error after the flag.
+  void storeValues(OpBuilder &builder, Location loc, ValueRange values) {
     for (auto [number, value] : llvm::enumerate(values)) {
       auto offset = static_cast<int32_t>(
           kValuesOffset + sizeof(int64_t) * (2 * errors.size() + number));
@@ -282,6 +310,16 @@ private:
           arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
       LLVM::StoreOp::create(builder, loc, stored, slot, /*alignment=*/8);
     }
+  }
+
+  /// The value of the flag for an index out of bounds. If the check still
+  /// compares the index and the size, they are stored after the flag.
+  Value createIndexError(OpBuilder &builder, cf::AssertOp op) {
+    Location loc = op.getLoc();
+    std::optional<IndexCheck> check = matchIndexCheck(op);
+    if (!check)
+      return createError(builder, loc, op.getMsg());
+    storeValues(builder, loc, {check->index, check->size});
     return createError(builder, loc,
                        "the index {0} of dimension " + Twine(check->dim) +
                            " is out of bounds; the size is {1}",
@@ -380,12 +418,14 @@ private:
 
   /// The value of the flag for an error.
   Value createError(OpBuilder &builder, Location loc, const Twine &message,
-                    bool hasValues = false) {
+                    bool hasValues = false, Attribute shape = {}) {
     SmallVector<NamedAttribute> fields = {
         builder.getNamedAttr("location", LocationAttr(loc)),
         builder.getNamedAttr("message", builder.getStringAttr(message))};
     if (hasValues)
       fields.push_back(builder.getNamedAttr("values", builder.getUnitAttr()));
+    if (hasValues && shape)
+      fields.push_back(builder.getNamedAttr("shape", shape));
     errors.push_back(builder.getDictionaryAttr(fields));
     return arith::ConstantIntOp::create(builder, loc, errors.size(), 32);
   }

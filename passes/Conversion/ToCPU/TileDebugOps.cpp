@@ -1,6 +1,7 @@
 //===- TileDebugOps.cpp - Loops of output and assertions ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/passes/Conversion/ToCPU/CPULoops.h"
 #include "smalti/passes/Conversion/ToCPU/TileOpLoops.h"
 #include "smalti/passes/Support/Printf.h"
 
@@ -95,7 +96,33 @@ void TileOpLoops::emit(AssertOp op) {
                        })
                .front();
   // smalti-lower-cpu-loops stops the kernel.
-  cf::AssertOp::create(rewriter, loc, isTrue, op.getMessage());
+  auto check = [&](Value condition, ArrayRef<int64_t> shape) {
+    cf::AssertOp::create(rewriter, loc, condition, op.getMessage())
+        ->setAttr(kAssertShape, rewriter.getDenseI64ArrayAttr(shape));
+  };
+  auto tile = dyn_cast<RankedTensorType>(op.getCondition().getType());
+  ArrayRef<int64_t> shape = tile ? tile.getShape() : ArrayRef<int64_t>();
+  if (countElements(op.getCondition()) == 1)
+    return check(isTrue, shape);
+  // The position of the element is only computed after a failure.
+  Value isFalse = arith::XOrIOp::create(rewriter, loc, isTrue,
+                                        constant(rewriter.getBoolAttr(true)));
+  createIf(isFalse, [&] {
+    Value size = loops.index(tile.getNumElements());
+    Value first =
+        loops
+            .reduce(0, tile.getNumElements(), 1, size,
+                    [&](Value position, ValueRange carried) {
+                      Value before = arith::MinUIOp::create(
+                          rewriter, loc, carried[0], position);
+                      return SmallVector<Value>{arith::SelectOp::create(
+                          rewriter, loc,
+                          getElement(op.getCondition(), position), carried[0],
+                          before)};
+                    })
+            .front();
+    check(compare(arith::CmpIPredicate::eq, first, size), shape);
+  });
 }
 
 void TileOpLoops::emit(AssumeOp op) {

@@ -115,7 +115,7 @@ class Argument:
         return int(value.shape[dimension]) * (self.packed if dimension == len(value.shape) - 1 else 1)
 
     def __str__(self) -> str:
-        return f"argument {self.index} ({self.type})"
+        return f"argument {self.index} ({f'%{self.name}: ' if self.name else ''}{self.type})"
 
 
 @dataclass(frozen=True)

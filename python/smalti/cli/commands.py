@@ -395,16 +395,16 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
             **pipeline_options,
         )
     given = _by_index(texts, kernel.entry)
+    if options["verbose"]:
+        _print_remarks(kernel.remarks)
     if not isinstance(kernel, Kernel):
         emulated.refuse(
             options,
-            (*emulated.RUN_NAMES, "repeat", "verbose"),
+            (*emulated.RUN_NAMES, "repeat"),
             "a simulated GPU; `smalti sim --help` lists the options of the simulator",
         )
         simulated.run_program(kernel, module, options["check"], seed, given, options)
         return
-    if options["verbose"]:
-        _print_remarks(kernel.remarks)
     checked, repeat, word, result = options["check"], options["repeat"], "", None
     if kernel.target.is_emulated:
         emulated.run_program(kernel, module, checked, seed, given, repeat, options)

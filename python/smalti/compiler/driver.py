@@ -74,8 +74,15 @@ def _parse_errors(context: ir.Context | None) -> Generator[None, None, None]:
     except ParseError as error:
         if error.diagnostics and all(re.match(r"'[\w.]+' op ", d.message) for d in error.diagnostics):
             raise VerifyError("", diagnostics=error.diagnostics, source=sources.text_of(context)) from None
-        error.hint = error.hint or next(filter(None, (_type_hint(d.message) for d in error.diagnostics)), None)
+        error.hint = error.hint or next(filter(None, (_hint(d.message) for d in error.diagnostics)), None)
         raise
+
+
+def _hint(message: str) -> str | None:
+    """The remedy for a common mistake, from a message of the parser."""
+    if message.startswith("Dialect `' not found for custom op"):
+        return "write the name of an op with its dialect: a kernel ends with triton_xla.return, and arith.addf adds"
+    return _type_hint(message)
 
 
 def _type_hint(message: str) -> str | None:

@@ -53,11 +53,15 @@ def _argument(
     )
     if not argument.is_static:
         argument = dataclasses.replace(argument, **facts)
-    if spelling in PACKED:
+    if spelling in PACKED and argument.is_memref:
         return _packed(argument, PACKED[spelling])
     dtype = dtypes.from_mlir("i64" if argument.is_tensor_map else spelling)
     if dtype is None:
-        message = f"argument {index} of type {ty}: the element type {spelling} cannot be passed in a launch; use integers of 1 to 64 bits or floats"
+        message = f"argument {index} of type {ty}: " + (
+            f"arrays of {spelling} cannot be passed in a launch; use elements of 1, 2, 4, 8, 16, 32 or 64 bits"
+            if argument.is_memref
+            else f"scalars of type {spelling} cannot be passed in a launch; use i1, i8, i16, i32, i64, index or a float of 8 to 64 bits"
+        )
         raise CompileError("", diagnostics=[Diagnostic("error", message, location)])
     return dataclasses.replace(argument, dtype=dtype)
 
@@ -230,6 +234,9 @@ def _symbol(function: Any) -> str:
         raise CompileError("", diagnostics=[Diagnostic("error", message, location)]) from None
 
 
+TILE_LEVEL_FORM = "a tile-level kernel has the form `triton_xla.entry_func @name(..., %tile: index) tiles N { ... }`"
+
+
 def find_entry(module: Any, name: str | None = None) -> Any:
     """The entry function `name`, or the only one. Raises CompileError if it does not exist or the choice is ambiguous."""
     found = {_symbol(op): op for op in entry_functions(module)}
@@ -243,7 +250,7 @@ def find_entry(module: Any, name: str | None = None) -> Any:
     if not found:
         raise CompileError(
             "the module does not have an entry function: a triton_xla.entry_func, a function with a gpu.launch, or a gpu.func kernel",
-            hint="a tile-level kernel has the form `triton_xla.entry_func @name(..., %tile: index) tiles N { ... }`",
+            hint=TILE_LEVEL_FORM,
         )
     raise CompileError(
         f"the module has {len(found)} entry functions ({', '.join(f'@{n}' for n in found)}); select one with entry= or --entry"

@@ -13,6 +13,8 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import execution_engine, ir, pace, toolchain
 from .._mlir_libs import _smalti
 from ..calling import arrays, calls
@@ -159,7 +161,14 @@ class CpuLauncher:
         error = ir.DictAttr(self._errors[number - 1])
         where = ir.Location.from_attr(error["location"], self._kernel.module.context)
         message = ir.StringAttr(error["message"]).value
-        return Diagnostic("error", message.format(*values) if "values" in error else message, source_location(where))
+        if "shape" in error:
+            position, tile = values
+            where_in_tile = np.unravel_index(position, tuple(ir.DenseI64ArrayAttr(error["shape"])))
+            at = f" at {[int(index) for index in where_in_tile]}" if where_in_tile else ""
+            message = message.replace("the assertion failed", f"the assertion failed in tile {tile}{at}", 1)
+        elif "values" in error:
+            message = message.format(*values)
+        return Diagnostic("error", message, source_location(where))
 
     def _find(self) -> ir.Operation:
         """The function of the kernel."""

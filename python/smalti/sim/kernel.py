@@ -18,6 +18,7 @@ from ..compiler import driver, entry, legality
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError, SmaltiError, TargetError
 from ..pace import Pace
+from ..remarks import Remark
 from ..settings import Settings
 from . import launch
 from .loading import load
@@ -41,7 +42,12 @@ class SimulatedKernel(Settings):
     """A kernel that runs in the simulator. Call it with its arrays."""
 
     def __init__(
-        self, program: Program, target: targets.Target, module: ir.Module, entry: entry.Entry | None = None
+        self,
+        program: Program,
+        target: targets.Target,
+        module: ir.Module,
+        entry: entry.Entry | None = None,
+        remarks: Sequence[Remark] = (),
     ) -> None:
         self.program = program if entry is None else _declare(program, entry)
         self.entry = entry
@@ -50,6 +56,8 @@ class SimulatedKernel(Settings):
         self.target = target
         self.module = module
         """The module that is simulated."""
+        self.remarks = tuple(remarks)
+        """What the passes did and did not do; empty for a module that is simulated without lowering."""
         self.simulation = Simulation()
         """The default simulation of a call."""
         self._is_initialized = True
@@ -286,12 +294,13 @@ def simulate(
     module = driver.parse(source)
     attach_source_locations(source, module)
     described = None
+    remarks: list[Remark] = []
     tiles = any(op.operation.name == "triton_xla.entry_func" for op in module.body.operations)
     if tiles:
         function = entry.find_entry(module, name)
         name = ir.StringAttr(function.attributes["sym_name"]).value
-        legality.check(function, str(chosen), CompileError)
         described = entry.describe(function)
+        legality.check(function, str(chosen), CompileError)
     stop = options.pop("stop_after", None)
     if tiles or (level == "thread" and (options or not has_threads(module))):
         given = module
@@ -300,9 +309,8 @@ def simulate(
             copy = driver.clone(given)
             if "smalti.target" in copy.operation.attributes:
                 copy.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, copy.context)
-            driver.run_pipeline(
-                copy, driver.compile_pipeline(chosen, {"check_indices": True, **options, "stop_after": stop_after})
-            )
+            settings = {"check_indices": True, **options, "stop_after": stop_after}
+            remarks[:] = driver.run_pipeline(copy, driver.compile_pipeline(chosen, settings))
             return copy
 
         module = lowered(stop or LEVELS[level or "block"])
@@ -315,7 +323,7 @@ def simulate(
             "without lowering"
         )
     try:
-        return SimulatedKernel(load(module, name, chosen), chosen, module, described)
+        return SimulatedKernel(load(module, name, chosen), chosen, module, described, remarks)
     except SmaltiError:
         raise
     except RecursionError:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ir, passmanager, sources
-from ..compiler import driver
+from ..compiler import driver, entry
 from ..errors import CompileError, mlir_errors
 from . import ops, threads
 from .translation.program import Program, is_written, of_function, of_launch
@@ -74,7 +74,8 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
     if name is None and len(candidates) != 1:
         if not candidates:
             raise CompileError(
-                "the module does not contain a kernel to simulate: a gpu.launch, a gpu.func kernel or an outlined kernel is required"
+                "the module does not contain a kernel to simulate: a triton_xla.entry_func, a gpu.launch, a gpu.func kernel or an outlined kernel is required",
+                hint=entry.TILE_LEVEL_FORM,
             )
         raise CompileError(f"the module has several kernels; name one of: {', '.join(f'@{n}' for n in candidates)}")
     chosen = name or next(iter(candidates))

@@ -90,6 +90,7 @@ triton_xla.entry_func @dots(%x: memref<2x16x16xf32>, %tile: index) tiles 1 {
 
 // Two blocks along K. Code 0 of f8E8M0FNU is the subnormal f32 0x00400000 (4194304), and code 255 is NaN.
 
+// REMARK: Remark="dot_scaled expanded: the operands are decoded to 16-bit floats; MMAs with scales are not used"
 // CHECK-LABEL: triton_xla.entry_func @dot_scaled(
 // CHECK:         triton_xla.dot %{{.*}} : tensor<16x32xf16>, tensor<32x16xf16> -> tensor<16x16xf32>
 // CHECK:         arith.constant dense<255> : tensor<16x1xi32>

@@ -25,6 +25,20 @@ triton_xla.entry_func @f() tiles 1 {
 
 // -----
 
+// expected-error@+1 {{the last argument must be the tile id, of type index, such as '%tile: index'}}
+triton_xla.entry_func @f(%a: memref<?xf32>) tiles size(%a, 0) {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{the number of tiles uses argument #1, which is a tile id}}
+triton_xla.entry_func @f(%a: memref<?xf32>, %n: index) tiles %n {
+  triton_xla.return
+}
+
+// -----
+
 // expected-error@+1 {{the last argument must be the tile id, of type index}}
 triton_xla.entry_func @f(%tile: index, %a: memref<4xf32>) tiles 1 {
   triton_xla.return

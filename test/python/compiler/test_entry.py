@@ -25,7 +25,7 @@ def test_arguments_of_a_tile_program() -> None:
     assert (source.shape, source.strides, source.dtype.name) == ((100, 60), (60, 1), "float32")
     assert (source.reads, source.writes) == (True, False) and (result.reads, result.writes) == (False, True)
     assert source.is_static and source.alignment is None
-    assert str(result) == "argument 1 (memref<100x60xf32>)"
+    assert str(result) == "argument 1 (%dst: memref<100x60xf32>)"
     assert result.location == smalti.SourceLocation("<text>", 1, SCALE.index("%dst") + 1)
 
 
@@ -127,6 +127,25 @@ def test_elements_that_share_a_byte_are_bytes() -> None:
         match="rows must have a whole number of bytes; make each row and stride a multiple of 2 elements",
     ):
         describe(LAUNCH.replace("8x64xi4", "8x63xi4"))
+
+
+@pytest.mark.parametrize("element", ["i7", "i4", "f4E2M1FN"])
+@pytest.mark.parametrize("target", ["cpu", "sim:sm_80"])
+def test_scalars_of_other_widths(element: str, target: str) -> None:
+    text = f"triton_xla.entry_func @k(%s: {element}, %tile: index) tiles 1 {{\n  triton_xla.return\n}}"
+    with pytest.raises(smalti.CompileError) as caught:
+        smalti.compile(text, target=target)
+    assert (
+        f"argument 0 of type {element}: scalars of type {element} cannot be passed in a launch; use i1, i8, i16, i32, i64, index "
+        "or a float of 8 to 64 bits" in str(caught.value)
+    )
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim:sm_80"])
+def test_arrays_of_other_widths(target: str) -> None:
+    text = "triton_xla.entry_func @k(%s: memref<8xi7>, %tile: index) tiles 1 {\n  triton_xla.return\n}"
+    with pytest.raises(smalti.CompileError, match="use elements of 1, 2, 4, 8, 16, 32 or 64 bits"):
+        smalti.compile(text, target=target)
 
 
 PACKED = """

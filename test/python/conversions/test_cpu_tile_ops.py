@@ -875,11 +875,43 @@ triton_xla.entry_func @check(%a: memref<?xi32>, %n: i32, %tile: index) tiles 3 {
     a = np.arange(130, dtype=np.int32)
     kernel(a, 4)
     np.testing.assert_array_equal(a, np.arange(130) + 4)
-    with pytest.raises(smalti.LaunchError, match="the assertion failed: n is too large"):
+    with pytest.raises(smalti.LaunchError, match="the assertion failed in tile 0: n is too large"):
         kernel(a, 6)
     a[117] = -1
-    with pytest.raises(smalti.LaunchError, match="the assertion failed: the elements must not be negative"):
+    with pytest.raises(
+        smalti.LaunchError, match=r"the assertion failed in tile 2 at \[17\]: the elements must not be negative"
+    ):
         kernel(a, 4)
+
+
+@pytest.mark.parametrize(("shape", "where"), [("2x3x4", r" at \[1, 0, 2\]"), ("1x1", r" at \[0, 0\]"), ("", "")])
+def test_the_position_of_a_failed_assertion(shape: str, where: str) -> None:
+    """Also if the condition is a comparison of an index, which is not the position."""
+    dims = shape.replace("x", ", ")
+    kind = f"tensor<{shape}xindex>" if shape else "index"
+    load = (
+        f"%t = triton_xla.extract %a[{', '.join('0' * len(dims.split(',')))}] [{dims}] [{', '.join('1' * len(dims.split(',')))}]"
+        f" : memref<{shape}xindex> to {kind}"
+        if shape
+        else "%t = memref.load %a[] : memref<index>"
+    )
+    kernel = smalti.compile(
+        f"""
+triton_xla.entry_func @check(%a: memref<{shape}{"x" * bool(shape)}index>, %tile: index) tiles 2 {{
+  {load}
+  %one = arith.constant {f"dense<1> : {kind}" if shape else "1 : index"}
+  %c = arith.cmpi eq, %t, %one : {kind}
+  triton_xla.assert %c, "{{not}} one" : {kind.replace("index", "i1")}
+  triton_xla.return
+}}
+""",
+        target="cpu",
+    )
+    a = np.ones(tuple(map(int, shape.split("x"))) if shape else (), np.int64)
+    kernel(a)
+    a.flat[min(14, a.size - 1) :] = 24
+    with pytest.raises(smalti.LaunchError, match=rf"the assertion failed in tile 0{where}: {{not}} one"):
+        kernel(a)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

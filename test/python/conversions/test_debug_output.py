@@ -101,7 +101,10 @@ def test_failed_assertions(target: str, is_replicated: bool, capsys: pytest.Capt
     assert f"assertion failed in block [0, 0, 0] at {where}: not 100% positive\n" in capsys.readouterr().out
     (finding, *_) = caught.value.findings
     assert finding.kind == "trap" and finding.location is not None
-    assert ("not 100% positive" in finding.message) == ("sm_" in target)
+    assert finding.message.endswith(
+        f"the thread printed: assertion failed in block [0, 0, 0] at {where}: not 100% positive"
+    )
+    assert "unknown" not in finding.message
 
 
 @pytest.mark.parametrize("target", SIMULATED)

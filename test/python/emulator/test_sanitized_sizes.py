@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import smalti
 from smalti import emulator, errors
 from smalti.emulator import Emulation
 
@@ -149,3 +150,24 @@ def test_every_lane_of_a_masked_access_counts(masked: Masked) -> None:
     assert races(load, access("i32", True, 4 * masked.touched[-1], "b"))
     assert not races(load, access("i32", True, 4, "b"))
     assert not races(f"  {masked.store}", load, BARRIER)
+
+
+SCATTER = """
+triton_xla.entry_func @k(%x: memref<64xELEMENT>, %y: memref<8xELEMENT>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [64] [1] : memref<64xELEMENT> to tensor<64xELEMENT>
+  %i = triton_xla.iota dim 0 : tensor<64xi32>
+  %c = arith.constant dense<7> : tensor<64xi32>
+  %k = arith.andi %i, %c : tensor<64xi32>
+  triton_xla.scatter %t into %y[%k] unique : tensor<64xELEMENT> into memref<8xELEMENT>, tensor<64xi32>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["emu:gfx942", "emu:sm_80"])
+@pytest.mark.parametrize(("element", "dtype"), [("i8", np.int8), ("f16", np.float16), ("f32", np.float32)])
+def test_a_race_states_the_bytes_of_an_instruction(target: str, element: str, dtype: type[np.generic]) -> None:
+    """AMD's buffer instructions are functions of the emulator, not stores."""
+    kernel = smalti.compile(SCATTER.replace("ELEMENT", element), target=target, sanitize="thread")
+    with pytest.raises(smalti.EmulationError, match=f"a write of {np.dtype(dtype).itemsize} bytes is unordered with a"):
+        kernel(np.arange(64, dtype=dtype), np.zeros(8, dtype))

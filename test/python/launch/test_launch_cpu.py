@@ -163,7 +163,7 @@ def test_wrong_arguments_are_refused_with_the_numbers(scale: Kernel) -> None:
     assert "shape is 99x60; the kernel requires 100x60" in refused(scale, source[:99], result)
     assert "shape is 6000; the kernel requires 100x60" in refused(scale, source.reshape(-1), result)
     assert "element type is float64; the kernel requires float32" in refused(scale, source.astype(np.float64), result)
-    assert "argument 1 (memref<100x60xf32>)" in refused(scale, source, np.zeros((100, 60), np.int32))
+    assert "argument 1 (%dst: memref<100x60xf32>)" in refused(scale, source, np.zeros((100, 60), np.int32))
     transposed = refused(scale, np.asfortranarray(source), result)
     assert (
         "the stride of dimension 0 is 1 elements; the kernel requires 60" in transposed
@@ -181,7 +181,7 @@ def test_read_only_memory_is_refused_where_it_is_written(scale: Kernel) -> None:
     scale(source, result)
     result.flags.writeable = False
     assert (
-        "argument 1 (memref<100x60xf32>): the array is read-only, but the kernel writes it; pass a writable array"
+        "argument 1 (%dst: memref<100x60xf32>): the array is read-only, but the kernel writes it; pass a writable array"
         in refused(scale, source, result)
     )
 
@@ -194,7 +194,7 @@ def test_misaligned_memory_is_refused(scale: Kernel) -> None:
 
 def test_shared_memory_is_refused_where_it_is_written(scale: Kernel) -> None:
     memory = np.zeros((101, 60), np.float32)
-    assert "argument 1 (memref<100x60xf32>) overlaps argument 0" in refused(scale, memory[:100], memory[1:])
+    assert "argument 1 (%dst: memref<100x60xf32>) overlaps argument 0" in refused(scale, memory[:100], memory[1:])
     assert "overlaps argument" in refused(scale, memory[:100], memory[:100])
     halves = np.zeros((200, 60), np.float32)
     scale(halves[:100], halves[100:])

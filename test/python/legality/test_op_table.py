@@ -151,6 +151,8 @@ def test_every_command_has_the_same_sentence(tmp_path: Path) -> None:
     ("op", "remedy"),
     [
         ("%e = tensor.empty() : tensor<4xf32>", "use a constant tensor or tensor.splat"),
+        ('cf.assert %true, "bad"', "use triton_xla.assert"),
+        ('gpu.printf "hello"', "use triton_xla.print"),
         ("gpu.barrier", "remove it: smalti-compile inserts the barriers of a tile"),
         ("%m = linalg.matmul ins(%a, %a : T, T) outs(%a : T) -> T", "use triton_xla.dot"),
         ("%x = gpu.thread_id x", "use the tile id, the last argument of the kernel"),
@@ -173,7 +175,7 @@ def test_every_command_has_the_same_sentence(tmp_path: Path) -> None:
 )
 def test_an_op_that_is_not_listed(op: str, remedy: str) -> None:
     constant = "%a = arith.constant dense<0.0> : T"
-    lines = ["triton_xla.entry_func @f(%tile: index) tiles 1 {", constant, op, "triton_xla.return", "}", ""]
+    lines = ["triton_xla.entry_func @f(%true: i1, %tile: index) tiles 1 {", constant, op, "triton_xla.return", "}", ""]
     text = "\n".join(lines).replace("T,", "tensor<16x16xf32>,").replace(" T", " tensor<16x16xf32>")
     name = next(word for word in op.replace("()", "").split() if "." in word)
     for chip in (*CHIPS, ""):

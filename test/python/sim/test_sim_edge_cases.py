@@ -105,6 +105,14 @@ def test_waits_that_leave_a_negative_number(wait: str) -> None:
         find(wait)
 
 
+def test_a_function_without_a_launch() -> None:
+    with pytest.raises(
+        CompileError, match=r"does not contain a kernel to simulate: a triton_xla.entry_func,"
+    ) as caught:
+        sim.simulate("func.func @f() {\n  return\n}", "sim:sm_80")
+    assert "triton_xla.entry_func @name(" in str(caught.value.hint)
+
+
 def test_kernels_with_one_name() -> None:
     one = program("").partition("{")[2].rpartition("}")[0]
     text = f"gpu.module @m {{ {one} }} gpu.module @n {{ {one} }}"

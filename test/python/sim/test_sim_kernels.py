@@ -221,8 +221,30 @@ def test_compile_and_testing_take_the_target() -> None:
         smalti.compile(doubled(), target="sim:cpu")
 
 
+SPLAT = """
+triton_xla.entry_func @splat(%a: f32, %y: memref<8xf32>, %tile: index) tiles 1 {
+  %t = tensor.splat %a : tensor<8xf32>
+  triton_xla.insert %t into %y[0] [8] [1] : tensor<8xf32> into memref<8xf32>
+  triton_xla.return
+}
+"""
+
+
+def test_assert_race_free_takes_scalars_and_the_entry_function() -> None:
+    y = np.zeros(8, np.float32)
+    testing.assert_race_free(SPLAT, 1.0, y, target="sim:sm_80")
+    assert not y.any()
+    testing.assert_race_free(SPLAT + SPLAT.replace("@splat", "@other"), 1.0, y, target="sim:sm_80", entry="other")
+
+
 def test_a_tile_program_is_called_like_a_kernel() -> None:
-    kernel = smalti.compile(ROOT / "test/kernels/matmul_ragged.mlir", target="sim:gfx942")
+    path = ROOT / "test/kernels/matmul_ragged.mlir"
+    kernel = smalti.compile(path, target="sim:gfx942")
+    assert "smalti-pipeline-loops" in {remark.category for remark in kernel.remarks}
+    printed = (
+        CliRunner().invoke(commands.main, ["run", str(path), "--target", "sim:gfx942", "--blocks", "1", "-v"]).output
+    )
+    assert all(str(remark.message) in printed for remark in kernel.remarks)
     a, b, c = kernel.random_arguments()
     start = c.astype(np.float64)
     kernel(a, b, c)
