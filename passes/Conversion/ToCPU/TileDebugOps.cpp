@@ -111,15 +111,15 @@ void TileOpLoops::emit(AssertOp op) {
     Value size = loops.index(tile.getNumElements());
     Value first =
         loops
-            .reduce(0, tile.getNumElements(), 1, size,
-                    [&](Value position, ValueRange carried) {
-                      Value before = arith::MinUIOp::create(
-                          rewriter, loc, carried[0], position);
-                      return SmallVector<Value>{arith::SelectOp::create(
-                          rewriter, loc,
-                          getElement(op.getCondition(), position), carried[0],
-                          before)};
-                    })
+            .reduce(
+                0, tile.getNumElements(), 1, size,
+                [&](Value position, ValueRange carried) {
+                  Value before = arith::MinUIOp::create(rewriter, loc,
+                                                        carried[0], position);
+                  return SmallVector<Value>{arith::SelectOp::create(
+                      rewriter, loc, getElement(op.getCondition(), position),
+                      carried[0], before)};
+                })
             .front();
     check(compare(arith::CmpIPredicate::eq, first, size), shape);
   });
