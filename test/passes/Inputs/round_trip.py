@@ -8,9 +8,34 @@ prints how many programs did, and exits with 1 where one does not.
 """
 
 import pathlib
+import re
+import subprocess
 import sys
 
-from unchanged import opt, pipelines
+from unchanged import RUN
+
+PIPELINE = re.compile(r"smalti-opt %s [^|\n]*--pass-pipeline='([^']*)'")
+NAME = re.compile(r"[\w.-]+(?=[(){,]|$)")
+CLEANUP = re.compile(r",(canonicalize|cse)(\{[^}]*\})?")
+
+ANCHORS = {"builtin.module", "gpu.module", "func.func", "gpu.func", "llvm.func"}
+
+
+def pipelines(text: str) -> list[tuple[str, str]]:
+    """The RUN lines that run one pass, and the pass; later cleanup passes are omitted."""
+    lines = "\n".join(RUN.findall(text)).replace("\\\n", " ")
+    found = {}
+    for pipeline in PIPELINE.findall(lines):
+        pipeline = CLEANUP.sub("", pipeline)
+        names = set(NAME.findall(re.sub(r"\{[^}]*\}", "", pipeline))) - ANCHORS
+        if len(names) == 1:
+            found[pipeline] = names.pop()
+    return list(found.items())
+
+
+def opt(tool: str, program: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [tool, "-", "--mlir-print-local-scope", "--mlir-disable-threading", *options]
+    return subprocess.run(command, input=program, capture_output=True, text=True)
 
 
 def main(tool: str, *folders: str) -> int:
