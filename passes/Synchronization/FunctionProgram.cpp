@@ -515,7 +515,9 @@ void FunctionProgram::addBarrier(BlockBarrierOpInterface op, NodeId parent,
     if (reason == divergenceReasons.end())
       continue;
     program[id].isFixed = true;
-    fixed.insert({op, reason->second});
+    fixed.insert(
+        {op, reason->second +
+                 "; make it uniform, or move the barrier out of the op"});
     return;
   }
 }

@@ -235,7 +235,7 @@ _WHOLE = (
     ("passes/SharedMemory/LDSDMAOrder", "return|quote|fail|note", "LDS DMA loads not overlapped: ..."),
     ("passes/SharedMemory/PadSharedMemory", "return|miss", "rows not padded: ..."),
     ("passes/SharedMemory/SwizzleSharedMemory", "return|miss", "buffer not swizzled: ..."),
-    ("passes/Synchronization/FunctionProgram", "return|text|quote|fixNestedBarriers", "barrier not changed: ..."),
+    ("passes/Synchronization/FunctionProgram", "return|text|quote|fixNestedBarriers", "barrier neither removed nor weakened: ..."),
     (
         "dialects/MosaicGPU/Ops/Mma",
         "emitUnsupportedTypes",
@@ -783,6 +783,21 @@ def _hint(node: ast.AST) -> str | None:
     return _shown(node.attr) if isinstance(node, ast.Attribute) and node.attr != "hint" else _render(node)
 
 
+def _metavar(given: dict[str, ast.expr]) -> str:
+    """The value of an option, as `--help` shows it; empty for a flag."""
+    if "metavar" in given:
+        return f" {_render(given['metavar'])}"
+    if "is_flag" in given or "count" in given or "flag_value" in given:
+        return ""
+    kind = ast.unparse(given["type"]) if "type" in given else "str"
+    if "Choice" in kind:
+        choices = re.findall(r"'([^']*)'", kind)
+        return f" [{'|'.join(choices)}]" if choices else " CHOICE"
+    if "Path" in kind or "File" in kind:
+        return " FILE"
+    return " INTEGER" if "int" in kind.lower() else " FLOAT" if "float" in kind.lower() else " TEXT"
+
+
 def python_messages(path: str, source: str) -> Iterator[Message]:
     def visit(node: ast.AST, context: str) -> Iterator[Message]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -795,7 +810,7 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
                     if keyword.arg == "help" and (text := _render(keyword.value)):
                         given = {word.arg: word.value for word in node.keywords}
                         default = f" [default: {ast.unparse(given['default'])}]" if "show_default" in given else ""
-                        yield Message(path, keyword.lineno, context, f"{names[0]}: {text}{default}")
+                        yield Message(path, keyword.lineno, context, f"{names[0]}{_metavar(given)}: {text}{default}")
                 return
             hint = next((_hint(keyword.value) for keyword in node.keywords if keyword.arg == "hint"), None)
             said = next((word for word in node.args if is_prose(_render(word) or "")), None)

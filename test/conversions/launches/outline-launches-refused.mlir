@@ -137,7 +137,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %x = memref.alloc() : memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the memref is not an unrealized_conversion_cast of a memref descriptor}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the memref is not the result of an unrealized_conversion_cast of one memref descriptor}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -763,7 +763,7 @@ module {
     llvm.store %rows, %box : i64, !llvm.ptr
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
-    // expected-note @below {{this store to the array is not a store of an i64}}
+    // expected-note @below {{this op stores a value of another type than i64}}
     llvm.store %narrow, %sizes : i32, !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
