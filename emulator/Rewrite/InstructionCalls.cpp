@@ -176,13 +176,13 @@ Error Calls::checkCall(CallBase &call) const {
     if (isa<MetadataAsValue>(use)) {
       if (!isa<MDString>(cast<MetadataAsValue>(use)->getMetadata()))
         return refuse(call, nameOf(call) + " has metadata as operand " +
-                                llvm::Twine(call.getArgOperandNo(&use)).str() +
+                                std::to_string(call.getArgOperandNo(&use)) +
                                 ", which the emulator does not support; pass a "
                                 "string (MDString)");
     } else if (!type->isSized() || type->isTargetExtTy() ||
                type->isScalableTy()) {
       return refuse(call,
-                    "operand " + llvm::Twine(call.getArgOperandNo(&use)).str() +
+                    "operand " + std::to_string(call.getArgOperandNo(&use)) +
                         " of " + nameOf(call) + " has type " + printed(*type) +
                         "; the emulator supports only types of a fixed size");
     }

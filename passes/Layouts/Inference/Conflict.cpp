@@ -252,6 +252,11 @@ static std::string subjectText(const Variable &variable, Operation *op,
          memoryText(variable.memory).str() + ")";
 }
 
+static bool isUntiled(LayoutTable &layouts, const Constraint &constraint) {
+  return constraint.kind == Kind::Assign &&
+         constraint.layouts.front() == layouts.noTransforms();
+}
+
 std::string inference::describeConstraint(Evaluator &evaluator,
                                           const Constraint &constraint) {
   LayoutTable &layouts = evaluator.getLayouts();
@@ -270,6 +275,8 @@ std::string inference::describeConstraint(Evaluator &evaluator,
   switch (constraint.kind) {
   case Kind::Assign:
   case Kind::OneOf:
+    if (isUntiled(layouts, constraint))
+      return "requires untiled memory" + ofA;
     return (getVariable(constraint.a).memory == Memory::Shared
                 ? "requires "
                 : "requires layout ") +
@@ -429,7 +436,10 @@ private:
     diagnostic.attachNote(constraint.op->getLoc())
         << "'" << constraint.op->getName() << "' "
         << describeConstraint(evaluator, constraint) << ": "
-        << constraint.reason;
+        << constraint.reason
+        << (isUntiled(evaluator.getLayouts(), constraint)
+                ? "; use a separate buffer for the ops that require tiles"
+                : "");
   }
 
   /// A solution of the whole problem without some constraints, or with

@@ -63,7 +63,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=unknown_regions | Remark="barrier neither removed nor weakened: the control flow of 'scf.parallel' is unknown"
+  // CHECK: Function=unknown_regions | Remark="barrier neither removed nor weakened: the control flow of 'scf.parallel' is unknown; use scf.for, scf.while or scf.if"
   gpu.func @unknown_regions(%n: index) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
