@@ -67,6 +67,9 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|\(the addresses of \{|a lowering handles|nothing to do|shuffle and|byte of shared memory,|(?:matrix )?accesses (?:of|x)|transposed reads"
     r"|(?:a )?slot of a larger|\{slots \?|has '\{kSlots|\{name\.str\(\)\} (?:to|from)|at least \{times|padded (?:read|write)$|does not wait for a copy"
     r"|memory attribution of|elements of type \{unknown|type \{type\}; a static|of this '\{use|no layout chosen yet|0b0100|the same power of two|failed to legalize|write a kernel$|not completed$|ld or ld\.lld|ocml\.bc|the file is truncated$"
+    # Descriptions of steps and of functions.
+    r"|use its number, INDEX|the names are: \{|Main job: |The smallest integer that|The largest integer that|and is not committed to a group$"
+    r"|'\{op\}' is not supported in a tile-level kernel; \{|\{quote\(op\)"
     # Two alternatives that the parser joins.
     r"|.*(?:warpgroupnum-warps|rank 0tensor\.pad|encoded at byte \{std|operand\.name :|addrspace\(5\)|\)\)\) |nullopt\}"
     r"|\{return complain|problem =\}|\|\| name ==|signalPassFailure|\{diag\}\])"
@@ -375,6 +378,13 @@ _CLEANUPS = (
         r"\{describeTimes\(plan\)\}",
         "1915 cycles per tile (1 block per SM); without it 1871 cycles (1 block per SM, 16 slots per buffer)",
     ),
+    (r"^(invalid )\{what\}( size )\{[^{}]*\}", r"\1grid\g<2>0 x 1 x 1"),
+    (r"different finding\{[^{}]*\}", "different findings"),
+    (r"^\{what\}( with mask .* diverges)", r"gpu.shuffle\1"),
+    (r"\{before\.what\}( completes)", r"the TMA load\1"),
+    (r"^\{what\}(: the slice has)", r"dimension 0 of x\1"),
+    (r"^(has (?:a|the) (?:packed dimension|format).*)", r"'OP' op lhs \1"),
+    (r"(was overwritten )%s", r"\1while the wgmma was in flight"),
     (r"(\{[^{}]*\}), are allowed", r"\1 are allowed"),
     (r"(known types:)$", r"\1 {names}"),
     (r"\) \.c_str\(\}", "}"),
@@ -776,7 +786,7 @@ def _hint(node: ast.AST) -> str | None:
     return _shown(node.attr) if isinstance(node, ast.Attribute) and node.attr != "hint" else _render(node)
 
 
-def _metavar(given: dict[str, ast.expr]) -> str:
+def _metavar(given: dict[str | None, ast.expr]) -> str:
     """The value of an option, as `--help` shows it; empty for a flag."""
     if "metavar" in given:
         return f" {_render(given['metavar'])}"
@@ -787,7 +797,7 @@ def _metavar(given: dict[str, ast.expr]) -> str:
         choices = re.findall(r"'([^']*)'", kind)
         return f" [{'|'.join(choices)}]" if choices else " CHOICE"
     if "Path" in kind or "File" in kind:
-        return " FILE"
+        return " DIRECTORY" if "file_okay=False" in kind else " FILE"
     return " INTEGER" if "int" in kind.lower() else " FLOAT" if "float" in kind.lower() else " TEXT"
 
 
@@ -798,20 +808,23 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
         if isinstance(node, ast.Call):
             context = ast.unparse(node.func)
             if context == "click.option":
-                names = [name for word in node.args if (name := _render(word)) and name.startswith("-")]
+                names = ", ".join(name for word in node.args if (name := _render(word)) and name.startswith("-"))
                 for keyword in node.keywords:
                     if keyword.arg == "help" and (text := _render(keyword.value)):
                         given = {word.arg: word.value for word in node.keywords}
                         default = f" [default: {ast.unparse(given['default'])}]" if "show_default" in given else ""
-                        yield Message(path, keyword.lineno, context, f"{names[0]}{_metavar(given)}: {text}{default}")
+                        yield Message(path, keyword.lineno, context, f"{names}{_metavar(given)}: {text}{default}")
                 return
-            hint = next((_hint(keyword.value) for keyword in node.keywords if keyword.arg == "hint"), None)
+            hints = [keyword.value for keyword in node.keywords if keyword.arg == "hint"]
+            if context == "Misuse":
+                hints += node.args[1:2]
+            hint = next(map(_hint, hints), None)
             said = next((word for word in node.args if is_prose(_render(word) or "")), None)
             if hint and said is not None and not _NOT_MESSAGES.fullmatch(context):
                 notes = (f"hint: {' '.join(hint.split())}",)
                 yield Message(path, said.lineno, context, " ".join((_render(said) or "").split()), notes)
                 for child in (*node.args, *node.keywords):
-                    if child is not said and not (isinstance(child, ast.keyword) and child.arg == "hint"):
+                    if child is not said and child not in hints and getattr(child, "value", None) not in hints:
                         yield from visit(child, context)
                 return
         elif isinstance(node, ast.stmt) and not isinstance(node, ast.Expr):
@@ -986,7 +999,7 @@ _OPPOSITES: dict[str, tuple[list[tuple[str, str, str]], str]] = {
     "indices": ([_cast("WGMMA_ROW", _INDICES)], _CONVERT.format("TMA_INDICES", 3, "WGMMA_ROW")),
     "layout": ([_cast("TCGEN05"), _cast("WGMMA")], _CONVERT.format("TCGEN05", 0, "WGMMA")),
 }
-"""The requirements of other ops that conflict with each kind, with their reasons, and the hint of such a conflict."""
+"""The requirements of other ops that conflict with each kind, with their reasons, and the hint of the conflict."""
 
 _RULE_STRUCT = re.compile(r"^(?:template <typename \w+> )?struct (\w+)|^[\w}].*$", re.MULTILINE)
 
@@ -1040,9 +1053,19 @@ _MESSAGES_OF_NOTES = (
         f"'mosaic_gpu.layout_cast' op {_cast('TCGEN05')[1]}; no layout assignment satisfies all requirements in the notes",
     ),
     (
+        "passes/Conversion/ToGPU/HostTensorMaps.*not a call that encodes",
+        "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time: the array is used by an op "
+        "other than calls that encode tensor maps",
+    ),
+    (
+        "passes/Conversion/ToGPU/HostTensorMaps.*this call does not precede",
+        "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time: the tensor map at byte 128: "
+        "the call that encodes it does not precede the load of the array",
+    ),
+    (
         "passes/Conversion/ToGPU/HostTensorMaps",
         "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time: the sizes, strides or box "
-        "that are passed to the encoder call are not constant",
+        "of the encoder call are not constant",
     ),
     (
         "python/smalti/sim/(?:machine/explain|threads/program|machine/machine|threads/execution/accesses)",
@@ -1149,6 +1172,11 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
         "passes/PadLowering",
         {"string ref": "memref.store", "tma rejection reason": "; TMA not used: the chip does not have TMA"},
     ),
+    ("passes/Pipelining/ScheduleChecks", {"x": "'memref.load' of %tile", "y": "'memref.store' of %tile"}),
+    (
+        "passes/SharedMemory/OverlapLDSDMA",
+        {"first note": "'memref.load' may read memory that an outstanding LDS DMA load writes"},
+    ),
     ("passes/Conversion/ToCPU/LowerCPULoops", {"true": "64", "integer(attr).value or": "0", "value": "64"}),
     (
         "passes/Conversion/TilesToBlocks",
@@ -1222,10 +1250,8 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "warp name": "warp 1",
             "group name": "warpgroup 0",
             "other}s": "accesses",
-            "of": "",
             "edges[agent]": "nvvm.cp.async.wait.group",
             "streams[agent]": "mosaic_gpu.async_wait_group",
-            "value": "gpu.barrier",
             "others": "warp 0 also reaches",
             "wait": "wait for the copy in warp 1",
         },

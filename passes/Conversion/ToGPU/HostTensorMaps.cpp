@@ -261,8 +261,8 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
        strides = readIntegers(call, 5, *rank, refusal),
        box = readIntegers(call, 7, *rank, refusal);
   if (!extents || !strides || !box)
-    return refuse("the sizes, strides or box that are passed to the encoder "
-                  "call are not constant");
+    return refuse(
+        "the sizes, strides or box of the encoder call are not constant");
 
   int64_t bits = entry.element.getIntOrFloatBitWidth();
   entry.offset = memref->second;

@@ -385,7 +385,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -431,7 +431,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -668,7 +668,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -719,7 +719,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -769,7 +769,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -820,7 +820,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -869,7 +869,7 @@ module {
     // expected-note @below {{this store to the array does not precede the encoder call in the same MLIR block}}
     llvm.store %size, %sizes : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -920,7 +920,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -970,7 +970,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1021,7 +1021,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
