@@ -236,6 +236,7 @@ _WHOLE = (
         "'OP' op cannot multiply elements of TYPE and TYPE; supported are ...",
     ),
     ("passes/Analysis/Resources/ResourceEstimate", "attachNote", "note: ..."),
+    ("python/smalti/compiler/driver", "return", "hint: ..."),
     ("python/smalti/cli/doctor", "assign", "GPU 0 (nvidia): NAME, ARCHITECTURE: ..."),
     ("python/smalti/emulator/process", "return", "the emulator ..."),
     (
@@ -379,6 +380,7 @@ _CLEANUPS = (
         "1915 cycles per tile (1 block per SM); without it 1871 cycles (1 block per SM, 16 slots per buffer)",
     ),
     (r"^(invalid )\{what\}( size )\{[^{}]*\}", r"\1grid\g<2>0 x 1 x 1"),
+    (r"^threads \{what\};", "threads pass different thread counts;"),
     (r"different finding\{[^{}]*\}", "different findings"),
     (r"^\{what\}( with mask .* diverges)", r"gpu.shuffle\1"),
     (r"\{before\.what\}( completes)", r"the TMA load\1"),
@@ -478,7 +480,7 @@ def _is_message(message: Message) -> bool:
         "|(?:help: )?(?:align|set|change|give|remove) .*",
         message.text,
     ):
-        return False  # Parts of the notes of `_conflict`.
+        return False  # Parts of the notes of `conflict`.
     if _NOT_MESSAGES.fullmatch(message.context) or _NOT_MESSAGE_PATHS.fullmatch(f"{message.path}:{message.context}"):
         return False
     if message.path.startswith("python/bindings") and (".def" in message.text or message.text.endswith(".")):
@@ -882,7 +884,7 @@ _TRANSFER = (
 )
 _TENSOR_TRANSFER = f"requires a layout for {{}} {_VECTOR} that can be loaded from and stored to {_TENSOR[1:-1]}"
 
-_RULES = (
+LAYOUT_RULES = (
     (
         "cut vector",
         "VectorRules.*(?::divides|whole tiles)",
@@ -969,7 +971,7 @@ _CONVERT = (
     "help: set relayouts=true, or insert a 'mosaic_gpu.layout_cast' to the layout {} before operand {} of this 'OP', whose layout is "
     "{} (cost: 264 cycles)"
 )
-_OPPOSITES: dict[str, tuple[list[tuple[str, str, str]], str]] = {
+LAYOUT_OPPOSITES: dict[str, tuple[list[tuple[str, str, str]], str]] = {
     "cut vector": ([_cast("WGMMA")], _ALIGN),
     "cut view": (
         [("mosaic_gpu.wgmma", _MMA_TILES, "the tensor core reads tiles of 8 rows of 32, 64 or 128 bytes")],
@@ -1025,12 +1027,12 @@ def _rule_op(message: Message, source: str) -> str:
     return f"{dialect or 'mosaic_gpu'}.{words}"
 
 
-def _conflict(message: Message, source: str) -> Message:
+def conflict(message: Message, source: str) -> Message:
     """The reason of a layout requirement as a note of a conflict with other ops."""
     op = _rule_op(message, source)
     rule = f"{message.path.rpartition('/')[2]}:{message.context}: {message.text}"
-    kind, requirement = next((kind, text) for kind, where, text in _RULES if re.match(where, rule))
-    others, hint = _OPPOSITES[kind]
+    kind, requirement = next((kind, text) for kind, where, text in LAYOUT_RULES if re.match(where, rule))
+    others, hint = LAYOUT_OPPOSITES[kind]
     remedy = "; use a separate buffer for the ops that require tiles" if kind == "untiled" else ""
     notes = [f"note: '{op}' {requirement}: {message.text}{remedy}"]
     notes += [f"note: '{other}' {text}: {reason}" for other, text, reason in others]
@@ -1041,6 +1043,8 @@ def _conflict(message: Message, source: str) -> Message:
 
 _NOTE_DISTANCE = 30
 """The lines after an error in which its notes are attached."""
+
+_UNREADABLE = "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time"
 
 _MESSAGES_OF_NOTES = (
     (
@@ -1054,18 +1058,15 @@ _MESSAGES_OF_NOTES = (
     ),
     (
         "passes/Conversion/ToGPU/HostTensorMaps.*not a call that encodes",
-        "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time: the array is used by an op "
-        "other than calls that encode tensor maps",
+        f"{_UNREADABLE}: the array is used by an op other than calls that encode tensor maps",
     ),
     (
         "passes/Conversion/ToGPU/HostTensorMaps.*this call does not precede",
-        "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time: the tensor map at byte 128: "
-        "the call that encodes it does not precede the load of the array",
+        f"{_UNREADABLE}: the tensor map at byte 128: the call that encodes it does not precede the load of the array",
     ),
     (
         "passes/Conversion/ToGPU/HostTensorMaps",
-        "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time: the sizes, strides or box "
-        "of the encoder call are not constant",
+        f"{_UNREADABLE}: the sizes, strides or box of the encoder call are not constant",
     ),
     (
         "python/smalti/sim/(?:machine/explain|threads/program|machine/machine|threads/execution/accesses)",
@@ -1095,6 +1096,10 @@ _MESSAGES_OF_NOTES = (
         "python/smalti/sim/machine/synchronization",
         "this wait for phase 1 of the mbarrier may run after phase 2 completes (phase aliasing) and would then block until "
         "phase 3",
+    ),
+    (
+        "python/smalti/compiler/driver.*both uses",
+        "use of value '%x' expects different type than prior uses: 'tensor<64xf32>' vs 'f32'",
     ),
     ("python/smalti/toolchain", "TOOL was not found; PURPOSE requires it"),
     ("python/smalti/emulator/session", "the launch exceeded the time limit of 300 s"),
@@ -1301,7 +1306,7 @@ def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Mes
                     and not message.context.startswith("emit")
                     and not path.endswith("/Rules.cpp")
                 )
-                whole = _conflict(message, source) if is_rule else _whole(message)
+                whole = conflict(message, source) if is_rule else _whole(message)
                 notes = tuple(map(in_words, whole.notes))
                 seen[message.text] = replace(whole, text=in_words(whole.text), notes=notes)
         yield from attach(list(seen.values()))
