@@ -346,9 +346,8 @@ LogicalResult SplitOp::verify() {
     Type required = tile.clone(shape);
     if (part.getType() != required)
       return emitOpError("result #")
-             << position << " has type " << part.getType()
-             << "; a split into " << number << " equal parts requires "
-             << required;
+             << position << " has type " << part.getType() << "; a split into "
+             << number << " equal parts requires " << required;
   }
   return success();
 }

@@ -451,6 +451,8 @@ def _whole(message: Message) -> Message:
                 "th(?:is|e value that this)|an (?:array operand|element of an)", message.text
             ):
                 frame = "note: ..."
+            if path.startswith("python/smalti/cli/doctor") and "cannot be" in message.text:
+                frame = "missing  COMPONENT: ..."
             if path.startswith("python/smalti/cli/doctor") and re.match("build|install|use", message.text):
                 frame = "missing  COMPONENT; enables: (what needs it); install: ..."
             if frame == "note: ..." and re.match("deadlock: |data race: |.* is outstanding at the end", message.text):
@@ -754,9 +756,11 @@ def tablegen_messages(path: str, source: str) -> Iterator[Message]:
                     text = f"{text} is an error, e.g. `strict=true`; default: `false`, a missed remark"
                 yield Message(path, line, "option", text)
         elif match["block"] and "clEnumValN" in match["body"]:
+            record = source[: match.start()].rpartition("\ndef ")[2]
+            *_, option = re.findall(r'Option<"\w+",\s*"([\w-]+)"', record) or [""]
             for value in _ENUM_VALUE.finditer(match["body"]):
                 at = line + match["body"].count("\n", 0, value.start())
-                yield Message(path, at, "clEnumValN", f"value '{value[1]}': {value[2]}")
+                yield Message(path, at, "clEnumValN", f"{option or 'OPTION'}={value[1]}: {value[2]}")
         elif match["block"] and not re.search(r"\b(?:description|summary)\s*=\s*$", before):
             yield from cpp_messages(path, match["body"], line)
 
@@ -927,7 +931,7 @@ LAYOUT_RULES = (
         f"requires a layout that can be converted to the layout of the result {_VECTOR} for operand 0 {_VECTOR}",
     ),
     ("indices", ".*TMA gather copies 4", f"requires layout TMA_INDICES or TMA_INDICES_4 for operand 3 {_INDICES}"),
-    ("tensor", ".*'packing' of the op", f"requires layout TMEM_DEFAULT for the result {_TENSOR}"),
+    ("tensor", ".*'packing' of the op", f"requires layout LAYOUT for the result {_TENSOR}"),
     ("memory", ".*(?:same memory|view has|alias id|of a buffer|tile and swizzle)", _MATCHING.format(_MEMORY)),
     ("layout", "", _MATCHING.format(_VECTOR)),
 )
@@ -997,7 +1001,7 @@ LAYOUT_OPPOSITES: dict[str, tuple[list[tuple[str, str, str]], str]] = {
         [_cast("WGMMA"), _TMEM_CAST],
         "help: change the layout of the tensor memory of this 'OP' with 'mosaic_gpu.tmem_layout_cast'",
     ),
-    "tensor": ([_TMEM_CAST], _change(_TMEM, "TMEM_DEFAULT")),
+    "tensor": ([_TMEM_CAST], _change(_TMEM, "LAYOUT")),
     "indices": ([_cast("WGMMA_ROW", _INDICES)], _CONVERT.format("TMA_INDICES", 3, "WGMMA_ROW")),
     "layout": ([_cast("TCGEN05"), _cast("WGMMA")], _CONVERT.format("TCGEN05", 0, "WGMMA")),
 }
@@ -1188,6 +1192,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
         {
             "describe operands": "operand A loaded by TMA, B loaded by TMA (32768 B by TMA)",
             "subject": "stride",
+            "fact": "; if sizes and strides are multiples of 16, state them with triton_xla.stride_divisors",
             "begin, end": "64, 1",
         },
     ),
