@@ -343,10 +343,11 @@ LogicalResult SplitOp::verify() {
   SmallVector<int64_t> shape(tile.getShape());
   shape[dim] /= number;
   for (auto [position, part] : llvm::enumerate(getParts())) {
-    if (part.getType() != tile.clone(shape))
-      return emitOpError("part #")
-             << position << " must be " << tile.clone(shape) << ", but is "
-             << part.getType();
+    Type required = tile.clone(shape);
+    if (part.getType() != required)
+      return emitOpError("result #")
+             << position << " has type " << part.getType() << "; a split into "
+             << number << " equal parts requires " << required;
   }
   return success();
 }

@@ -175,19 +175,23 @@ Error Calls::checkCall(CallBase &call) const {
     Type *type = use->getType();
     if (isa<MetadataAsValue>(use)) {
       if (!isa<MDString>(cast<MetadataAsValue>(use)->getMetadata()))
-        return refuse(call, "a metadata operand other than a string is not "
-                            "emulated in a call of " +
-                                nameOf(call));
+        return refuse(call, nameOf(call) + " has metadata as operand " +
+                                std::to_string(call.getArgOperandNo(&use)) +
+                                ", which the emulator does not support; pass a "
+                                "string (MDString)");
     } else if (!type->isSized() || type->isTargetExtTy() ||
                type->isScalableTy()) {
-      return refuse(call, "an operand of type " + printed(*type) + " of " +
-                              nameOf(call) + " is not emulated");
+      return refuse(call,
+                    "operand " + std::to_string(call.getArgOperandNo(&use)) +
+                        " of " + nameOf(call) + " has type " + printed(*type) +
+                        "; the emulator supports only types of a fixed size");
     }
   }
   Type *result = call.getType();
   if (!result->isVoidTy() && (!result->isSized() || result->isScalableTy()))
-    return refuse(call, nameOf(call) + " returns " + printed(*result) +
-                            "; the emulator does not support this type");
+    return refuse(call,
+                  nameOf(call) + " returns " + printed(*result) +
+                      "; the emulator supports only types of a fixed size");
   return Error::success();
 }
 

@@ -237,9 +237,10 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
       ofAddresses = kTensorCopyAlignment;
   if (!plan.uses.addresses.empty() && plan.slotBytes % ofAddresses != 0)
     return "the size of the buffer, " + std::to_string(plan.slotBytes) +
-           " B, is not a multiple of the alignment of " +
-           std::to_string(ofAddresses) + " B that users of the address from " +
-           quote(plan.uses.addresses.front()) + " may require";
+           " B, must be a multiple of " + std::to_string(ofAddresses) +
+           " B, because " + quote(plan.uses.addresses.front()) +
+           " takes the address of the buffer, whose users may require this "
+           "alignment";
   DenseSet<Value> views = {plan.buffer};
   for (Operation *view : plan.uses.views)
     views.insert(view->result_begin(), view->result_end());

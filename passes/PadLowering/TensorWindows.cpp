@@ -73,8 +73,9 @@ std::optional<std::string> TensorWindows::checkControlFlow(Operation *op) {
         return std::string("the condition of an enclosing branch is not proven "
                            "to be block-uniform");
     } else {
-      return "the copy is in '" + parent->getName().getStringRef().str() +
-             "'; only scf.for and scf.if are supported";
+      return "the copy is nested in '" +
+             parent->getName().getStringRef().str() +
+             "'; TMA copies may be nested only in scf.for and scf.if";
     }
     op = parent;
   }

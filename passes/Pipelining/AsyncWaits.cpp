@@ -142,8 +142,8 @@ Scheduler::Reason Scheduler::checkQueue(AsyncCompletion queue) {
     unsigned entry = getEntry(bodyOp.op);
     if (last && schedule.entries[entry].position.stage !=
                     schedule.entries[*last].position.stage)
-      return std::string(
-          "the schedule starts asynchronous copies in several stages");
+      return std::string("the schedule starts asynchronous copies in several "
+                         "stages; all must start in the same stage");
     if (last && entry < *last)
       return "the schedule would start " + quote(bodyOp.op) + " before " +
              quote(schedule.entries[*last].op) +

@@ -258,7 +258,8 @@ void SmaltiPipelineLoops::runOnOperation() {
           getInteger(loop->getAttr(kStagesAttr)) == 1)
         return;
       missed |= failed(reportMissed(loop, kPassName, strict,
-                                    "loop not pipelined: it is " + quote(loop) +
+                                    "loop not pipelined: the loop is an " +
+                                        quote(loop) +
                                         "; only scf.for loops are supported"));
     });
   // `isTrial`: the function must not change.

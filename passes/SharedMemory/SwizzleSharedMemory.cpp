@@ -240,7 +240,8 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
     return "the buffer " + *escape;
   for (Operation *view : plan.uses.views)
     if (!canResolve(view))
-      return "indices cannot be traced through " + quote(view);
+      return "indices cannot be traced through " + quote(view) +
+             "; use memref.subview, or reshape static memory";
   int64_t widest = 1;
   for (Operation *user : plan.uses.users) {
     if (isa<ShapedDimOpInterface>(user))

@@ -515,7 +515,9 @@ void FunctionProgram::addBarrier(BlockBarrierOpInterface op, NodeId parent,
     if (reason == divergenceReasons.end())
       continue;
     program[id].isFixed = true;
-    fixed.insert({op, reason->second});
+    fixed.insert(
+        {op, reason->second +
+                 "; make it uniform, or move the barrier out of the op"});
     return;
   }
 }
@@ -603,7 +605,10 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   bool isKnown = collectAccesses(op, accesses, reason);
-  fixNestedBarriers(op, "the control flow of " + quote(op) + " is unknown");
+  fixNestedBarriers(op, "the control flow of " + quote(op) + " is unknown; " +
+                            (isa<gpu::LaunchOp>(op)
+                                 ? "run 'gpu-kernel-outlining' first"
+                                 : "use scf.for, scf.while or scf.if"));
   // If it starts or awaits copies, their order is unknown.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *nested) {

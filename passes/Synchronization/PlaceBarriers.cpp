@@ -151,15 +151,17 @@ LogicalResult Plan::reportHazards(bool strict) const {
                " writes, and no wait between them is proven to complete the "
                "copy");
   for (auto &[barrier, reason] : description.fixed)
-    report(barrier, "barrier not changed: " + reason);
+    report(barrier, "barrier neither removed nor weakened: " + reason);
   for (auto &[op, reason] : description.opaque)
     if (op != description.unmodeledSynchronization)
       report(op, describeUnordered(op) + ": " + reason);
   if (description.unmodeledSynchronization)
-    report(
-        description.unmodeledSynchronization,
-        "no barrier inserted: " + quote(description.unmodeledSynchronization) +
-            " may synchronize threads");
+    report(description.unmodeledSynchronization,
+           "no barrier inserted in this function: " +
+               quote(description.unmodeledSynchronization) +
+               " may synchronize threads, and the pass cannot determine which "
+               "accesses it orders; insert a gpu.barrier where a barrier is "
+               "missing");
   return failure(missed);
 }
 

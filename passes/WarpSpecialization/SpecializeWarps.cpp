@@ -548,13 +548,13 @@ void SmaltiSpecializeWarps::runOnOperation() {
   func->setAttr(kSlotsAttr, Builder(func.getContext()).getI64IntegerAttr(1));
   func->setAttr(kStagesAttr, Builder(func.getContext()).getI64IntegerAttr(1));
   auto remark = remarkApplied(func, kPassName);
-  remark << "warp specialization applied: " << plan.producers
-         << " producer and " << plan.threads << " consumer threads; "
-         << plan.depth << (plan.depth == 1 ? " slot" : " slots") << " of "
-         << plan.slotBytes << " B; for " << inFlight << " of "
-         << plan.groups.size()
-         << (plan.groups.size() == 1 ? " copy group" : " copy groups")
-         << " one wgmma group stays in flight";
+  remark
+      << "warp specialization applied: " << plan.producers << " producer and "
+      << plan.threads << " consumer threads; " << plan.depth
+      << (plan.depth == 1 ? " slot" : " slots") << " of " << plan.slotBytes
+      << " B; consumers keep one wgmma in flight while they wait for the next "
+         "copy, in "
+      << inFlight << " of " << plan.groups.size() << " copy groups";
   if (plan.consumerRegisters != 0)
     remark << "; " << plan.producerRegisters << " producer and "
            << plan.consumerRegisters << " consumer registers";

@@ -67,6 +67,9 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|\(the addresses of \{|a lowering handles|nothing to do|shuffle and|byte of shared memory,|(?:matrix )?accesses (?:of|x)|transposed reads"
     r"|(?:a )?slot of a larger|\{slots \?|has '\{kSlots|\{name\.str\(\)\} (?:to|from)|at least \{times|padded (?:read|write)$|does not wait for a copy"
     r"|memory attribution of|elements of type \{unknown|type \{type\}; a static|of this '\{use|no layout chosen yet|0b0100|the same power of two|failed to legalize|write a kernel$|not completed$|ld or ld\.lld|ocml\.bc|the file is truncated$"
+    # Descriptions of steps and of functions.
+    r"|use its number, INDEX|the names are: \{|Main job: |The smallest integer that|The largest integer that|and is not committed to a group$"
+    r"|'\{op\}' is not supported in a tile-level kernel; \{|\{quote\(op\)"
     # Two alternatives that the parser joins.
     r"|.*(?:warpgroupnum-warps|rank 0tensor\.pad|encoded at byte \{std|operand\.name :|addrspace\(5\)|\)\)\) |nullopt\}"
     r"|\{return complain|problem =\}|\|\| name ==|signalPassFailure|\{diag\}\])"
@@ -81,7 +84,8 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|two conflicting accesses \(at|two accesses are ordered, but|the result registers of a wgmma are|an access outside its array, view"
     r"|a read of shared or tensor memory that|a barrier is uninitialized or over|the bytes that an mbarrier phase expects differ"
     r"|no thread of the block, cluster|threads that must converge|an asynchronous operation is outstanding|the kernel violates an assert"
-    # Prefixes of reasons.
+    # Prefixes and first parts of reasons.
+    r"|the (?:trip count|condition) of '\{op\}' may be divergent$"
     r"|operand \{\w+\} cannot be stored to shared memory:|TMA cannot load operand \{\w+\}:"
     # Lines of C headers and tables.
     r"|/\*|void \*map|typedef|memset|const uint32_t|status = encode|int empty|if \(size|of the driver; 0|`parameters`"
@@ -170,11 +174,6 @@ _WHOLE = (
         "'gpu.launch' op uses a memref of type TYPE that is not from the function's array of pointers: ...",
     ),
     ("passes/Conversion/ToGPU/MosaicGPUTo", "return", "'OP' op cannot be lowered for CHIP: ..."),
-    (
-        "passes/Layouts/Inference/Conflict",
-        "return",
-        "'OP' op ...; no layout assignment satisfies all 3 ops in the notes",
-    ),
     ("passes/Layouts/Inference/Conflict", "text|describeConstraint", "'OP' op ..."),
     ("passes/Layouts/Plans/(?:TensorCopy|TransferDigits)", "return", "'OP' op cannot use TMA: ..."),
     ("passes/Layouts/Plans/Wgmma", "return|text", "'OP' op cannot read operand 'b' from shared memory: ..."),
@@ -185,16 +184,6 @@ _WHOLE = (
     ),
     ("passes/Layouts/Plans", "return", "'OP' op cannot be lowered to thread level: ..."),
     ("passes/Layouts/Rules/Rules.cpp", "text", "'OP' op the layout of the accumulator ..."),
-    (
-        "passes/Layouts/Rules",
-        "notSplat",
-        "note: 'OP' requires a layout other than splat (one scalar for all elements): ...",
-    ),
-    ("passes/Layouts/Rules", "notStrided", "note: 'OP' requires a layout other than strided: ..."),
-    ("passes/Layouts/Rules", "splat", "note: 'OP' requires the splat layout: ..."),
-    ("passes/Layouts/Rules", "noTransforms", "note: 'OP' requires untiled memory: ..."),
-    ("passes/Layouts/Rules", "divides", "note: 'OP' requires shared-memory tiles whose sizes divide [64, 64]: ..."),
-    ("passes/Layouts/Rules", "(?!emit)\\w+", "note: 'OP' requires LAYOUT: ..."),
     ("passes/Conversion/ThreadLevel", "failed", "'OP' op ..."),
     (
         "passes/Layouts/Vectors",
@@ -231,17 +220,23 @@ _WHOLE = (
         "text|to_string",
         "loop pipelined: 3 stages, async mode, 2 copies prefetched; no more stages: ...",
     ),
-    ("passes/Pipelining", "return|text|quote", "loop not pipelined: ..."),
+    ("passes/Pipelining", "return|text|quote|str", "loop not pipelined: ..."),
     ("passes/SharedMemory/LDSDMAOrder", "return|quote|fail|note", "LDS DMA loads not overlapped: ..."),
     ("passes/SharedMemory/PadSharedMemory", "return|miss", "rows not padded: ..."),
     ("passes/SharedMemory/SwizzleSharedMemory", "return|miss", "buffer not swizzled: ..."),
-    ("passes/Synchronization/FunctionProgram", "return|text|quote|fixNestedBarriers", "barrier not changed: ..."),
+    ("passes/Synchronization/FunctionProgram", "fixNestedBarriers", "barrier neither removed nor weakened: ..."),
+    (
+        "passes/Synchronization/FunctionProgram",
+        "return|text|quote",
+        "no barrier inserted to order 'OP' with other accesses: ...",
+    ),
     (
         "dialects/MosaicGPU/Ops/Mma",
         "emitUnsupportedTypes",
         "'OP' op cannot multiply elements of TYPE and TYPE; supported are ...",
     ),
     ("passes/Analysis/Resources/ResourceEstimate", "attachNote", "note: ..."),
+    ("python/smalti/compiler/driver", "return", "hint: ..."),
     ("python/smalti/cli/doctor", "assign", "GPU 0 (nvidia): NAME, ARCHITECTURE: ..."),
     ("python/smalti/emulator/process", "return", "the emulator ..."),
     (
@@ -329,6 +324,7 @@ _WHOLE = (
         "refuse",
         "'INNER' ...; the region of 'OP' requires scalar ops without side effects",
     ),
+    ("dialects/TritonXLA/TritonXLA", "starts_with", "'triton_xla.entry_func' op ..."),
     ("dialects/TritonXLA/TritonXLA", "fail", "'triton_xla.entry_func' op dynamic_grid ..."),
     ("python/smalti/sim/", "(?:\\w+\\.)*(?:stop|report)", "block (0, 0, 0), warp 0: ..."),
     ("python/smalti/launch/archive", "_Damaged", "FILE is damaged: ...; compile the kernel and save the file again"),
@@ -369,7 +365,7 @@ _CLEANUPS = (
     (r"^barriers removed, ", "2 barriers removed, "),
     (r"\{\.(?:Case|Default)\}.*", ""),
     (
-        r"^(?:help: )?(set relayouts.* on operand)$",
+        r"^(?:help: )?(set relayouts.* before operand)$",
         r"help: \1 0 of this 'OP', whose layout is LAYOUT (cost: 264 cycles)",
     ),
     (r"^\{\.name\}", "{target.name}"),
@@ -383,6 +379,15 @@ _CLEANUPS = (
         r"\{describeTimes\(plan\)\}",
         "1915 cycles per tile (1 block per SM); without it 1871 cycles (1 block per SM, 16 slots per buffer)",
     ),
+    (r"^(invalid )\{what\}( size )\{[^{}]*\}", r"\1grid\g<2>0 x 1 x 1"),
+    (r"^threads \{what\};", "threads pass different thread counts;"),
+    (r"different finding\{[^{}]*\}", "different findings"),
+    (r"^\{what\}( with mask .* diverges)", r"gpu.shuffle\1"),
+    (r"\{before\.what\}( completes)", r"the TMA load\1"),
+    (r"^\{what\}(: the slice has)", r"dimension 0 of x\1"),
+    (r"^(has (?:a|the) (?:packed dimension|format).*)", r"'OP' op lhs \1"),
+    (r"(was overwritten )%s", r"\1while the wgmma was in flight"),
+    (r"(\{[^{}]*\}), are allowed", r"\1 are allowed"),
     (r"(known types:)$", r"\1 {names}"),
     (r"\) \.c_str\(\}", "}"),
     (r"\((\d)\}", r"(\1)}"),
@@ -440,12 +445,14 @@ def _whole(message: Message) -> Message:
         if "OpTable" in path and not re.match("use|remove|docs", message.text):
             continue
         if re.match(path, message.path) and re.fullmatch(context, message.context):
-            if "Conflict" in path and re.match("align|set|change|give|remove|allow", message.text):
-                frame = "help: ..."
+            if "FunctionProgram" in path and "move the barrier" in message.text:
+                frame = "barrier neither removed nor weakened: ..."
             if "HostTensorMaps" in path and re.match(
                 "th(?:is|e value that this)|an (?:array operand|element of an)", message.text
             ):
                 frame = "note: ..."
+            if path.startswith("python/smalti/cli/doctor") and "cannot be" in message.text:
+                frame = "missing  COMPONENT: ..."
             if path.startswith("python/smalti/cli/doctor") and re.match("build|install|use", message.text):
                 frame = "missing  COMPONENT; enables: (what needs it); install: ..."
             if frame == "note: ..." and re.match("deadlock: |data race: |.* is outstanding at the end", message.text):
@@ -454,18 +461,12 @@ def _whole(message: Message) -> Message:
                 frame = "hint: ..."
             if "PlaceBarriers" in path and re.match("it orders|the search for", message.text):
                 frame = "barrier kept: ..."
-            if frame == "note: 'OP' requires LAYOUT: ..." and re.search(
-                "same|loads its result|stores its|view has|keeps|slice|converts|does not (?:move|reduce)", message.text
-            ):
-                frame = "note: 'OP' requires matching layouts for TYPE and TYPE: ..."
             if frame == "wgmma not used: ..." and re.match(
                 "the (?!kernel does|operands of the dots)|row stride|dimension", message.text
             ):
                 frame = "wgmma not used: TMA cannot load operand A: ..."
             if frame.startswith("wgmma") and re.search("triton_xla.insert|column-major order; row", message.text):
                 frame = "TMA store not used: ..."
-            if message.text.endswith("satisfies"):
-                frame += " all 3 ops in the notes"
             head, found, tail = frame.rpartition("...")
             known = head.removesuffix("...").rstrip(" ;:")
             text = message.text
@@ -476,6 +477,12 @@ def _whole(message: Message) -> Message:
 
 
 def _is_message(message: Message) -> bool:
+    if message.path.endswith("Inference/Conflict.cpp") and re.fullmatch(
+        "(?:requires|copies|in|a block|the result)[^;]*|.*, and the same layout for.*|.*; use a separate buffer.*"
+        "|(?:help: )?(?:align|set|change|give|remove) .*",
+        message.text,
+    ):
+        return False  # Parts of the notes of `conflict`.
     if _NOT_MESSAGES.fullmatch(message.context) or _NOT_MESSAGE_PATHS.fullmatch(f"{message.path}:{message.context}"):
         return False
     if message.path.startswith("python/bindings") and (".def" in message.text or message.text.endswith(".")):
@@ -749,9 +756,11 @@ def tablegen_messages(path: str, source: str) -> Iterator[Message]:
                     text = f"{text} is an error, e.g. `strict=true`; default: `false`, a missed remark"
                 yield Message(path, line, "option", text)
         elif match["block"] and "clEnumValN" in match["body"]:
+            record = source[: match.start()].rpartition("\ndef ")[2]
+            *_, option = re.findall(r'Option<"\w+",\s*"([\w-]+)"', record) or [""]
             for value in _ENUM_VALUE.finditer(match["body"]):
                 at = line + match["body"].count("\n", 0, value.start())
-                yield Message(path, at, "clEnumValN", f"value '{value[1]}': {value[2]}")
+                yield Message(path, at, "clEnumValN", f"{option or 'OPTION'}={value[1]}: {value[2]}")
         elif match["block"] and not re.search(r"\b(?:description|summary)\s*=\s*$", before):
             yield from cpp_messages(path, match["body"], line)
 
@@ -783,6 +792,21 @@ def _hint(node: ast.AST) -> str | None:
     return _shown(node.attr) if isinstance(node, ast.Attribute) and node.attr != "hint" else _render(node)
 
 
+def _metavar(given: dict[str | None, ast.expr]) -> str:
+    """The value of an option, as `--help` shows it; empty for a flag."""
+    if "metavar" in given:
+        return f" {_render(given['metavar'])}"
+    if "is_flag" in given or "count" in given or "flag_value" in given:
+        return ""
+    kind = ast.unparse(given["type"]) if "type" in given else "str"
+    if "Choice" in kind:
+        choices = re.findall(r"'([^']*)'", kind)
+        return f" [{'|'.join(choices)}]" if choices else " CHOICE"
+    if "Path" in kind or "File" in kind:
+        return " DIRECTORY" if "file_okay=False" in kind else " FILE"
+    return " INTEGER" if "int" in kind.lower() else " FLOAT" if "float" in kind.lower() else " TEXT"
+
+
 def python_messages(path: str, source: str) -> Iterator[Message]:
     def visit(node: ast.AST, context: str) -> Iterator[Message]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -790,20 +814,23 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
         if isinstance(node, ast.Call):
             context = ast.unparse(node.func)
             if context == "click.option":
-                names = [name for word in node.args if (name := _render(word)) and name.startswith("-")]
+                names = ", ".join(name for word in node.args if (name := _render(word)) and name.startswith("-"))
                 for keyword in node.keywords:
                     if keyword.arg == "help" and (text := _render(keyword.value)):
                         given = {word.arg: word.value for word in node.keywords}
                         default = f" [default: {ast.unparse(given['default'])}]" if "show_default" in given else ""
-                        yield Message(path, keyword.lineno, context, f"{names[0]}: {text}{default}")
+                        yield Message(path, keyword.lineno, context, f"{names}{_metavar(given)}: {text}{default}")
                 return
-            hint = next((_hint(keyword.value) for keyword in node.keywords if keyword.arg == "hint"), None)
+            hints = [keyword.value for keyword in node.keywords if keyword.arg == "hint"]
+            if context == "Misuse":
+                hints += node.args[1:2]
+            hint = next(map(_hint, hints), None)
             said = next((word for word in node.args if is_prose(_render(word) or "")), None)
             if hint and said is not None and not _NOT_MESSAGES.fullmatch(context):
                 notes = (f"hint: {' '.join(hint.split())}",)
                 yield Message(path, said.lineno, context, " ".join((_render(said) or "").split()), notes)
                 for child in (*node.args, *node.keywords):
-                    if child is not said and not (isinstance(child, ast.keyword) and child.arg == "hint"):
+                    if child is not said and child not in hints and getattr(child, "value", None) not in hints:
                         yield from visit(child, context)
                 return
         elif isinstance(node, ast.stmt) and not isinstance(node, ast.Expr):
@@ -827,17 +854,223 @@ def python_messages(path: str, source: str) -> Iterator[Message]:
     yield from visit(ast.parse(source), "module")
 
 
+# Layout conflicts: ops that require different layouts.
+_VECTOR = "(vector<64x64xf32> in registers)"
+_MEMORY = "(memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory)"
+_TENSOR = "(memref<128x128xf32, #mosaic_gpu.tmem> in tensor memory)"
+_INDICES = "(vector<64xi32> in registers)"
+
+_RULE_OPS = (
+    ("alias id|uses of a buffer", "mosaic_gpu.slice_smem"),
+    ("does not reduce a dimension", "vector.multi_reduction"),
+    ("vector operand to memory", "mosaic_gpu.vector_store"),
+    ("dimensions in the shape of the source", "mosaic_gpu.async_store_scales_smem_to_tmem"),
+    ("tensor core reads", "mosaic_gpu.wgmma"),
+    ("old values in memory", "mosaic_gpu.atomic_rmw"),
+    ("TMA gather", "mosaic_gpu.async_load"),
+    ("/ElementwiseRules", "arith.constant"),
+    ("/MemRefRules", "memref.subview"),
+    ("/RegisterRules", "mosaic_gpu.vector_load"),
+    ("/SharedMemoryRules", "mosaic_gpu.async_load"),
+    ("/VectorRules", "vector.extract_strided_slice"),
+    ("", "arith.addf"),
+)
+"""An op for the reasons that several ops share, by the file and the reason."""
+
+_MMA_TILES = (
+    f"requires tiles of 8x64 or 8x32 or 8x16, with a swizzle as wide as the tile's rows, for operand 2 {_MEMORY}"
+)
+_UNTILED = f"requires untiled memory for operand 0 {_MEMORY}"
+_NOT_SPLAT = f"requires a layout other than splat (one scalar for all elements) for the result {_VECTOR}"
+_MATCHING = "requires matching layouts for operand 0 {0} and the result {0}"
+_TRANSFER = (
+    "requires a layout for {} that can be {} memref<64x64xf16, #gpu.address_space<workgroup>> without bank conflicts"
+)
+_TENSOR_TRANSFER = f"requires a layout for {{}} {_VECTOR} that can be loaded from and stored to {_TENSOR[1:-1]}"
+
+LAYOUT_RULES = (
+    (
+        "cut vector",
+        "VectorRules.*(?::divides|whole tiles)",
+        f"requires tiles whose sizes divide [64, 4] for operand 0 {_VECTOR}",
+    ),
+    (
+        "cut view",
+        "(?:MemRef|SharedMemory)Rules.*:divides",
+        f"requires tiles whose sizes divide [64, 8] for operand 0 {_MEMORY}",
+    ),
+    ("cut", ".*:divides", f"requires tiles whose sizes divide [8, 32] for operand 2 {_MEMORY}"),
+    ("untiled", ".*(?::noTransforms|row-major order of)", _UNTILED),
+    ("constant", "ElementwiseRules.*:splat", f"requires layout splat for the result {_VECTOR}"),
+    ("splat", ".*(?::splat|the same scalar)", f"requires layout splat for operand 0 {_VECTOR}"),
+    ("not splat", ".*(?::notSplat|may differ|an iota differ)", _NOT_SPLAT),
+    (
+        "not strided",
+        ".*(?::notStrided|only tiled layouts)",
+        f"requires a layout other than strided for operand 0 {_VECTOR}",
+    ),
+    ("tiles", ".*tensor core reads", _MMA_TILES),
+    (
+        "rows",
+        ".*32 bytes of each row",
+        f"requires tiles whose rows are a multiple of 16 elements for operand 0 {_MEMORY}",
+    ),
+    ("tensor transfer", ".*loads its result from tensor", _TENSOR_TRANSFER.format("the result")),
+    ("tensor transfer", ".*stores its .* tensor memory", _TENSOR_TRANSFER.format("operand 0")),
+    ("transfer", ".*loads its result from memory", _TRANSFER.format(f"the result {_VECTOR}", "loaded from")),
+    ("transfer", ".*stores its vector operand", _TRANSFER.format(f"operand 0 {_VECTOR}", "stored to")),
+    (
+        "layout",
+        ".*only splats are converted",
+        f"requires operand 0 {_VECTOR} in the layout of the result of 'mosaic_gpu.layout_cast', and the same layout for operand 1 "
+        "and the result",
+    ),
+    (
+        "layout",
+        ".*converts its operand",
+        f"requires a layout that can be converted to the layout of the result {_VECTOR} for operand 0 {_VECTOR}",
+    ),
+    ("indices", ".*TMA gather copies 4", f"requires layout TMA_INDICES or TMA_INDICES_4 for operand 3 {_INDICES}"),
+    ("tensor", ".*'packing' of the op", f"requires layout LAYOUT for the result {_TENSOR}"),
+    ("memory", ".*(?:same memory|view has|alias id|of a buffer|tile and swizzle)", _MATCHING.format(_MEMORY)),
+    ("layout", "", _MATCHING.format(_VECTOR)),
+)
+"""The kind and the text of a requirement, by the file, the function and the reason of its rule."""
+
+_CAST, _VIEW, _TMEM = "mosaic_gpu.layout_cast", "mosaic_gpu.with_transforms", "mosaic_gpu.tmem_layout_cast"
+
+
+def _cast(layout: str, subject: str = _VECTOR) -> tuple[str, str, str]:
+    return _CAST, f"requires layout {layout} for the result {subject}", "the layout of the cast result"
+
+
+def _view(layout: str) -> tuple[str, str, str]:
+    return _VIEW, f"requires {layout} for operand 0 and the result {_MEMORY}", "the layout of the memory"
+
+
+def _change(op: str, layout: str) -> str:
+    return f"help: remove this '{op}' or change the layout of the op to {layout}, which satisfies the other ops"
+
+
+_TILED = _view("tile 8x64, swizzle 128")
+_ELEMENT = (
+    "memref.load",
+    _UNTILED,
+    "the op accesses a single element by its index; use a separate buffer for the ops that require tiles",
+)
+_LOAD = ("mosaic_gpu.vector_load", _NOT_SPLAT, "the loaded elements may differ")
+_TMEM_CAST = (
+    _TMEM,
+    f"requires layout TMEM_NATIVE(2) for operand 0 and the result {_TENSOR}",
+    "the layout of the memory",
+)
+_EXTRACT = (
+    "vector.extract",
+    f"requires layout splat for operand 0 {_VECTOR}",
+    "every thread needs the extracted element, and only the splat layout holds all elements in every thread; store the vector to "
+    "memory, and load the element from there",
+)
+_ALIGN = "help: align the offsets and sizes of this 'OP' to tile boundaries"
+_CONVERT = (
+    "help: set relayouts=true, or insert a 'mosaic_gpu.layout_cast' to the layout {} before operand {} of this 'OP', whose layout is "
+    "{} (cost: 264 cycles)"
+)
+LAYOUT_OPPOSITES: dict[str, tuple[list[tuple[str, str, str]], str]] = {
+    "cut vector": ([_cast("WGMMA")], _ALIGN),
+    "cut view": (
+        [("mosaic_gpu.wgmma", _MMA_TILES, "the tensor core reads tiles of 8 rows of 32, 64 or 128 bytes")],
+        _ALIGN,
+    ),
+    "cut": ([_TILED], _change(_VIEW, "tile 8x32, swizzle 64")),
+    "untiled": ([_TILED], _change(_VIEW, "no tile")),
+    "tiles": ([_ELEMENT], "help: change the sizes in this 'OP' to multiples of one of the tiles that it requires"),
+    "rows": (
+        [_ELEMENT],
+        "help: give the shared memory of this 'OP' a tile whose rows are a multiple of 32 bytes, with 'mosaic_gpu.with_transforms'",
+    ),
+    "memory": ([_TILED, _view("tile 8x32, swizzle 64")], _change(_VIEW, "tile 8x64, swizzle 128")),
+    "constant": ([_cast("WGMMA")], f"help: remove this '{_CAST}'"),
+    "splat": ([_LOAD], ""),
+    "not splat": ([_EXTRACT], ""),
+    "not strided": ([_cast("strided by 2")], _change(_CAST, "WGMMA")),
+    "transfer": (
+        [_cast("WGMMA"), _ELEMENT],
+        "help: set 'optimized = false' on this 'OP', which then may have bank conflicts",
+    ),
+    "tensor transfer": (
+        [_cast("WGMMA"), _TMEM_CAST],
+        "help: change the layout of the tensor memory of this 'OP' with 'mosaic_gpu.tmem_layout_cast'",
+    ),
+    "tensor": ([_TMEM_CAST], _change(_TMEM, "LAYOUT")),
+    "indices": ([_cast("WGMMA_ROW", _INDICES)], _CONVERT.format("TMA_INDICES", 3, "WGMMA_ROW")),
+    "layout": ([_cast("TCGEN05"), _cast("WGMMA")], _CONVERT.format("TCGEN05", 0, "WGMMA")),
+}
+"""The requirements of other ops that conflict with each kind, with their reasons, and the hint of the conflict."""
+
+_RULE_STRUCT = re.compile(r"^(?:template <typename \w+> )?struct (\w+)|^[\w}].*$", re.MULTILINE)
+
+
+def _rule_op(message: Message, source: str) -> str:
+    """The op whose layout rule contains the message."""
+    before = "".join(source.splitlines(keepends=True)[: message.line - 1])
+    name = "" if re.search("old values|TMA gather", message.text) else None
+    for start in _RULE_STRUCT.finditer(before) if name is None else ():
+        name = start[1]
+    op = name and re.search(rf"attachRule<{name}(?:<[^>]*>)?,\s*((?:\w+::)?\w+?)Op>", source)
+    if not op:
+        return next(op for where, op in _RULE_OPS if re.search(where, f"{message.path}: {message.text}"))
+    dialect, _, mnemonic = op[1].rpartition("::")
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", mnemonic).lower()
+    for parts, word in (
+        ("tc_gen05", "tcgen05"),
+        ("sub_view", "subview"),
+        ("bit_cast", "bitcast"),
+        ("multi_dim", "multi"),
+    ):
+        words = words.replace(parts, word)
+    return f"{dialect or 'mosaic_gpu'}.{words}"
+
+
+def conflict(message: Message, source: str) -> Message:
+    """The reason of a layout requirement as a note of a conflict with other ops."""
+    op = _rule_op(message, source)
+    rule = f"{message.path.rpartition('/')[2]}:{message.context}: {message.text}"
+    kind, requirement = next((kind, text) for kind, where, text in LAYOUT_RULES if re.match(where, rule))
+    others, hint = LAYOUT_OPPOSITES[kind]
+    remedy = "; use a separate buffer for the ops that require tiles" if kind == "untiled" else ""
+    notes = [f"note: '{op}' {requirement}: {message.text}{remedy}"]
+    notes += [f"note: '{other}' {text}: {reason}" for other, text, reason in others]
+    notes += [hint.replace("OP", op)] if hint else []
+    head = f"'{others[0][0]}' op {others[0][1]}; no layout assignment satisfies all requirements in the notes"
+    return replace(message, text=head, notes=tuple(notes))
+
+
 _NOTE_DISTANCE = 30
 """The lines after an error in which its notes are attached."""
 
+_UNREADABLE = "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time"
+
 _MESSAGES_OF_NOTES = (
     (
-        "passes/Layouts/(?:Rules|Inference/Conflict)",
-        "'mosaic_gpu.vector_store' op requires a layout other than strided; no layout assignment satisfies all 3 ops in the notes",
+        "passes/Layouts/Inference/Conflict.*pad the vector",
+        "'mosaic_gpu.vector_load' op requires a layout for the result (vector<100x100xf32> in registers); no known layout satisfies "
+        "all requirements in the notes",
+    ),
+    (
+        "passes/Layouts/Inference/Conflict",
+        f"'mosaic_gpu.layout_cast' op {_cast('TCGEN05')[1]}; no layout assignment satisfies all requirements in the notes",
+    ),
+    (
+        "passes/Conversion/ToGPU/HostTensorMaps.*not a call that encodes",
+        f"{_UNREADABLE}: the array is used by an op other than calls that encode tensor maps",
+    ),
+    (
+        "passes/Conversion/ToGPU/HostTensorMaps.*this call does not precede",
+        f"{_UNREADABLE}: the tensor map at byte 128: the call that encodes it does not precede the load of the array",
     ),
     (
         "passes/Conversion/ToGPU/HostTensorMaps",
-        "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time: ...",
+        f"{_UNREADABLE}: the sizes, strides or box of the encoder call are not constant",
     ),
     (
         "python/smalti/sim/(?:machine/explain|threads/program|machine/machine|threads/execution/accesses)",
@@ -867,6 +1100,10 @@ _MESSAGES_OF_NOTES = (
         "python/smalti/sim/machine/synchronization",
         "this wait for phase 1 of the mbarrier may run after phase 2 completes (phase aliasing) and would then block until "
         "phase 3",
+    ),
+    (
+        "python/smalti/compiler/driver.*both uses",
+        "use of value '%x' expects different type than prior uses: 'tensor<64xf32>' vs 'f32'",
     ),
     ("python/smalti/toolchain", "TOOL was not found; PURPOSE requires it"),
     ("python/smalti/emulator/session", "the launch exceeded the time limit of 300 s"),
@@ -944,12 +1181,18 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
         "passes/PadLowering",
         {"string ref": "memref.store", "tma rejection reason": "; TMA not used: the chip does not have TMA"},
     ),
+    ("passes/Pipelining/ScheduleChecks", {"x": "'memref.load' of %tile", "y": "'memref.store' of %tile"}),
+    (
+        "passes/SharedMemory/OverlapLDSDMA",
+        {"first note": "'memref.load' may read memory that an outstanding LDS DMA load writes"},
+    ),
     ("passes/Conversion/ToCPU/LowerCPULoops", {"true": "64", "integer(attr).value or": "0", "value": "64"}),
     (
         "passes/Conversion/TilesToBlocks",
         {
             "describe operands": "operand A loaded by TMA, B loaded by TMA (32768 B by TMA)",
             "subject": "stride",
+            "fact": "; if sizes and strides are multiples of 16, state them with triton_xla.stride_divisors",
             "begin, end": "64, 1",
         },
     ),
@@ -958,6 +1201,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
         "passes/Synchronization",
         {"unmodeled synchronization": "func.call", "reason second": "the condition of 'scf.if' may be divergent"},
     ),
+    ("passes/Layouts/Inference/Conflict", {"variable, op": "the result (vector<100x100xf32> in registers)"}),
     ("passes/Layouts|layouts/", {"layouts name": "WGMMA", "table name": "WGMMA", "find->str": "WGMMA"}),
     ("dialects/TritonXLA/TritonXLA", {"where": " of argument #0"}),
     (
@@ -1016,10 +1260,8 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "warp name": "warp 1",
             "group name": "warpgroup 0",
             "other}s": "accesses",
-            "of": "",
             "edges[agent]": "nvvm.cp.async.wait.group",
             "streams[agent]": "mosaic_gpu.async_wait_group",
-            "value": "gpu.barrier",
             "others": "warp 0 also reaches",
             "wait": "wait for the copy in warp 1",
         },
@@ -1064,7 +1306,12 @@ def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Mes
         seen: dict[str, Message] = {}
         for message in found:
             if _is_message(message) and message.text not in seen:
-                whole = _whole(message)
+                is_rule = (
+                    path.startswith("passes/Layouts/Rules/")
+                    and not message.context.startswith("emit")
+                    and not path.endswith("/Rules.cpp")
+                )
+                whole = conflict(message, source) if is_rule else _whole(message)
                 notes = tuple(map(in_words, whole.notes))
                 seen[message.text] = replace(whole, text=in_words(whole.text), notes=notes)
         yield from attach(list(seen.values()))

@@ -136,7 +136,9 @@ static std::string findUnsupportedUse(OpOperand &use, func::CallOp call) {
   if (!store || store.getAddr() != use.get() || store.getValue() == use.get())
     return "this op uses the array, but does not store an element to it";
   if (!store.getValue().getType().isInteger(64))
-    return "this store to the array is not a store of an i64";
+    return "this op stores a value of another type than i64 to the array of "
+           "sizes, strides or box extents, whose elements are i64; store an "
+           "i64";
   if (!isBefore(store, call))
     return "this store to the array does not precede the encoder call in the "
            "same MLIR block";
@@ -259,8 +261,8 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
        strides = readIntegers(call, 5, *rank, refusal),
        box = readIntegers(call, 7, *rank, refusal);
   if (!extents || !strides || !box)
-    return refuse("the sizes, strides or box that are passed to the encoder "
-                  "call are not constant");
+    return refuse(
+        "the sizes, strides or box of the encoder call are not constant");
 
   int64_t bits = entry.element.getIntOrFloatBitWidth();
   entry.offset = memref->second;

@@ -90,19 +90,25 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
   auto type = cast<MemRefType>(memref.getType());
   auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
   if (!cast || cast->getNumOperands() != 1) {
-    why = "the memref is not an unrealized_conversion_cast of a memref "
-          "descriptor";
+    why =
+        "the memref is not the result of an unrealized_conversion_cast of one "
+        "memref descriptor, as JAX creates it";
     return std::nullopt;
   }
   auto fields = collectFields(cast.getOperand(0));
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (!fields || !type.hasStaticShape() ||
+  if (!fields) {
+    why = "the host code does not build the descriptor of the memref with "
+          "llvm.insertvalue, so its address cannot be determined";
+    return std::nullopt;
+  }
+  if (!type.hasStaticShape() ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic)) {
-    why = "the descriptor of the memref is not built by llvm.insertvalue, or "
-          "its type is not static";
+    why = "the type of the memref has a dynamic size, stride or offset; all "
+          "must be static";
     return std::nullopt;
   }
   auto field = [&](std::vector<int64_t> position) {

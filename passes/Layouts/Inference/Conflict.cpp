@@ -200,6 +200,63 @@ static std::string typeText(Type type) {
   return text;
 }
 
+/// "operand 0", "the result" or "a block argument", for a value of an op.
+static std::string siteText(const Site &site, Operation *op) {
+  if (site.operand)
+    return "operand " + std::to_string(site.operand->getOperandNumber());
+  auto result = dyn_cast<OpResult>(site.value);
+  if (!result)
+    return "a block argument";
+  return op->getNumResults() == 1
+             ? "the result"
+             : "result " + std::to_string(result.getResultNumber());
+}
+
+static StringRef memoryText(Memory memory) {
+  switch (memory) {
+  case Memory::Registers:
+    return "in registers";
+  case Memory::Shared:
+    return "in shared memory";
+  case Memory::Tensor:
+    return "in tensor memory";
+  }
+  llvm_unreachable("unknown memory");
+}
+
+/// The operands and results of `op` that share a variable, with their type:
+/// "operand 0 and the result (vector<64xf32> in registers)".
+static std::string subjectText(const Variable &variable, Operation *op,
+                               const OpOperand *omitted = nullptr) {
+  SmallVector<std::string> names;
+  Type type = variable.type;
+  for (const Site &site : variable.sites) {
+    Operation *owner =
+        site.operand ? site.operand->getOwner() : site.value.getDefiningOp();
+    if (owner != op || (omitted && site.operand == omitted))
+      continue;
+    if (names.empty())
+      type =
+          site.operand ? site.operand->get().getType() : site.value.getType();
+    names.push_back(siteText(site, op));
+  }
+  if (omitted)
+    return llvm::join(names, " and ");
+  if (names.empty()) {
+    Operation *owner = variable.getOp();
+    names.push_back(siteText(variable.sites.front(), owner) + " of " +
+                    (owner->getName() == op->getName() ? "another '" : "'") +
+                    owner->getName().getStringRef().str() + "'");
+  }
+  return llvm::join(names, " and ") + " (" + typeText(type) + " " +
+         memoryText(variable.memory).str() + ")";
+}
+
+static bool isUntiled(LayoutTable &layouts, const Constraint &constraint) {
+  return constraint.kind == Kind::Assign &&
+         constraint.layouts.front() == layouts.noTransforms();
+}
+
 std::string inference::describeConstraint(Evaluator &evaluator,
                                           const Constraint &constraint) {
   LayoutTable &layouts = evaluator.getLayouts();
@@ -208,25 +265,39 @@ std::string inference::describeConstraint(Evaluator &evaluator,
         llvm::map_range(ids, [&](LayoutId id) { return layouts.name(id); }),
         " or ");
   };
+  auto getVariable = [&](VarId var) -> const Variable & {
+    return evaluator.getSystem().getVariables()[var];
+  };
+  auto subject = [&](VarId var) {
+    return subjectText(getVariable(var), constraint.op);
+  };
+  std::string ofA = " for " + subject(constraint.a);
   switch (constraint.kind) {
   case Kind::Assign:
   case Kind::OneOf:
-    return "requires " + joinNames(constraint.layouts);
+    if (isUntiled(layouts, constraint))
+      return "requires untiled memory" + ofA;
+    return (getVariable(constraint.a).memory == Memory::Shared
+                ? "requires "
+                : "requires layout ") +
+           joinNames(constraint.layouts) + ofA;
   case Kind::NotSplat:
-    return "requires a layout other than splat (one scalar for all elements)";
+    return "requires a layout other than splat (one scalar for all "
+           "elements)" +
+           ofA;
   case Kind::NotStrided:
-    return "requires a layout other than strided";
+    return "requires a layout other than strided" + ofA;
   case Kind::SharedTransfer:
-    return std::string("requires a layout that can be ") +
+    return "requires a layout for " + subject(constraint.b) + " that can be " +
            (constraint.isLoad ? "loaded from " : "stored to ") +
            typeText(constraint.type) +
            (constraint.need == transfers::TransferNeed::Optimized
                 ? " without bank conflicts"
                 : "");
   case Kind::TensorTransfer:
-    return "requires a layout that can be loaded from and stored to tensor "
-           "memory of type " +
-           typeText(constraint.type);
+    return "requires a layout for " + subject(constraint.b) +
+           " that can be loaded from and stored to " +
+           typeText(constraint.type) + " in tensor memory";
   case Kind::MmaTile: {
     std::string tiles;
     int64_t bits = getElementBits(constraint.type);
@@ -234,25 +305,35 @@ std::string inference::describeConstraint(Evaluator &evaluator,
                                         constraint.allowsUnswizzled))
       tiles += (tiles.empty() ? "" : " or ") + std::to_string(tile[0]) + "x" +
                std::to_string(tile[1]);
-    return "requires shared memory in tiles of " + tiles +
-           ", with a swizzle as wide as the tile's rows";
+    return "requires tiles of " + tiles +
+           ", with a swizzle as wide as the tile's rows," + ofA;
   }
   case Kind::Divides:
-    return "requires shared-memory tiles whose sizes divide " +
-           listText(constraint.numbers);
+    return "requires tiles whose sizes divide " + listText(constraint.numbers) +
+           ofA;
   case Kind::MinorDivisible:
-    return "requires shared-memory tiles whose rows are a multiple of " +
-           std::to_string(constraint.numbers.front()) + " elements";
+    return "requires tiles whose rows are a multiple of " +
+           std::to_string(constraint.numbers.front()) + " elements" + ofA;
   case Kind::Relayout:
-    return "requires an operand whose layout can be converted to the layout of "
-           "the result";
-  case Kind::Use:
-    return "requires operand " +
-           std::to_string(constraint.operand->getOperandNumber()) +
-           " in the layout of the op that produces it";
+    return "requires a layout that can be converted to the layout of " +
+           subject(constraint.b) + ofA;
+  case Kind::Use: {
+    OpOperand *operand = constraint.operand;
+    Operation *producer = operand->get().getDefiningOp();
+    std::string text =
+        "requires operand " + std::to_string(operand->getOperandNumber()) +
+        " (" + typeText(operand->get().getType()) +
+        " in registers) in the layout of " +
+        (producer ? "the result of '" +
+                        producer->getName().getStringRef().str() + "'"
+                  : "the block argument");
+    std::string others =
+        subjectText(getVariable(constraint.b), constraint.op, operand);
+    return others.empty() ? text : text + ", and the same layout for " + others;
+  }
   case Kind::GlobalTransfer:
-    return "requires a layout that can access " + typeText(constraint.type) +
-           " in global memory";
+    return "requires a layout" + ofA + " that can access " +
+           typeText(constraint.type) + " in global memory";
   case Kind::BulkCopy:
     return "copies the rows of " + typeText(constraint.type);
   case Kind::Equal:
@@ -260,10 +341,7 @@ std::string inference::describeConstraint(Evaluator &evaluator,
   case Kind::Broadcast:
     break;
   }
-  return "requires matching layouts for values of types " +
-         typeText(evaluator.getSystem().getVariables()[constraint.a].type) +
-         " and " +
-         typeText(evaluator.getSystem().getVariables()[constraint.b].type);
+  return "requires matching layouts" + ofA + " and " + subject(constraint.b);
 }
 
 /// Whether the purpose of an op is to state a layout.
@@ -315,15 +393,9 @@ public:
   void report(VarId stuck) {
     // The error is on the op of the last constraint.
     int last = core.back();
-    size_t requirements = 0;
-    llvm::SmallPtrSet<Operation *, 8> ops;
-    for (int number : core) {
-      const Constraint &constraint = constraints[number];
-      if (isLink(constraint))
-        continue;
-      last = number;
-      requirements += ops.insert(constraint.op).second;
-    }
+    for (int number : core)
+      if (!isLink(constraints[number]))
+        last = number;
     const Constraint &end = constraints[last];
     const Variable *variable =
         stuck == kNoVar ? nullptr
@@ -331,15 +403,13 @@ public:
     InFlightDiagnostic diagnostic =
         (variable ? variable->getOp() : end.op)->emitOpError();
     if (variable)
-      diagnostic << "requires a layout for " << variable->type
-                 << "; no known layout satisfies ";
+      diagnostic << "requires a layout for "
+                 << subjectText(*variable, variable->getOp())
+                 << "; no known layout satisfies all requirements in the notes";
     else
       diagnostic << describeConstraint(evaluator, end)
-                 << "; no layout assignment satisfies ";
-    if (requirements > 1)
-      diagnostic << "all " << requirements << " ops in the notes";
-    else
-      diagnostic << "all of its constraints";
+                 << "; no layout assignment satisfies all requirements in the "
+                    "notes";
     attachAll(diagnostic);
     if (!variable || !suggestPadding(diagnostic, evaluator, *variable))
       suggest(diagnostic);
@@ -366,7 +436,10 @@ private:
     diagnostic.attachNote(constraint.op->getLoc())
         << "'" << constraint.op->getName() << "' "
         << describeConstraint(evaluator, constraint) << ": "
-        << constraint.reason;
+        << constraint.reason
+        << (isUntiled(evaluator.getLayouts(), constraint)
+                ? "; use a separate buffer for the ops that require tiles"
+                : "");
   }
 
   /// A solution of the whole problem without some constraints, or with
@@ -572,8 +645,9 @@ private:
       return false;
     llvm::sort(operands);
     Diagnostic &note = diagnostic.attachNote(use.op->getLoc());
-    note << "help: set relayouts=true, or insert 'mosaic_gpu.layout_cast' to "
-         << evaluator.getLayouts().name(to) << " on operand";
+    note << "help: set relayouts=true, or insert a 'mosaic_gpu.layout_cast' to "
+            "the layout "
+         << evaluator.getLayouts().name(to) << " before operand";
     for (auto [index, operand] : llvm::enumerate(operands))
       note << (index == 0 ? (operands.size() > 1 ? "s " : " ") : " and ")
            << operand;
@@ -627,7 +701,8 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
       solution.stuck.empty() ? problem.vars.front() : solution.stuck.front();
   const Variable &variable = evaluator.getSystem().getVariables()[var];
   InFlightDiagnostic diagnostic = variable.getOp()->emitOpError();
-  diagnostic << "requires a layout for " << variable.type
+  diagnostic << "requires a layout for "
+             << subjectText(variable, variable.getOp())
              << "; no known layout is valid";
   for (int number : problem.constraints) {
     const Constraint &constraint =

@@ -58,7 +58,8 @@ struct ReinterpretRule {
       return success();
     VarId source = system.share(op.getSourceMutable());
     VarId result = system.create(op.getResult());
-    StringRef reason = "a cast to another shape requires untiled memory";
+    StringRef reason =
+        "a cast to another shape keeps the row-major order of the elements";
     if (getMemory(op.getSource().getType()) == Memory::Shared &&
         op.getSource().getType() != op.getResult().getType()) {
       system.assign(source, system.getLayouts().noTransforms(), reason);
@@ -201,11 +202,9 @@ struct AsyncPrefetchRule {
 struct AsyncCopyRule {
   static LogicalResult derive(AsyncCopyOp op, ConstraintSystem &system) {
     if (hasLayout(op.getDestination()))
-      system.assign(
-          system.share(op.getDestinationMutable()),
-          system.getLayouts().noTransforms(),
-          "its threads copy elements in row-major order; remove the tile and "
-          "swizzle that 'mosaic_gpu.with_transforms' states");
+      system.assign(system.share(op.getDestinationMutable()),
+                    system.getLayouts().noTransforms(),
+                    "its threads copy elements in row-major order");
     return success();
   }
 };

@@ -186,7 +186,8 @@ struct ExtractRule {
     if (!isa<VectorType>(op.getResult().getType())) {
       system.assign(source, system.getLayouts().splat(),
                     "every thread needs the extracted element, and only the "
-                    "splat layout holds all elements in every thread");
+                    "splat layout holds all elements in every thread; store "
+                    "the vector to memory, and load the element from there");
       return success();
     }
     if (!op.getDynamicPosition().empty())

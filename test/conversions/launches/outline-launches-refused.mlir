@@ -137,7 +137,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %x = memref.alloc() : memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the memref is not an unrealized_conversion_cast of a memref descriptor}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the memref is not the result of an unrealized_conversion_cast of one memref descriptor}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -385,7 +385,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -431,7 +431,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -668,7 +668,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -719,7 +719,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -763,13 +763,13 @@ module {
     llvm.store %rows, %box : i64, !llvm.ptr
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
-    // expected-note @below {{this store to the array is not a store of an i64}}
+    // expected-note @below {{this op stores a value of another type than i64}}
     llvm.store %narrow, %sizes : i32, !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -820,7 +820,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -869,7 +869,7 @@ module {
     // expected-note @below {{this store to the array does not precede the encoder call in the same MLIR block}}
     llvm.store %size, %sizes : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -920,7 +920,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -970,7 +970,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1021,7 +1021,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box that are passed to the encoder call are not constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr

@@ -201,7 +201,7 @@ func.func @f(%t: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x2xf32>) {
-  // expected-error@+1 {{part #1 must be 'tensor<2x2xf32>', but is 'tensor<2x1xf32>'}}
+  // expected-error@+1 {{result #1 has type 'tensor<2x1xf32>'; a split into 2 equal parts requires 'tensor<2x2xf32>'}}
   triton_xla.split %t dim 0 : tensor<4x2xf32> -> (tensor<2x2xf32>, tensor<2x1xf32>)
   return
 }

@@ -111,7 +111,7 @@ func.func @scaled(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64
   return
 }
 
-// CHECK: Function=small_slots | Remark="buffer not multi-buffered: the size of the buffer, 24 B, is not a multiple of the alignment of 16 B that users of the address from 'memref.extract_aligned_pointer_as_index' may require"
+// CHECK: Function=small_slots | Remark="buffer not multi-buffered: the size of the buffer, 24 B, must be a multiple of 16 B, because 'memref.extract_aligned_pointer_as_index' takes the address of the buffer, whose users may require this alignment"
 func.func @small_slots(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -53,7 +53,7 @@ gpu.module @kernels {
   // Divergent control flow, or an unknown number of executions.
   // CHECK: Function=control | Remark="{{.*}}; TMA not used: the condition of an enclosing branch is not proven to be block-uniform"
   // CHECK: Function=control | Remark="{{.*}}; TMA not used: the bounds of an enclosing loop are not proven to be block-uniform"
-  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the copy is in 'scf.while'; only scf.for and scf.if are supported"
+  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the copy is nested in 'scf.while'; TMA copies may be nested only in scf.for and scf.if"
   gpu.func @control(%source: !source, %flag: i1) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -215,7 +215,7 @@ func.func @truth(%a: memref<64xf32>, %init: f32) -> f32 {
 }
 
 // Only an integer asks for one stage.
-// CHECK: Function=while_truth | Remark="loop not pipelined: it is 'scf.while'; only scf.for loops are supported"
+// CHECK: Function=while_truth | Remark="loop not pipelined: the loop is an 'scf.while'; only scf.for loops are supported"
 func.func @while_truth(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -440,7 +440,7 @@ func.func @stored_before(%a: memref<64xf32>, %b: memref<64xf32>, %init: f32) -> 
   return %sum : f32
 }
 
-// CHECK: Function=while_loop | Remark="loop not pipelined: it is 'scf.while'; only scf.for loops are supported"
+// CHECK: Function=while_loop | Remark="loop not pipelined: the loop is an 'scf.while'; only scf.for loops are supported"
 func.func @while_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -458,7 +458,7 @@ func.func @while_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=affine_loop | Remark="loop not pipelined: it is 'affine.for'; only scf.for loops are supported"
+// CHECK: Function=affine_loop | Remark="loop not pipelined: the loop is an 'affine.for'; only scf.for loops are supported"
 func.func @affine_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
   affine.for %i = 0 to 64 {
     %x = affine.load %a[%i] : memref<64xf32>

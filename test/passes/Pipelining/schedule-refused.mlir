@@ -205,7 +205,7 @@ func.func @layout(%a: memref<64x256xf32>, %init: vector<256xf32>) -> vector<256x
   return %sum : vector<256xf32>
 }
 
-// CHECK: Function=several_stages | Remark="loop not pipelined: the schedule starts asynchronous copies in several stages"
+// CHECK: Function=several_stages | Remark="loop not pipelined: the schedule starts asynchronous copies in several stages; all must start in the same stage"
 func.func @several_stages(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

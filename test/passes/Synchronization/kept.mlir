@@ -7,7 +7,7 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @m {
-  // CHECK: Function=arrives | Remark="no barrier inserted: 'mosaic_gpu.arrive' may synchronize threads"
+  // CHECK: Function=arrives | Remark="no barrier inserted in this function: 'mosaic_gpu.arrive' may synchronize threads
   // CHECK: Function=arrives | Remark="barrier kept: 'mosaic_gpu.arrive' uses an mbarrier, and the pass does not analyze what it orders"
   gpu.func @arrives(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %out: memref<64xf32>, %x: f32) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index

@@ -13,8 +13,8 @@
 // OUTLINED-NOT: gpu.barrier
 
 // CHECK: [Missed] smalti-place-barriers | Category:smalti-place-barriers | Function=launch | Remark="barriers in the launch body not changed: the body is not a function; run 'gpu-kernel-outlining' first"
-// CHECK: Function=launch | Remark="barrier not changed: the control flow of 'gpu.launch' is unknown"
-// CHECK: Function=launch | Remark="barrier not changed: the control flow of 'gpu.launch' is unknown"
+// CHECK: Function=launch | Remark="barrier neither removed nor weakened: the control flow of 'gpu.launch' is unknown; run 'gpu-kernel-outlining' first"
+// CHECK: Function=launch | Remark="barrier neither removed nor weakened: the control flow of 'gpu.launch' is unknown; run 'gpu-kernel-outlining' first"
 module attributes {gpu.container_module} {
   func.func @launch(%a: memref<64xf32>) {
     %c1 = arith.constant 1 : index

@@ -22,7 +22,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=divergent_barrier | Remark="barrier not changed: the condition of 'scf.if' may be divergent"
+  // CHECK: Function=divergent_barrier | Remark="barrier neither removed nor weakened: the condition of 'scf.if' may be divergent; make it uniform, or move the barrier out of the op"
   gpu.func @divergent_barrier() kernel {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
@@ -33,7 +33,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=divergent_loop | Remark="barrier not changed: the trip count of 'scf.for' may be divergent"
+  // CHECK: Function=divergent_loop | Remark="barrier neither removed nor weakened: the trip count of 'scf.for' may be divergent; make it uniform, or move the barrier out of the op"
   gpu.func @divergent_loop() kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -63,7 +63,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=unknown_regions | Remark="barrier not changed: the control flow of 'scf.parallel' is unknown"
+  // CHECK: Function=unknown_regions | Remark="barrier neither removed nor weakened: the control flow of 'scf.parallel' is unknown; use scf.for, scf.while or scf.if"
   gpu.func @unknown_regions(%n: index) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -85,7 +85,7 @@ gpu.module @m {
   // Threads may wait for one another there: what looks like a hazard may be
   // none.
   // CHECK: Function=barrier_object | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; 'nvgpu.mbarrier.arrive' may synchronize threads, so no barrier is inserted; if it does not order the accesses, insert a gpu.barrier between them"
-  // CHECK: Function=barrier_object | Remark="no barrier inserted: 'nvgpu.mbarrier.arrive' may synchronize threads"
+  // CHECK: Function=barrier_object | Remark="no barrier inserted in this function: 'nvgpu.mbarrier.arrive' may synchronize threads
   gpu.func @barrier_object(%out: memref<?xf32>, %x: f32, %i: index) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
@@ -97,7 +97,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=call | Remark="no barrier inserted: 'func.call' may synchronize threads"
+  // CHECK: Function=call | Remark="no barrier inserted in this function: 'func.call' may synchronize threads, and the pass cannot determine which accesses it orders; insert a gpu.barrier where a barrier is missing"
   // CHECK: Function=call | Remark="barrier kept: 'func.call' has unknown side effects"
   gpu.func @call() kernel {
     func.call @anything() : () -> ()

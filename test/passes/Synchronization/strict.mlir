@@ -182,7 +182,7 @@ gpu.module @divergent {
     %t = gpu.thread_id x
     %some = arith.cmpi ne, %t, %c0 : index
     scf.if %some {
-      // expected-error@+1 {{barrier not changed: the condition of 'scf.if' may be divergent}}
+      // expected-error@+1 {{barrier neither removed nor weakened: the condition of 'scf.if' may be divergent; make it uniform, or move the barrier out of the op}}
       gpu.barrier
     }
     gpu.return
@@ -196,7 +196,7 @@ gpu.module @divergent {
 gpu.module @call {
   gpu.func @call(%x: f32, %i: index, %out: memref<64xf32>) workgroup(%s: !tile) kernel {
     memref.store %x, %s[%i] : !tile
-    // expected-error@+1 {{no barrier inserted: 'func.call' may synchronize threads}}
+    // expected-error@+1 {{no barrier inserted in this function: 'func.call' may synchronize threads}}
     func.call @anything() : () -> ()
     %c0 = arith.constant 0 : index
     // expected-error@+1 {{possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; 'func.call' may synchronize threads, so no barrier is inserted; if it does not order the accesses, insert a gpu.barrier between them}}
@@ -211,7 +211,7 @@ gpu.module @call {
 
 gpu.module @assembly {
   gpu.func @assembly(%x: i32) kernel {
-    // expected-error@+1 {{no barrier inserted: 'llvm.inline_asm' may synchronize threads}}
+    // expected-error@+1 {{no barrier inserted in this function: 'llvm.inline_asm' may synchronize threads}}
     llvm.inline_asm has_side_effects "bar.sync 1;", "" : () -> ()
     gpu.return
   }
@@ -227,7 +227,7 @@ gpu.module @mbarrier {
     %c0 = arith.constant 0 : index
     %bar = nvgpu.mbarrier.create -> !bar
     memref.store %x, %s[%i] : !tile
-    // expected-error@+1 {{no barrier inserted: 'nvgpu.mbarrier.arrive' may synchronize threads}}
+    // expected-error@+1 {{no barrier inserted in this function: 'nvgpu.mbarrier.arrive' may synchronize threads}}
     %token = nvgpu.mbarrier.arrive %bar[%c0] : !bar -> !nvgpu.mbarrier.token
     // expected-error@+1 {{possible data race: 'memref.store' and 'memref.load' of different threads}}
     %v = memref.load %s[%c0] : !tile
@@ -274,7 +274,7 @@ gpu.module @pointer {
   gpu.func @pointer(%p: !llvm.ptr, %x: f32, %i: index) workgroup(%s: !tile) kernel {
     memref.store %x, %s[%i] : !tile
     %q = llvm.load %p : !llvm.ptr -> !llvm.ptr
-    // expected-error@+1 {{no barrier inserted: 'llvm.load' may synchronize threads}}
+    // expected-error@+1 {{no barrier inserted in this function: 'llvm.load' may synchronize threads}}
     %v = llvm.load %q : !llvm.ptr -> f32
     gpu.return
   }
@@ -319,7 +319,7 @@ gpu.module @tensor_copy {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
     %barrier = nvgpu.mbarrier.create -> !barrier
-    // expected-error@+1 {{no barrier inserted: 'nvgpu.tma.async.load' may synchronize threads}}
+    // expected-error@+1 {{no barrier inserted in this function: 'nvgpu.tma.async.load' may synchronize threads}}
     nvgpu.tma.async.load %map[%c0], %barrier[%c0] to %s : !map, !barrier -> !tile
     %x = memref.load %u[%t] : !tile
     memref.store %x, %out[%t] : memref<256xi32>

@@ -12,15 +12,15 @@
 // RUN:   --remarks-filter=smalti-specialize-warps -o /dev/null 2>&1 | FileCheck %s --check-prefix=PLAN
 
 // REMARK: [Analysis] smalti-specialize-warps | {{.*}}Function=matmul | Remark="estimate with warp specialization: 4352 cycles per tile (3 blocks per SM); without it 4352 cycles (3 blocks per SM, 4 slots per buffer)"
-// REMARK: [Passed] smalti-specialize-warps | {{.*}}Function=matmul | Remark="warp specialization applied: 128 producer and 128 consumer threads; 4 slots of 16384 B; for 1 of 1 copy group one wgmma group stays in flight"
+// REMARK: [Passed] smalti-specialize-warps | {{.*}}Function=matmul | Remark="warp specialization applied: 128 producer and 128 consumer threads; 4 slots of 16384 B; consumers keep one wgmma in flight while they wait for the next copy, in 1 of 1 copy groups"
 
 // Resident blocks hide each other's waits; the path to L2 is the limit.
 // TIME: [Missed] smalti-specialize-warps | {{.*}}Function=matmul | Remark="warp specialization not applied: no estimated benefit: 4352 cycles per tile (2 blocks per SM); without it 4352 cycles (4 blocks per SM, 3 slots per buffer)"
 // A grid with one block per SM has no other resident blocks.
 // TIME: [Analysis] smalti-specialize-warps | {{.*}}Function=alone | Remark="estimate with warp specialization: 4987 cycles per tile (1 block per SM); without it 6623 cycles (1 block per SM, 3 slots per buffer)"
-// TIME: [Passed] smalti-specialize-warps | {{.*}}Function=alone | Remark="warp specialization applied: 128 producer and 128 consumer threads; 8 slots of 16384 B; for 1 of 1 copy group one wgmma group stays in flight"
+// TIME: [Passed] smalti-specialize-warps | {{.*}}Function=alone | Remark="warp specialization applied: 128 producer and 128 consumer threads; 8 slots of 16384 B; consumers keep one wgmma in flight while they wait for the next copy, in 1 of 1 copy groups"
 // PLAN: Function=alone | Remark="estimate with warp specialization: 4987 cycles per tile (1 block per SM); without it 6623 cycles (1 block per SM, 3 slots per buffer)"
-// PLAN: Function=alone | Remark="warp specialization applied: 128 producer and 128 consumer threads; 8 slots of 16384 B; for 1 of 1 copy group one wgmma group stays in flight"
+// PLAN: Function=alone | Remark="warp specialization applied: 128 producer and 128 consumer threads; 8 slots of 16384 B; consumers keep one wgmma in flight while they wait for the next copy, in 1 of 1 copy groups"
 // PAYS-LABEL: gpu.func @matmul
 // PAYS-NOT:     mosaic_gpu.thread_group_size
 // PAYS-LABEL: gpu.func @alone

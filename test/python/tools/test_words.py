@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -236,6 +237,53 @@ def test_notes_are_shown_below_their_message() -> None:
         "a.cpp:1: [emitError] the buffer is too large\n    note: it is allocated here",
         "a.cpp:42: [st.report] the tile is too large\n    hint: use a smaller tile",
     ]
+
+
+def test_the_second_argument_of_misuse_is_a_hint() -> None:
+    (found,) = messages.python_messages("a.py", 'raise Misuse(f"{x} is not a tile", "use a smaller tile")')
+    assert (found.text, found.notes) == ("{x} is not a tile", ("hint: use a smaller tile",))
+
+
+@pytest.mark.parametrize(
+    ("keywords", "option"),
+    [
+        ('metavar="NAME=FILE"', "-x, --expect NAME=FILE"),
+        ('type=click.Choice(["a", "b"])', "-x, --expect [a|b]"),
+        ("type=click.Path(file_okay=False)", "-x, --expect DIRECTORY"),
+        ("type=float", "-x, --expect FLOAT"),
+        ("is_flag=True", "-x, --expect"),
+    ],
+)
+def test_options_are_shown_with_their_values(keywords: str, option: str) -> None:
+    (text,) = messages_in("a.py", f'click.option("-x", "--expect", {keywords}, help="The expected values.")')
+    assert text == f"{option}: The expected values."
+
+
+def test_layout_requirements_are_shown_in_a_conflict() -> None:
+    source = """struct ScanRule {
+  static LogicalResult derive() {
+    system.notStrided(var, "the scan of strided vectors is not supported");
+};
+attachRule<ScanRule, ScanOp>(context);
+"""
+    (reason,) = messages.cpp_messages("passes/Layouts/Rules/RegisterRules.cpp", source)
+    conflict = messages.conflict(reason, source)
+    assert conflict.text.startswith("'mosaic_gpu.layout_cast' op requires layout strided by 2 for the result (vector<")
+    own, other, hint = conflict.notes
+    assert own.startswith("note: 'mosaic_gpu.scan' requires a layout other than strided for operand 0 (vector<")
+    assert own.endswith(": the scan of strided vectors is not supported")
+    assert other.startswith("note: 'mosaic_gpu.layout_cast' requires layout strided by 2")
+    assert hint.startswith("help: remove this 'mosaic_gpu.layout_cast'")
+
+
+def test_examples_of_conflicts_have_the_phrases_of_the_pass() -> None:
+    source = re.sub(r'"\s*"', "", (ROOT / "passes/Layouts/Inference/Conflict.cpp").read_text(encoding="utf-8"))
+    texts = [requirement for _, _, requirement in messages.LAYOUT_RULES]
+    for requirements, hint in messages.LAYOUT_OPPOSITES.values():
+        texts += [requirement for _, requirement, _ in requirements] + ([hint.removeprefix("help: ")] if hint else [])
+    for text in texts:
+        phrase = re.match(r"requires layout |[a-z ]+?(?= for | in | this | the result|[^a-z ])", text)
+        assert phrase and phrase[0].strip() in source, text
 
 
 def test_sample_of_messages() -> None:

@@ -324,7 +324,7 @@ def _transfer_read(op: Any, translator: Translator) -> Step:
         if not box.complete and all(in_bounds):
             st.report(
                 "out-of-bounds",
-                "the read is out of bounds in a dimension that 'in_bounds' declares to be in bounds",
+                "the read is out of bounds in a dimension that 'in_bounds' declares to be in bounds; set its 'in_bounds' to false",
                 site,
             )
         found = np.full(window_shape, np.asarray(st.v[padding], dtype), dtype)

@@ -291,7 +291,7 @@ def _nothing(op: Any, tr: ThreadTranslator) -> None:
 def _printf(op: Any, tr: ThreadTranslator) -> Step:
     types = [dtype for value in op.operands if (dtype := held_dtype(value.type)) is not None]
     if len(types) != len(op.operands):
-        raise Unsupported("the op prints a value that is neither an integer nor a float")
+        raise Unsupported("the op prints a value that is neither an integer nor a float; convert it to one of them")
     values = list(zip(tr.operands(op), types, strict=True))
     bits = [0 if isinstance(value.type, ir.FloatType) else getattr(value.type, "width", 64) for value in op.operands]
     try:
