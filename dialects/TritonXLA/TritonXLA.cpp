@@ -139,6 +139,23 @@ LogicalResult TritonXLADialect::verifyRegionArgAttribute(
 // EntryFuncOp
 //===----------------------------------------------------------------------===//
 
+/// Checks that attributes of pointers are those of a memref. The LLVM dialect
+/// refuses most others in its verifier, without the argument, so the parser
+/// calls this function too.
+static LogicalResult
+verifyDescribedType(unsigned position, Type type, DictionaryAttr attributes,
+                    function_ref<InFlightDiagnostic()> emitError) {
+  if (isa<MemRefType>(type) || !attributes)
+    return success();
+  for (NamedAttribute attribute : attributes)
+    if (attribute.getName() != "llvm.noundef" &&
+        attribute.getName().getValue().starts_with("llvm."))
+      return emitError() << "argument #" << position << " of type " << type
+                         << " has " << attribute.getName()
+                         << ", which is only allowed for a memref";
+  return success();
+}
+
 ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   (void)mlir::impl::parseOptionalVisibilityKeyword(parser, result.attributes);
@@ -149,6 +166,12 @@ ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
                                /*allowType=*/true, /*allowAttrs=*/true))
     return failure();
+  for (auto [position, argument] : llvm::enumerate(arguments))
+    if (failed(verifyDescribedType(
+            position, argument.type, argument.attrs, [&, &argument = argument] {
+              return parser.emitError(argument.ssaName.location);
+            })))
+      return failure();
   if (parser.parseKeyword("tiles") || parseGrid(parser, arguments, result))
     return failure();
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
@@ -203,10 +226,11 @@ static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
                     [](int64_t divisor) { return divisor >= 1; }))
     return fail() << "; the argument must be a memref, and the value an "
                      "array<i64> with a positive divisor for each dimension";
-  SmallVector<int64_t> numbers(memref.getShape());
+  SmallVector<int64_t> numbers;
   int64_t offset;
-  if (name == kStrideDivisors &&
-      failed(memref.getStridesAndOffset(numbers, offset)))
+  if (name == kSizeDivisors)
+    llvm::append_range(numbers, memref.getShape());
+  else if (failed(memref.getStridesAndOffset(numbers, offset)))
     return success();
   for (auto [dim, number, divisor] :
        llvm::enumerate(numbers, divisors.asArrayRef()))
@@ -280,13 +304,10 @@ static LogicalResult verifyLLVMAttributes(EntryFuncOp func, unsigned position) {
       return func.emitOpError("argument #")
              << position << " has " << attribute.getName() << "; only "
              << llvm::join(ArrayRef(kKnown), ", ") << " are allowed";
-  Type type = func.getFunctionType().getInput(position);
-  for (NamedAttribute attribute : attributes)
-    if (!isa<MemRefType>(type) && attribute.getName() != "llvm.noundef" &&
-        attribute.getName().getValue().starts_with("llvm."))
-      return func.emitOpError("argument #")
-             << position << " of type " << type << " has "
-             << attribute.getName() << ", which is only allowed for a memref";
+  if (failed(verifyDescribedType(
+          position, func.getFunctionType().getInput(position), attributes,
+          [&] { return func.emitOpError(); })))
+    return failure();
   Attribute stated = attributes.get("llvm.align");
   auto alignment = dyn_cast_or_null<IntegerAttr>(stated);
   if (!stated || (alignment && alignment.getValue().isPowerOf2() &&

@@ -567,6 +567,14 @@ triton_xla.entry_func @scalar_alignment(%f: f32 {llvm.align = 16 : i64}, %i: ind
 
 // -----
 
+// expected-error@+1 {{argument #0 of type 'index' has "llvm.nonnull", which is only allowed for a memref}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (index, index) -> (), num_tiles = 1 : i64, arg_attrs = [{llvm.nonnull}, {}]}> ({
+^bb0(%n: index, %tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
 triton_xla.entry_func @two_hints(%x: memref<8xf32>, %tile: index) tiles 1 {
   // expected-error@+1 {{has both 'cache' and 'eviction'; only one of them is allowed}}
   %t = triton_xla.extract %x[0] [8] [1] cache cg eviction evict_first : memref<8xf32> to tensor<8xf32>
