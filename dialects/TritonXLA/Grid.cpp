@@ -27,7 +27,7 @@ struct GridSize {
 };
 } // namespace
 
-/// The size of `grid`, or a diagnostic if a factor is not positive or the
+/// The size of `grid`, or a diagnostic if a term is not positive or the
 /// number of tiles exceeds its limit.
 static FailureOr<GridSize>
 computeSize(ArrayRef<SmallVector<TileFactor>> grid,
@@ -44,7 +44,7 @@ computeSize(ArrayRef<SmallVector<TileFactor>> grid,
       bool isConstant = factor.argument < 0;
       if (factor.number < 1)
         return emitError() << "the number of tiles has the "
-                           << (isConstant ? "factor " : "divisor ")
+                           << (isConstant ? "constant " : "divisor ")
                            << factor.number << "; it must be positive";
       if (!isConstant) {
         inDim = ShapedType::kDynamic;
@@ -52,8 +52,8 @@ computeSize(ArrayRef<SmallVector<TileFactor>> grid,
       }
       if (llvm::MulOverflow(size.numTiles, factor.number, size.numTiles) ||
           size.numTiles > limit)
-        return emitError() << "the constant factors of the number of tiles "
-                              "must have a product of at most "
+        return emitError() << "the constants of the number of tiles "
+                              "must multiply to at most "
                            << limit
                            << (size.isDynamic ? ", because the number of tiles "
                                                 "depends on arguments"
@@ -132,7 +132,7 @@ Grid EntryFuncOp::getTileFactors() {
 
 void EntryFuncOp::setTileFactors(ArrayRef<SmallVector<TileFactor>> grid) {
   FailureOr<GridSize> size = computeSize(grid, [&] { return emitOpError(); });
-  assert(succeeded(size) && "the factors must be those of a valid grid");
+  assert(succeeded(size) && "the grid must be valid");
   GridAttributes attributes = getAttributes(Builder(getContext()), grid, *size);
   setNumTilesAttr(attributes.numTiles);
   setGridAttr(attributes.grid);
@@ -278,7 +278,7 @@ static LogicalResult verifyForm(EntryFuncOp func) {
   return success();
 }
 
-/// Checks the argument of a factor. The kernel has `arguments` and tile ids.
+/// Checks the argument of a term. The kernel has `arguments` and tile ids.
 static LogicalResult verifyArgument(EntryFuncOp func, const TileFactor &factor,
                                     ArrayRef<Type> arguments) {
   if (factor.argument < 0)
@@ -320,7 +320,7 @@ LogicalResult smalti::triton_xla::verifyGrid(EntryFuncOp func) {
            << func.getNumTiles() << "; it must be " << size->numTiles
            << (size->isDynamic
                    ? ", the largest number of tiles that depends on arguments"
-                   : ", the product of the sizes of the grid");
+                   : ", the number of tiles of the grid");
   ArrayRef<Type> inputs = func.getFunctionType().getInputs();
   if (inputs.size() < grid.size() ||
       !llvm::all_of(inputs.take_back(grid.size()),
