@@ -52,8 +52,7 @@ LogicalResult AssumeOp::canonicalize(AssumeOp op, PatternRewriter &rewriter) {
 LogicalResult AssumeMultipleOp::verify() {
   Type type = getValue().getType();
   auto divisor = static_cast<int64_t>(getDivisor());
-  if (type.isInteger() && type.getIntOrFloatBitWidth() < 64 &&
-      !llvm::isIntN(type.getIntOrFloatBitWidth(), divisor))
+  if (type.isInteger(32) && !llvm::isInt<32>(divisor))
     return emitOpError("the divisor is ")
            << divisor << ", which exceeds the range of " << type;
   return success();

@@ -94,7 +94,7 @@ def TritonXLA_AssumeOp : TritonXLA_Op<"assume", [MemoryEffects<[MemWrite]>]> {
 def TritonXLA_AssumeMultipleOp : TritonXLA_Op<"assume_multiple", [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "Assumption that a value is a multiple of a constant; the behavior is undefined if it is not";
   let description = [{
-    The result is the operand, an integer or `index`, which must be a multiple of
+    The result is the operand, of i32, i64 or `index`, which must be a multiple of
     `divisor`, a positive value of its type. The behavior is undefined if it is not. The
     compiler may use it for proofs of alignment.
 
@@ -110,8 +110,8 @@ def TritonXLA_AssumeMultipleOp : TritonXLA_Op<"assume_multiple", [Pure, AllTypes
     ```
   }];
   let arguments = (ins
-    AnyTypeOf<[AnySignlessInteger, Index], "integer or index">:$value, ConfinedAttr<I64Attr, [IntPositive]>:$divisor);
-  let results = (outs AnyTypeOf<[AnySignlessInteger, Index], "integer or index">:$result);
+    AnyTypeOf<[I32, I64, Index]>:$value, ConfinedAttr<I64Attr, [IntPositive]>:$divisor);
+  let results = (outs AnyTypeOf<[I32, I64, Index]>:$result);
   let assemblyFormat = "$value `,` $divisor attr-dict `:` type($value)";
   let hasVerifier = 1;
   let hasFolder = 1;

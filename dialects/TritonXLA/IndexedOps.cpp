@@ -46,19 +46,6 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
   return success();
 }
 
-static LogicalResult verifyFill(Operation *op, TypedAttr fill, Type element) {
-  if (!fill)
-    return success();
-  if (!isa<FloatAttr, IntegerAttr>(fill))
-    return op->emitOpError(
-               "fill must be a float or an integer constant, but is ")
-           << fill;
-  if (fill.getType() != element)
-    return op->emitOpError("fill is of type ")
-           << fill.getType() << ", but tile elements are " << element;
-  return success();
-}
-
 static void addAtomicEffects(OpOperand &destination, MemoryOrdering ordering,
                              Effects &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), &destination);
@@ -73,11 +60,6 @@ static void addAtomicEffects(OpOperand &destination, MemoryOrdering ordering,
 //===----------------------------------------------------------------------===//
 // GatherTileOp, GatherOp, ScatterOp
 //===----------------------------------------------------------------------===//
-
-TypedAttr GatherTileOp::getFillOrZero() {
-  TypedAttr fill = getFillAttr();
-  return fill ? fill : getZeroFill(getTile().getType().getElementType());
-}
 
 LogicalResult GatherTileOp::verify() {
   RankedTensorType tile = getTile().getType(), indices = getIndices().getType(),
@@ -101,19 +83,12 @@ LogicalResult GatherTileOp::verify() {
   if (result != tile.clone(shape))
     return emitOpError("the result must be ")
            << tile.clone(shape) << ", but is " << result;
-  return verifyFill(*this, getFillAttr(), tile.getElementType());
-}
-
-TypedAttr GatherOp::getFillOrZero() {
-  TypedAttr fill = getFillAttr();
-  return fill ? fill : getZeroFill(getResult().getType().getElementType());
+  return success();
 }
 
 LogicalResult GatherOp::verify() {
-  RankedTensorType result = getResult().getType();
-  if (failed(verifyAccess(*this, getSourceType(), getIndices(), result)))
-    return failure();
-  return verifyFill(*this, getFillAttr(), result.getElementType());
+  return verifyAccess(*this, getSourceType(), getIndices(),
+                      getResult().getType());
 }
 
 void GatherOp::getEffects(Effects &effects) {

@@ -18,7 +18,7 @@ class TritonXLA_MaskOf<string lanes>
     : OptionalTypesMatchWith<"mask is i1 or has i1 elements, and has the shape of " # lanes, lanes, "mask",
                              "::smalti::triton_xla::getMaskType($_self)">;
 
-def TritonXLA_GatherTileOp : TritonXLA_Op<"gather_tile", [Pure]> {
+def TritonXLA_GatherTileOp : TritonXLA_Op<"gather_tile", [Pure, TritonXLA_HasFill]> {
   let summary = "Picks elements of a tile along a dimension by index";
   let description = [{
     Element `(i, j, ...)` of the result is the element of the tile at the same position,
@@ -50,14 +50,11 @@ def TritonXLA_GatherTileOp : TritonXLA_Op<"gather_tile", [Pure]> {
     type($tile) `,` type($indices) `->` type($result)
   }];
   let hasVerifier = 1;
-  let extraClassDeclaration = [{
-    /// The value of elements whose index is outside of the tile.
-    ::mlir::TypedAttr getFillOrZero();
-  }];
 }
 
 def TritonXLA_GatherOp : TritonXLA_Op<"gather",
-    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, TritonXLA_MaskOf<"result">]> {
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, TritonXLA_MaskOf<"result">,
+     TritonXLA_HasFill]> {
   let summary = "Reads elements of a memref by index";
   let description = [{
     Each element of the result is `source[i0, i1, ...]`, with one index for each dimension
@@ -92,8 +89,6 @@ def TritonXLA_GatherOp : TritonXLA_Op<"gather",
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MemRefType getSourceType() { return ::llvm::cast<::mlir::MemRefType>(getSource().getType()); }
-    /// The value of elements that are not read.
-    ::mlir::TypedAttr getFillOrZero();
   }];
 }
 

@@ -11,6 +11,12 @@ class TritonXLA_RegionOp<string mnemonic, list<Trait> traits = []>
     : TritonXLA_Op<mnemonic, traits # [NoMemoryEffect, RecursivelySpeculatable, SingleBlock]> {
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The type of the first input; the others have the same shape.
+    ::mlir::RankedTensorType getInputType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getInputs().front().getType());
+    }
+  }];
 }
 
 def TritonXLA_ReduceOp : TritonXLA_RegionOp<"reduce", [AttrSizedOperandSegments]> {
@@ -61,12 +67,6 @@ def TritonXLA_ReduceOp : TritonXLA_RegionOp<"reduce", [AttrSizedOperandSegments]
   let assemblyFormat = [{
     $inputs `dims` $dims `init` $inits attr-dict `:` functional-type(operands, results) $combiner
   }];
-  let extraClassDeclaration = [{
-    /// The type of the first input; the others have the same shape.
-    ::mlir::RankedTensorType getInputType() {
-      return ::llvm::cast<::mlir::RankedTensorType>(getInputs().front().getType());
-    }
-  }];
 }
 
 def TritonXLA_ScanOp : TritonXLA_RegionOp<"scan", [AttrSizedOperandSegments]> {
@@ -107,12 +107,6 @@ def TritonXLA_ScanOp : TritonXLA_RegionOp<"scan", [AttrSizedOperandSegments]> {
     $inputs `dim` $dim `init` $inits (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:`
     functional-type(operands, results) $combiner
   }];
-  let extraClassDeclaration = [{
-    /// The type of the first input; the others have the same shape.
-    ::mlir::RankedTensorType getInputType() {
-      return ::llvm::cast<::mlir::RankedTensorType>(getInputs().front().getType());
-    }
-  }];
 }
 
 def TritonXLA_SortOp : TritonXLA_RegionOp<"sort"> {
@@ -150,12 +144,6 @@ def TritonXLA_SortOp : TritonXLA_RegionOp<"sort"> {
   let results = (outs Variadic<TritonXLA_Tile>:$sorted);
   let regions = (region SizedRegion<1>:$comparator);
   let assemblyFormat = "$inputs `dim` $dim attr-dict `:` functional-type(operands, results) $comparator";
-  let extraClassDeclaration = [{
-    /// The type of the first input; the others have the same shape.
-    ::mlir::RankedTensorType getInputType() {
-      return ::llvm::cast<::mlir::RankedTensorType>(getInputs().front().getType());
-    }
-  }];
 }
 
 def TritonXLA_YieldOp : TritonXLA_Op<"yield",
@@ -204,7 +192,7 @@ def TritonXLA_HistogramOp : TritonXLA_Op<"histogram",
     }
     ```
   }];
-  let arguments = (ins TritonXLA_Tile:$tile, Optional<TritonXLA_Tile>:$mask, I64Attr:$bins);
+  let arguments = (ins TritonXLA_Tile:$tile, Optional<TritonXLA_Tile>:$mask, ConfinedAttr<I64Attr, [IntPositive]>:$bins);
   let results = (outs TritonXLA_Tile:$result);
   let assemblyFormat = "$tile `bins` $bins (`mask` $mask^)? attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;

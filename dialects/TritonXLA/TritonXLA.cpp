@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/dialects/TritonXLA/Grid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -76,6 +77,20 @@ TypedAttr smalti::triton_xla::getZeroFill(Type element) {
   return cast<TypedAttr>(Builder(element.getContext()).getZeroAttr(element));
 }
 
+LogicalResult smalti::triton_xla::verifyFill(Operation *op, TypedAttr fill) {
+  if (!fill)
+    return success();
+  if (!isa<FloatAttr, IntegerAttr>(fill))
+    return op->emitOpError(
+               "fill must be a float or an integer constant, but is ")
+           << fill;
+  Type element = getElementTypeOrSelf(op->getResult(0));
+  if (fill.getType() != element)
+    return op->emitOpError("fill is of type ")
+           << fill.getType() << ", but tile elements are " << element;
+  return success();
+}
+
 void TritonXLADialect::initialize() {
   addOperations<
 #define GET_OP_LIST
@@ -124,170 +139,20 @@ LogicalResult TritonXLADialect::verifyRegionArgAttribute(
 // EntryFuncOp
 //===----------------------------------------------------------------------===//
 
-/// Parses the number of tiles in a dimension of the grid.
-static ParseResult parseTileCount(OpAsmParser &parser,
-                                  ArrayRef<OpAsmParser::Argument> arguments,
-                                  SmallVectorImpl<TileFactor> &factors) {
-  auto parseArgument = [&](int64_t &number) -> ParseResult {
-    SMLoc loc = parser.getCurrentLocation();
-    OpAsmParser::UnresolvedOperand name;
-    if (parser.parseOperand(name, /*allowResultNumber=*/false))
-      return failure();
-    for (auto [index, argument] : llvm::enumerate(arguments))
-      if (argument.ssaName.name == name.name) {
-        number = static_cast<int64_t>(index);
-        return success();
-      }
-    return parser.emitError(loc)
-           << name.name << " is not an argument of the kernel";
-  };
-  do {
-    TileFactor &factor = factors.emplace_back();
-    int64_t constant = 0;
-    OptionalParseResult isConstant = parser.parseOptionalInteger(constant);
-    if (isConstant.has_value()) {
-      if (failed(*isConstant))
-        return failure();
-      factor.number = constant;
-      continue;
-    }
-    if (succeeded(parser.parseOptionalKeyword("size"))) {
-      if (parser.parseLParen() || parseArgument(factor.argument) ||
-          parser.parseComma() || parser.parseInteger(factor.dimension) ||
-          parser.parseRParen())
-        return failure();
-    } else if (parseArgument(factor.argument)) {
-      return failure();
-    }
-    if (succeeded(parser.parseOptionalKeyword("ceildiv")) &&
-        parser.parseInteger(factor.number))
-      return failure();
-  } while (succeeded(parser.parseOptionalStar()));
-  return success();
-}
-
-static void printTileCount(OpAsmPrinter &p, EntryFuncOp func,
-                           ArrayRef<TileFactor> factors) {
-  llvm::interleave(
-      factors, p,
-      [&](const TileFactor &factor) {
-        if (factor.argument < 0) {
-          p << factor.number;
-          return;
-        }
-        Value argument = func.getBody().getArgument(factor.argument);
-        if (factor.dimension >= 0)
-          p << "size(" << argument << ", " << factor.dimension << ")";
-        else
-          p << argument;
-        if (factor.number != 1)
-          p << " ceildiv " << factor.number;
-      },
-      " * ");
-}
-
-static bool isStatic(ArrayRef<TileFactor> factors) {
-  return llvm::all_of(
-      factors, [](const TileFactor &factor) { return factor.argument < 0; });
-}
-
-/// The terms of a grid size as an attribute: argument, dimension and number.
-static Attribute toAttribute(Builder &builder, ArrayRef<TileFactor> factors) {
-  SmallVector<int64_t> numbers;
-  for (const TileFactor &factor : factors)
-    numbers.append({factor.argument, factor.dimension, factor.number});
-  return builder.getDenseI64ArrayAttr(numbers);
-}
-
-SmallVector<SmallVector<TileFactor>> EntryFuncOp::getTileFactors() {
-  SmallVector<SmallVector<TileFactor>> grid;
-  if (std::optional<ArrayAttr> dynamic = getDynamicGrid()) {
-    for (Attribute dimension : *dynamic) {
-      auto numbers = cast<DenseI64ArrayAttr>(dimension).asArrayRef();
-      SmallVector<TileFactor> &factors = grid.emplace_back();
-      for (size_t at = 0; at + 2 < numbers.size(); at += 3)
-        factors.push_back({numbers[at], numbers[at + 1], numbers[at + 2]});
-    }
-    return grid;
-  }
-  for (int64_t size : getNumTilesPerDim())
-    grid.push_back({TileFactor{-1, -1, size}});
-  return grid;
-}
-
-void EntryFuncOp::setTileFactors(ArrayRef<SmallVector<TileFactor>> factors) {
-  Builder builder(getContext());
-  removeGridAttr();
-  removeDynamicGridAttr();
-  if (!llvm::all_of(factors, [](const SmallVector<TileFactor> &f) {
-        return isStatic(f);
-      })) {
-    SmallVector<Attribute> dimensions;
-    for (const SmallVector<TileFactor> &dimension : factors)
-      dimensions.push_back(toAttribute(builder, dimension));
-    setDynamicGridAttr(builder.getArrayAttr(dimensions));
-    setNumTiles(kMaxDynamicTiles);
-    return;
-  }
-  SmallVector<int64_t> grid;
-  int64_t total = 1;
-  for (const SmallVector<TileFactor> &dimension : factors) {
-    int64_t &size = grid.emplace_back(1);
-    for (const TileFactor &factor : dimension)
-      size *= factor.number;
-    total *= size;
-  }
-  if (grid.size() > 1)
-    setGrid(grid);
-  setNumTiles(total);
-}
-
-/// The sizes of arguments can be read, and constants are positive.
-static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
-  auto fail = [&](const Twine &what) {
-    return func.emitOpError("dynamic_grid ") << what;
-  };
-  ArrayAttr grid = *func.getDynamicGrid();
-  if (grid.empty())
-    return fail("must have at least one dimension");
-  if (func.getGrid() || func.getNumTiles() != kMaxDynamicTiles)
-    return fail("requires num_tiles = " + Twine(kMaxDynamicTiles) +
-                "; the attribute 'grid' is not allowed");
-  for (Attribute dimension : grid) {
-    auto numbers = dyn_cast<DenseI64ArrayAttr>(dimension);
-    if (!numbers || numbers.empty() || numbers.size() % 3 != 0)
-      return fail(
-          "must have an array<i64> for each dimension: triples of an argument, "
-          "its dimension and a divisor, such as array<i64: 0, 1, 64>");
-  }
-  ArrayRef<Type> inputs = func.getFunctionType().getInputs();
-  for (const SmallVector<TileFactor> &factors : func.getTileFactors())
-    for (const TileFactor &factor : factors) {
-      if (factor.number < 1)
-        return fail(
-            "has the " +
-            Twine(factor.argument < 0 ? "number of tiles " : "divisor ") +
-            Twine(factor.number) + "; it must be positive");
-      if (factor.argument < 0)
-        continue;
-      if (factor.argument >= static_cast<int64_t>(inputs.size()))
-        return fail("uses argument #" + Twine(factor.argument) +
-                    ", but the kernel has only " + Twine(inputs.size()) +
-                    " arguments, counted from 0");
-      if (factor.argument >= static_cast<int64_t>(inputs.size() - grid.size()))
-        return func.emitOpError("the number of tiles uses argument #")
-               << factor.argument
-               << ", which is a tile id; add the tile id, such as "
-                  "'%tile: index', as the last argument";
-      Type type = inputs[factor.argument];
-      auto memref = dyn_cast<MemRefType>(type);
-      if (memref ? factor.dimension < 0 || factor.dimension >= memref.getRank()
-                 : factor.dimension != -1 || !type.isIntOrIndex())
-        return func.emitOpError("the number of tiles uses argument #")
-               << factor.argument << " of type " << type
-               << "; it must be the size of an existing dimension of a memref, "
-                  "or a scalar integer";
-    }
+/// Checks that attributes of pointers are those of a memref. The LLVM dialect
+/// refuses most others in its verifier, without the argument, so the parser
+/// calls this function too.
+static LogicalResult
+verifyDescribedType(unsigned position, Type type, DictionaryAttr attributes,
+                    function_ref<InFlightDiagnostic()> emitError) {
+  if (isa<MemRefType>(type) || !attributes)
+    return success();
+  for (NamedAttribute attribute : attributes)
+    if (attribute.getName() != "llvm.noundef" &&
+        attribute.getName().getValue().starts_with("llvm."))
+      return emitError() << "argument #" << position << " of type " << type
+                         << " has " << attribute.getName()
+                         << ", which is only allowed for a memref";
   return success();
 }
 
@@ -301,54 +166,22 @@ ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
                                /*allowType=*/true, /*allowAttrs=*/true))
     return failure();
-  if (parser.parseKeyword("tiles"))
-    return failure();
-  SMLoc tilesLoc = parser.getCurrentLocation();
-  SmallVector<SmallVector<TileFactor>> counts;
-  auto parseCount = [&] {
-    return parseTileCount(parser, arguments, counts.emplace_back());
-  };
-  if (succeeded(parser.parseOptionalLSquare())) {
-    if (parser.parseCommaSeparatedList(parseCount) || parser.parseRSquare())
+  for (auto [position, argument] : llvm::enumerate(arguments))
+    if (failed(verifyDescribedType(
+            position, argument.type, argument.attrs, [&, &argument = argument] {
+              return parser.emitError(argument.ssaName.location);
+            })))
       return failure();
-  } else if (parseCount()) {
+  if (parser.parseKeyword("tiles") || parseGrid(parser, arguments, result))
     return failure();
-  }
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   Builder &builder = parser.getBuilder();
-  int64_t numTiles = 1;
-  if (llvm::all_of(counts, [](const SmallVector<TileFactor> &factors) {
-        return isStatic(factors);
-      })) {
-    SmallVector<int64_t> grid;
-    for (const SmallVector<TileFactor> &factors : counts) {
-      int64_t &size = grid.emplace_back(1);
-      for (const TileFactor &factor : factors)
-        if (llvm::MulOverflow(size, factor.number, size))
-          numTiles = 0;
-      if (numTiles == 0 || llvm::MulOverflow(numTiles, size, numTiles))
-        return parser.emitError(tilesLoc, "the number of tiles must be less "
-                                          "than 2^63");
-    }
-    if (grid.size() > 1)
-      result.addAttribute(getGridAttrName(result.name),
-                          builder.getDenseI64ArrayAttr(grid));
-  } else {
-    SmallVector<Attribute> dimensions;
-    for (const SmallVector<TileFactor> &factors : counts)
-      dimensions.push_back(toAttribute(builder, factors));
-    result.addAttribute(getDynamicGridAttrName(result.name),
-                        builder.getArrayAttr(dimensions));
-    numTiles = kMaxDynamicTiles;
-  }
   SmallVector<Type> types;
   for (const OpAsmParser::Argument &argument : arguments)
     types.push_back(argument.type);
   result.addAttribute(getFunctionTypeAttrName(result.name),
                       TypeAttr::get(builder.getFunctionType(types, {})));
-  result.addAttribute(getNumTilesAttrName(result.name),
-                      builder.getI64IntegerAttr(numTiles));
   call_interface_impl::addArgAndResultAttrs(
       builder, result, arguments, /*resultAttrs=*/{},
       getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
@@ -365,14 +198,7 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
       p, getFunctionType().getInputs(), getArgAttrsAttr(), /*isVariadic=*/false,
       {}, nullptr, &getBody(), /*printEmptyResult=*/false);
   p << " tiles ";
-  SmallVector<SmallVector<TileFactor>> counts = getTileFactors();
-  if (counts.size() != 1)
-    p << '[';
-  llvm::interleaveComma(counts, p, [&](ArrayRef<TileFactor> factors) {
-    printTileCount(p, *this, factors);
-  });
-  if (counts.size() != 1)
-    p << ']';
+  printGrid(p, *this);
   p.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(),
       {getSymNameAttrName(), getSymVisibilityAttrName(),
@@ -391,14 +217,55 @@ static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
     return success();
   auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
   auto divisors = dyn_cast<DenseI64ArrayAttr>(stated);
-  if (memref && divisors && divisors.size() == memref.getRank() &&
-      llvm::all_of(divisors.asArrayRef(),
-                   [](int64_t divisor) { return divisor >= 1; }))
+  auto fail = [&] {
+    return func.emitOpError("argument #")
+           << position << " has " << name << " = " << stated;
+  };
+  if (!memref || !divisors || divisors.size() != memref.getRank() ||
+      !llvm::all_of(divisors.asArrayRef(),
+                    [](int64_t divisor) { return divisor >= 1; }))
+    return fail() << "; the argument must be a memref, and the value an "
+                     "array<i64> with a positive divisor for each dimension";
+  SmallVector<int64_t> numbers;
+  int64_t offset;
+  if (name == kSizeDivisors)
+    llvm::append_range(numbers, memref.getShape());
+  else if (failed(memref.getStridesAndOffset(numbers, offset)))
     return success();
-  return func.emitOpError("argument #")
-         << position << " has " << name << " = " << stated
-         << "; the argument must be a memref, and the value an array<i64> with "
-            "a positive divisor for each dimension";
+  for (auto [dim, number, divisor] :
+       llvm::enumerate(numbers, divisors.asArrayRef()))
+    if (ShapedType::isStatic(number) && number % divisor != 0)
+      return fail() << ", but the "
+                    << (name == kStrideDivisors ? "stride" : "size")
+                    << " of dimension " << dim << " of " << memref << " is "
+                    << number << ", which is not a multiple of " << divisor;
+  return success();
+}
+
+/// The bytes that every array of this type has at least, counted as for
+/// `triton_xla.max_bytes`.
+static uint64_t getLeastBytes(MemRefType memref) {
+  ArrayRef<int64_t> shape = memref.getShape();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(memref.getStridesAndOffset(strides, offset)))
+    strides.assign(shape.size(), ShapedType::kDynamic);
+  uint64_t largest = 0, span = 1;
+  for (auto [size, stride] : llvm::zip_equal(shape, strides)) {
+    if (ShapedType::isDynamic(size))
+      continue;
+    largest = std::max<uint64_t>(largest, size);
+    if (size > 1 && ShapedType::isStatic(stride))
+      span = llvm::SaturatingMultiplyAdd<uint64_t>(size - 1, std::abs(stride),
+                                                   span);
+  }
+  if (memref.hasStaticShape() && !llvm::is_contained(shape, 0))
+    largest = std::max(largest, span);
+  Type element = memref.getElementType();
+  uint64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth()
+                  : element.isIndex()    ? IndexType::kInternalStorageBitWidth
+                                         : 0;
+  return llvm::divideCeil(llvm::SaturatingMultiply(largest, bits), 8);
 }
 
 static LogicalResult verifyMaxBytes(EntryFuncOp func, unsigned position) {
@@ -406,12 +273,19 @@ static LogicalResult verifyMaxBytes(EntryFuncOp func, unsigned position) {
   if (!stated)
     return success();
   auto bytes = dyn_cast<IntegerAttr>(stated);
-  if (isa<MemRefType>(func.getFunctionType().getInput(position)) && bytes &&
-      bytes.getType().isInteger(64) && bytes.getInt() >= 1)
-    return success();
-  return func.emitOpError("argument #")
-         << position << " has " << kMaxBytes << " = " << stated
-         << "; the argument must be a memref, and the value a positive i64";
+  auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
+  auto fail = [&] {
+    return func.emitOpError("argument #")
+           << position << " has " << kMaxBytes << " = " << stated;
+  };
+  if (!memref || !bytes || !bytes.getType().isInteger(64) || bytes.getInt() < 1)
+    return fail()
+           << "; the argument must be a memref, and the value a positive i64";
+  uint64_t least = getLeastBytes(memref);
+  if (least > static_cast<uint64_t>(bytes.getInt()))
+    return fail() << ", but " << memref << " has at least " << least
+                  << " bytes";
+  return success();
 }
 
 /// Attributes of an argument for LLVM describe it. Others, such as llvm.byval,
@@ -430,6 +304,10 @@ static LogicalResult verifyLLVMAttributes(EntryFuncOp func, unsigned position) {
       return func.emitOpError("argument #")
              << position << " has " << attribute.getName() << "; only "
              << llvm::join(ArrayRef(kKnown), ", ") << " are allowed";
+  if (failed(verifyDescribedType(
+          position, func.getFunctionType().getInput(position), attributes,
+          [&] { return func.emitOpError(); })))
+    return failure();
   Attribute stated = attributes.get("llvm.align");
   auto alignment = dyn_cast_or_null<IntegerAttr>(stated);
   if (!stated || (alignment && alignment.getValue().isPowerOf2() &&
@@ -448,39 +326,9 @@ LogicalResult EntryFuncOp::verify() {
     return emitOpError("must not have results, but its type has ")
            << type.getNumResults()
            << "; a kernel returns results with triton_xla.insert";
-  size_t numIds = 1;
-  if (std::optional<ArrayAttr> dynamic = getDynamicGrid()) {
-    numIds = dynamic->size();
-  } else if (std::optional<ArrayRef<int64_t>> grid = getGrid()) {
-    numIds = grid->size();
-    if (numIds < 2)
-      return emitOpError("grid has ")
-             << numIds
-             << " dimensions; it must have at least 2, or be omitted for one "
-                "dimension";
-    int64_t tiles = 1;
-    for (int64_t size : *grid)
-      if (size < 1 || llvm::MulOverflow(tiles, size, tiles))
-        return emitOpError("grid [")
-               << *grid
-               << "] must have positive sizes and less than 2^63 tiles";
-    if (tiles != static_cast<int64_t>(getNumTiles()))
-      return emitOpError("grid [")
-             << *grid << "] has " << tiles << " tiles, but num_tiles is "
-             << getNumTiles() << "; the numbers must be equal";
-  }
-  if (type.getNumInputs() < numIds ||
-      !llvm::all_of(type.getInputs().take_back(numIds),
-                    [](Type id) { return id.isIndex(); })) {
-    if (numIds == 1)
-      return emitOpError(
-          "the last argument must be the tile id, of type index, such as "
-          "'%tile: index'");
-    return emitOpError("the last ")
-           << numIds << " arguments must be the tile ids, of type index";
-  }
-  if (getDynamicGrid() && failed(verifyDynamicGrid(*this)))
+  if (failed(verifyGrid(*this)))
     return failure();
+  size_t numIds = getNumTilesPerDim().size();
   for (auto [position, argument] :
        llvm::enumerate(type.getInputs().drop_back(numIds))) {
     if (isa<MemRefType>(argument) || argument.isIndex() ||
@@ -505,24 +353,6 @@ LogicalResult EntryFuncOp::verify() {
   if (block.empty() || !isa<ReturnOp>(block.back()))
     return emitOpError("the body must end with triton_xla.return");
   return success();
-}
-
-SmallVector<int64_t> EntryFuncOp::getNumTilesPerDim() {
-  if (getDynamicGrid()) {
-    SmallVector<int64_t> grid;
-    for (const SmallVector<TileFactor> &factors : getTileFactors()) {
-      int64_t &size = grid.emplace_back(1);
-      for (const TileFactor &factor : factors)
-        if (llvm::MulOverflow(size, factor.number, size))
-          size = kMaxDynamicTiles;
-      if (!isStatic(factors))
-        size = ShapedType::kDynamic;
-    }
-    return grid;
-  }
-  if (std::optional<ArrayRef<int64_t>> grid = getGrid())
-    return llvm::to_vector(*grid);
-  return {static_cast<int64_t>(getNumTiles())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -552,12 +382,6 @@ OpFoldResult NumTilesOp::fold(FoldAdaptor) {
 //===----------------------------------------------------------------------===//
 // ExtractOp, InsertOp
 //===----------------------------------------------------------------------===//
-
-TypedAttr ExtractOp::getFillOrZero() {
-  if (TypedAttr fill = getFillAttr())
-    return fill;
-  return getZeroFill(getTileType().getElementType());
-}
 
 /// The dimensions of a window of `sizes` that a tile of `tileType` drops: the
 /// unit dimensions that remain after the tile's shape is matched from the
@@ -672,22 +496,11 @@ static LogicalResult verifyHints(Operation *op,
 }
 
 LogicalResult ExtractOp::verify() {
-  if (failed(verifyWindow(*this, getSourceType(), getTileType())) ||
-      failed(verifyHints(*this, getCache(), getEviction(),
-                         {CacheModifier::CA, CacheModifier::CG,
-                          CacheModifier::CS, CacheModifier::CV})))
+  if (failed(verifyWindow(*this, getSourceType(), getTileType())))
     return failure();
-  TypedAttr fill = getFillAttr();
-  if (!fill)
-    return success();
-  if (!isa<FloatAttr, IntegerAttr>(fill))
-    return emitOpError("fill must be a float or an integer constant, but is ")
-           << fill;
-  if (fill.getType() != getTileType().getElementType())
-    return emitOpError("fill is of type ")
-           << fill.getType() << ", but tile elements are "
-           << getTileType().getElementType();
-  return success();
+  return verifyHints(*this, getCache(), getEviction(),
+                     {CacheModifier::CA, CacheModifier::CG, CacheModifier::CS,
+                      CacheModifier::CV});
 }
 
 LogicalResult InsertOp::verify() {

@@ -11,6 +11,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -53,6 +54,26 @@ mlir::Type getMaskType(mlir::Type type);
 /// The default value of elements outside of a memref: zero. f8E8M0FNU does not
 /// have a zero; its value is that of code 0, 2^-127.
 mlir::TypedAttr getZeroFill(mlir::Type element);
+
+/// Checks that `fill`, which may be null, is a constant of the element type of
+/// the result.
+mlir::LogicalResult verifyFill(mlir::Operation *op, mlir::TypedAttr fill);
+
+/// An op with an optional attribute `fill` and a result, a tile.
+template <typename ConcreteOp>
+class HasFill : public mlir::OpTrait::TraitBase<ConcreteOp, HasFill> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
+    return verifyFill(op, llvm::cast<ConcreteOp>(op).getFillAttr());
+  }
+  /// The value of elements that are not read: `fill`, or zero.
+  mlir::TypedAttr getFillOrZero() {
+    auto op = llvm::cast<ConcreteOp>(this->getOperation());
+    if (mlir::TypedAttr fill = op.getFillAttr())
+      return fill;
+    return getZeroFill(mlir::getElementTypeOrSelf(op->getResult(0)));
+  }
+};
 } // namespace smalti::triton_xla
 
 #define GET_ATTRDEF_CLASSES

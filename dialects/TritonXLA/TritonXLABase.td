@@ -53,4 +53,9 @@ def TritonXLA_Tile : Type<
 def TritonXLA_Scalar : AnyTypeOf<[AnySignlessInteger, Index, AnyFloat],
                                  "scalar (signless integer, index or float)">;
 
+/// An op with an optional attribute `fill`, a constant of the elements of its result.
+def TritonXLA_HasFill : NativeOpTrait<"HasFill"> {
+  let cppNamespace = "::smalti::triton_xla";
+}
+
 #endif // SMALTI_DIALECTS_TRITONXLA_TRITONXLABASE

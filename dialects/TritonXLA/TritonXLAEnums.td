@@ -11,14 +11,14 @@ class TritonXLA_Enum<string name, string summary, list<I32EnumAttrCase> cases> :
 }
 
 def TritonXLA_MemoryScope : TritonXLA_Enum<"MemoryScope",
-    "threads that an atomic operation is atomic for: those of the block (cta), the GPU (gpu) or the system (sys)", [
+    "scope of an atomic operation", [
   I32EnumAttrCase<"CTA", 0, "cta">,
   I32EnumAttrCase<"GPU", 1, "gpu">,
   I32EnumAttrCase<"System", 2, "sys">
 ]>;
 
 def TritonXLA_MemoryOrdering : TritonXLA_Enum<"MemoryOrdering",
-    "ordering of an atomic operation: relaxed, acquire, release or acq_rel", [
+    "memory ordering of an atomic operation", [
   I32EnumAttrCase<"Relaxed", 0, "relaxed">,
   I32EnumAttrCase<"Acquire", 1, "acquire">,
   I32EnumAttrCase<"Release", 2, "release">,
@@ -26,7 +26,7 @@ def TritonXLA_MemoryOrdering : TritonXLA_Enum<"MemoryOrdering",
 ]>;
 
 def TritonXLA_CacheModifier : TritonXLA_Enum<"CacheModifier",
-    "caches of an access: ca, cg, cs or cv of loads; wb, cg, cs or wt of stores", [
+    "cache modifier of an access", [
   I32EnumAttrCase<"CA", 0, "ca">,
   I32EnumAttrCase<"CG", 1, "cg">,
   I32EnumAttrCase<"CS", 2, "cs">,
@@ -36,14 +36,14 @@ def TritonXLA_CacheModifier : TritonXLA_Enum<"CacheModifier",
 ]>;
 
 def TritonXLA_EvictionPolicy : TritonXLA_Enum<"EvictionPolicy",
-    "priority of cached data of an access: evict_first, evict_last or no_allocate", [
+    "eviction policy of an access", [
   I32EnumAttrCase<"EvictFirst", 0, "evict_first">,
   I32EnumAttrCase<"EvictLast", 1, "evict_last">,
   I32EnumAttrCase<"NoAllocate", 2, "no_allocate">
 ]>;
 
 def TritonXLA_DotAlgorithm : TritonXLA_Enum<"DotAlgorithm",
-    "algorithm of a matmul: default, tf32, tf32x3, bf16, bf16x3, bf16x6, bf16x9 or ieee", [
+    "algorithm of a matmul", [
   I32EnumAttrCase<"Default", 0, "default">,
   I32EnumAttrCase<"TF32", 1, "tf32">,
   I32EnumAttrCase<"TF32x3", 2, "tf32x3">,
@@ -55,7 +55,7 @@ def TritonXLA_DotAlgorithm : TritonXLA_Enum<"DotAlgorithm",
 ]>;
 
 def TritonXLA_ScaleLayout : TritonXLA_Enum<"ScaleLayout",
-    "order of the scales of an operand: linear, padded or swizzled_128x4", [
+    "layout of the scales of an operand", [
   I32EnumAttrCase<"Linear", 0, "linear">,
   I32EnumAttrCase<"Padded", 1, "padded">,
   I32EnumAttrCase<"Swizzled128x4", 2, "swizzled_128x4">

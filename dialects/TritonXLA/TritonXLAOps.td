@@ -145,7 +145,7 @@ def TritonXLA_NumTilesOp : TritonXLA_Op<"num_tiles", [Pure]> {
 }
 
 def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
-    [AttrSizedOperandSegments, OffsetSizeAndStrideOpInterface,
+    [AttrSizedOperandSegments, OffsetSizeAndStrideOpInterface, TritonXLA_HasFill,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Reads a window of a memref into a tile";
   let description = [{
@@ -202,8 +202,6 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
   let extraClassDeclaration = [{
     ::mlir::MemRefType getSourceType() { return ::llvm::cast<::mlir::MemRefType>(getSource().getType()); }
     ::mlir::RankedTensorType getTileType() { return getTile().getType(); }
-    /// The value of elements outside of the source: `fill`, or zero.
-    ::mlir::TypedAttr getFillOrZero();
     /// The window's dimensions that the tile does not have (unit dimensions).
     ::llvm::SmallBitVector getDroppedDims();
 

@@ -378,6 +378,10 @@ void SmaltiPadSharedMemory::runOnOperation() {
   std::optional<std::string> unknown = describeUnknownSize(memory);
   SharedMemorySizes sizes(memory);
   for (Value buffer : findSharedBuffers(function)) {
+    // A barrier array does not have rows that an access reads.
+    auto type = cast<MemRefType>(buffer.getType());
+    if (isa<mosaic_gpu::BarrierType>(type.getElementType()))
+      continue;
     std::optional<bool> mark;
     if (auto wrong = readMark(buffer, kPadMark, mark)) {
       miss(buffer, "the buffer " + *wrong);
@@ -387,7 +391,7 @@ void SmaltiPadSharedMemory::runOnOperation() {
       continue;
     PadPlan plan;
     plan.buffer = buffer;
-    plan.type = cast<MemRefType>(buffer.getType());
+    plan.type = type;
     if (auto reason =
             planBuffer(plan, *chip, evaluator, maxPadding, onlyWhenConflicts)) {
       miss(buffer, *reason);

@@ -548,6 +548,17 @@ BlockWork WarpPlanner::describeWork() {
   return work;
 }
 
+/// The most slots to choose. The copies of a loop use at most one slot per
+/// iteration, unless the loads of the next tile overlap.
+static int64_t getMostSlots(const BlockWork &work) {
+  if (work.isPersistent)
+    return kMaxSlotsChosen;
+  int64_t copies = 1;
+  for (const WorkStep &step : work.steps)
+    copies = std::max<int64_t>(copies, step.iterations);
+  return std::min(copies, kMaxSlotsChosen);
+}
+
 Refusal WarpPlanner::chooseDepth() {
   llvm::DenseSet<Value> withSlots;
   for (const CopyGroup &group : plan.groups) {
@@ -590,7 +601,7 @@ Refusal WarpPlanner::chooseDepth() {
   variant.threads = plan.threads + plan.producers;
   variant.reallocatesRegisters = plan.consumerRegisters != 0;
   // Prefer more slots if the estimates are equal.
-  int64_t wanted = depth.value_or(kMaxSlotsChosen);
+  int64_t wanted = depth.value_or(getMostSlots(work));
   int64_t bytes = 0;
   for (int64_t slots = depth.value_or(1); slots <= wanted; ++slots) {
     bytes = bytesWith(slots, /*barriersPerSlot=*/2);

@@ -51,21 +51,24 @@ static constexpr float kMinDividend = 0x1p-100f, kMaxDividend = 0x1p100f;
 namespace {
 /// Values that divisions by one divisor share.
 struct Divisor {
-  vector::BroadcastOp splat;
   Value reciprocals;
   /// Whether the divisor is in the range.
   Value isInRange;
 };
 
+/// Divisions by one divisor that one check of the range covers. Dividends are
+/// defined before the first division.
+using Group = SmallVector<arith::DivFOp>;
+
 class Rewriter {
 public:
   Rewriter(MLIRContext *context, const targets::Target *chip)
       : builder(context), chip(chip) {}
-  void rewrite(arith::DivFOp op);
+  void rewrite(const Group &group);
 
 private:
   const Divisor &getDivisor(arith::DivFOp op);
-  Value emitIsFast(arith::DivFOp op, const Divisor &divisor);
+  Value emitIsFast(const Group &group, const Divisor &divisor);
   Value getFloat(Location loc, float value) {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getF32FloatAttr(value));
@@ -78,7 +81,7 @@ private:
 
   OpBuilder builder;
   const targets::Target *chip;
-  DenseMap<Operation *, Divisor> divisors;
+  DenseMap<Value, Divisor> divisors;
 };
 
 struct SmaltiShareReciprocals
@@ -88,17 +91,62 @@ struct SmaltiShareReciprocals
 };
 } // namespace
 
+/// The scalar that all elements of a vector are, or null.
+static Value getSplatScalar(Value vector) {
+  Operation *op = vector.getDefiningOp();
+  if (isa_and_nonnull<vector::BroadcastOp>(op))
+    return op->getOperand(0);
+  bool isSplat = isa_and_nonnull<vector::FromElementsOp>(op) &&
+                 llvm::all_equal(op->getOperands());
+  return isSplat ? op->getOperand(0) : Value();
+}
+
 /// Whether an op is a correctly rounded division of f32 vectors by a scalar.
 static bool canShare(arith::DivFOp op) {
   auto type = dyn_cast<VectorType>(op.getType());
-  auto splat = op.getRhs().getDefiningOp<vector::BroadcastOp>();
+  Value scalar = getSplatScalar(op.getRhs());
   return type && type.getRank() == 1 && !type.isScalable() &&
-         type.getElementType().isF32() &&
-         type.getNumElements() >= kMinQuotients && splat &&
-         splat.getSourceType().isF32() &&
+         type.getElementType().isF32() && scalar && scalar.getType().isF32() &&
          !arith::bitEnumContainsAny(op.getFastmath(),
                                     arith::FastMathFlags::arcp |
                                         arith::FastMathFlags::afn);
+}
+
+static int64_t countQuotients(const Group &group) {
+  int64_t quotients = 0;
+  for (arith::DivFOp op : group)
+    quotients += cast<VectorType>(op.getType()).getNumElements();
+  return quotients;
+}
+
+/// Divisions that are shared. Those of few quotients, such as the pairs of rows
+/// of an MMA result, are in a group with others.
+static SmallVector<Group> findGroups(gpu::GPUFuncOp func) {
+  SmallVector<Group> groups;
+  DenseMap<std::pair<Block *, Value>, size_t> lastGroups;
+  func.walk([&](arith::DivFOp op) {
+    if (!canShare(op))
+      return;
+    Group single = {op};
+    if (countQuotients(single) >= kMinQuotients) {
+      groups.push_back(single);
+      return;
+    }
+    auto [last, isNew] =
+        lastGroups.try_emplace({op->getBlock(), op.getRhs()}, groups.size());
+    Operation *dividend = op.getLhs().getDefiningOp();
+    if (!isNew && (!dividend || dividend->getBlock() != op->getBlock() ||
+                   dividend->isBeforeInBlock(groups[last->second].front()))) {
+      groups[last->second].push_back(op);
+      return;
+    }
+    last->second = groups.size();
+    groups.push_back(single);
+  });
+  llvm::erase_if(groups, [](const Group &group) {
+    return countQuotients(group) < kMinQuotients;
+  });
+  return groups;
 }
 
 /// Whether all quotients are rounded to f16, in which those of small dividends
@@ -170,15 +218,13 @@ static Value findSum(arith::DivFOp op) {
 }
 
 const Divisor &Rewriter::getDivisor(arith::DivFOp op) {
-  auto splat = op.getRhs().getDefiningOp<vector::BroadcastOp>();
-  Divisor &divisor = divisors[splat];
-  if (divisor.splat)
+  Divisor &divisor = divisors[op.getRhs()];
+  if (divisor.reciprocals)
     return divisor;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(splat);
-  Location loc = splat.getLoc();
-  Value scalar = splat.getSource();
-  divisor.splat = splat;
+  builder.setInsertionPointAfterValue(op.getRhs());
+  Location loc = op.getRhs().getLoc();
+  Value scalar = getSplatScalar(op.getRhs());
   divisor.reciprocals = vector::BroadcastOp::create(
       builder, loc, op.getType(),
       arith::DivFOp::create(builder, loc, getFloat(loc, 1.0f), scalar));
@@ -192,31 +238,37 @@ const Divisor &Rewriter::getDivisor(arith::DivFOp op) {
 /// Whether all dividends of the thread are in the range or zero; on AMD GPUs,
 /// those of the wave, so that the branch is uniform. If they are NaN, the
 /// result may be either.
-Value Rewriter::emitIsFast(arith::DivFOp op, const Divisor &divisor) {
-  Location loc = op.getLoc();
-  int64_t count = cast<VectorType>(op.getType()).getNumElements();
-  auto reduce = [&](Value vector, auto combine) {
+Value Rewriter::emitIsFast(const Group &group, const Divisor &divisor) {
+  Location loc = group.front()->getLoc();
+  auto vectorType = cast<VectorType>(group.front()->getResult(0).getType());
+  int64_t count = vectorType.getNumElements();
+  // Applies `map` to the vectors of dividends, and `combine` to all elements.
+  auto reduce = [&](auto map, auto combine) {
     SmallVector<Value> parts;
-    for (int64_t i = 0; i < count; ++i)
-      parts.push_back(vector::ExtractOp::create(builder, loc, vector,
-                                                ArrayRef<int64_t>{i}));
+    for (arith::DivFOp op : group) {
+      Value vector = map(op.getLhs());
+      for (int64_t i = 0; i < count; ++i)
+        parts.push_back(vector::ExtractOp::create(builder, loc, vector,
+                                                  ArrayRef<int64_t>{i}));
+    }
     for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2))
       for (size_t i = 0; i < parts.size() / 2; ++i)
         parts[i] = combine(parts[i], parts[parts.size() - 1 - i]);
     return parts.front();
   };
-  Value largest = findSum(op);
+  Value largest = group.size() == 1 ? findSum(group.front()) : Value();
   if (!largest)
-    largest = reduce(math::AbsFOp::create(builder, loc, op.getLhs()),
-                     [&](Value a, Value b) -> Value {
-                       return arith::MaxNumFOp::create(builder, loc, a, b);
-                     });
+    largest = reduce(
+        [&](Value x) -> Value { return math::AbsFOp::create(builder, loc, x); },
+        [&](Value a, Value b) -> Value {
+          return arith::MaxNumFOp::create(builder, loc, a, b);
+        });
   else if (isa<VectorType>(largest.getType()))
     largest = vector::ExtractOp::create(builder, loc, largest, 0);
   Value isFast = arith::AndIOp::create(
       builder, loc, divisor.isInRange,
       compare(loc, arith::CmpFPredicate::OLE, largest, kMaxDividend));
-  if (!isRoundedToHalf(op)) {
+  if (!llvm::all_of(group, isRoundedToHalf)) {
     // Twice the bits, without the sign, minus one: zeros become the maximum.
     auto type = VectorType::get({count}, builder.getI32Type());
     auto splat = [&](int32_t value) {
@@ -225,11 +277,13 @@ Value Rewriter::emitIsFast(arith::DivFOp op, const Divisor &divisor) {
           DenseElementsAttr::get(type,
                                  Attribute(builder.getI32IntegerAttr(value))));
     };
-    Value bits = arith::BitcastOp::create(builder, loc, type, op.getLhs());
-    bits = arith::SubIOp::create(
-        builder, loc, arith::ShLIOp::create(builder, loc, bits, splat(1)),
-        splat(1));
-    Value smallest = reduce(bits, [&](Value a, Value b) -> Value {
+    auto getBits = [&](Value x) -> Value {
+      Value bits = arith::BitcastOp::create(builder, loc, type, x);
+      return arith::SubIOp::create(
+          builder, loc, arith::ShLIOp::create(builder, loc, bits, splat(1)),
+          splat(1));
+    };
+    Value smallest = reduce(getBits, [&](Value a, Value b) -> Value {
       return arith::MinUIOp::create(builder, loc, a, b);
     });
     auto least = static_cast<int32_t>(
@@ -253,26 +307,35 @@ Value Rewriter::emitIsFast(arith::DivFOp op, const Divisor &divisor) {
       arith::ConstantIntOp::create(builder, loc, word, 0));
 }
 
-void Rewriter::rewrite(arith::DivFOp op) {
-  const Divisor &divisor = getDivisor(op);
-  builder.setInsertionPoint(op);
-  Location loc = op.getLoc();
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(op.getType()),
-                                  emitIsFast(op, divisor),
-                                  /*withElseRegion=*/true);
+void Rewriter::rewrite(const Group &group) {
+  arith::DivFOp first = group.front();
+  const Divisor &divisor = getDivisor(first);
+  builder.setInsertionPoint(first);
+  Location loc = first.getLoc();
+  SmallVector<Type> types(group.size(), first.getType());
+  auto branch =
+      scf::IfOp::create(builder, loc, types, emitIsFast(group, divisor),
+                        /*withElseRegion=*/true);
+  SmallVector<Value> fast, slow;
   builder.setInsertionPointToStart(branch.thenBlock());
-  Value x = op.getLhs(), d = op.getRhs(), r = divisor.reciprocals;
-  Value quotient = arith::MulFOp::create(builder, loc, x, r);
-  Value error = math::FmaOp::create(builder, loc, quotient, d,
-                                    arith::NegFOp::create(builder, loc, x));
-  quotient = math::FmaOp::create(
-      builder, loc, arith::NegFOp::create(builder, loc, error), r, quotient);
-  scf::YieldOp::create(builder, loc, quotient);
-  op.replaceAllUsesWith(branch.getResult(0));
+  for (arith::DivFOp op : group) {
+    Value x = op.getLhs(), d = op.getRhs(), r = divisor.reciprocals;
+    Value quotient = arith::MulFOp::create(builder, loc, x, r);
+    Value error = math::FmaOp::create(builder, loc, quotient, d,
+                                      arith::NegFOp::create(builder, loc, x));
+    fast.push_back(math::FmaOp::create(
+        builder, loc, arith::NegFOp::create(builder, loc, error), r, quotient));
+  }
+  scf::YieldOp::create(builder, loc, fast);
   builder.setInsertionPointToStart(branch.elseBlock());
-  Operation *slow = builder.clone(*op);
-  scf::YieldOp::create(builder, loc, slow->getResult(0));
-  op.erase();
+  for (arith::DivFOp op : group)
+    slow.push_back(builder.clone(*op)->getResult(0));
+  scf::YieldOp::create(builder, loc, slow);
+  for (auto [op, result] : llvm::zip_equal(group, branch.getResults())) {
+    arith::DivFOp division = op;
+    division.replaceAllUsesWith(result);
+    division.erase();
+  }
 }
 
 void SmaltiShareReciprocals::runOnOperation() {
@@ -282,19 +345,15 @@ void SmaltiShareReciprocals::runOnOperation() {
     return signalPassFailure();
   bool isChanged = false;
   module.walk([&](gpu::GPUFuncOp func) {
-    SmallVector<arith::DivFOp> divisions;
-    func.walk([&](arith::DivFOp op) {
-      if (canShare(op))
-        divisions.push_back(op);
-    });
-    if (divisions.empty())
+    SmallVector<Group> groups = findGroups(func);
+    if (groups.empty())
       return;
     isChanged = true;
     Rewriter rewriter(&getContext(), *chip);
     int64_t quotients = 0;
-    for (arith::DivFOp op : divisions) {
-      quotients += cast<VectorType>(op.getType()).getNumElements();
-      rewriter.rewrite(op);
+    for (const Group &group : groups) {
+      quotients += countQuotients(group);
+      rewriter.rewrite(group);
     }
     remarkApplied(func, kPassName)
         << quotients << " quotients per thread computed with "

@@ -9,6 +9,7 @@
 // REMARK: Function=to_half | Remark="8 quotients per thread computed with shared reciprocals"
 // REMARK: Function=of_exponentials | Remark="8 quotients per thread computed with shared reciprocals"
 // REMARK: Function=of_other_sums | Remark="12 quotients per thread computed with shared reciprocals"
+// REMARK: Function=pairs | Remark="4 quotients per thread computed with shared reciprocals"
 // REMARK-NOT: Remark=
 gpu.module @kernels {
   // One reciprocal for both rows.
@@ -125,6 +126,35 @@ gpu.module @kernels {
     %all = arith.addf %ij, %kl : f32
     %r = arith.divf %s, %ds : vector<4xf32>
     gpu.return %q, %p, %r, %late, %all, %poison : vector<4xf32>, vector<4xf32>, vector<4xf32>, f32, f32, f32
+  }
+
+  // Pairs of a row share one check, if the dividends are computed before the first division.
+  // CHECK-LABEL: gpu.func @pairs
+  // CHECK-SAME: %[[X:[^ ]+]]: vector<2xf32>, %[[Y:[^ ]+]]: vector<2xf32>, %[[D:[^ ]+]]: f32
+  // CHECK: %[[R:.*]] = arith.divf %{{.*}}, %[[D]] : f32
+  // CHECK: %[[RS:.*]] = vector.broadcast %[[R]] : f32 to vector<2xf32>
+  // CHECK: math.absf %[[X]]
+  // CHECK: math.absf %[[Y]]
+  // CHECK-COUNT-3: arith.maxnumf
+  // CHECK-COUNT-3: arith.minui
+  // CHECK: %[[Q:.*]]:2 = scf.if
+  // CHECK: arith.mulf %[[X]], %[[RS]]
+  // CHECK: arith.mulf %[[Y]], %[[RS]]
+  // CHECK: } else {
+  // CHECK: arith.divf %[[X]]
+  // CHECK: arith.divf %[[Y]]
+  // CHECK-NOT: scf.if
+  // CHECK: %[[Z:.*]] = arith.addf %[[Q]]#0, %[[Q]]#1
+  // CHECK: arith.divf %[[Z]]
+  // CHECK-NOT: scf.if
+  // CHECK: gpu.return
+  gpu.func @pairs(%x: vector<2xf32>, %y: vector<2xf32>, %d: f32) -> vector<2xf32> {
+    %ds = vector.from_elements %d, %d : vector<2xf32>
+    %q = arith.divf %x, %ds : vector<2xf32>
+    %p = arith.divf %y, %ds : vector<2xf32>
+    %z = arith.addf %q, %p : vector<2xf32>
+    %late = arith.divf %z, %ds : vector<2xf32>
+    gpu.return %late : vector<2xf32>
   }
 
   // Approximate divisions, other types, different divisors, and too few quotients.

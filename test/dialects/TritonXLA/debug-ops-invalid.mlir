@@ -17,16 +17,24 @@ func.func @f(%n: index) {
 // -----
 
 func.func @f(%n: vector<4xindex>) {
-  // expected-error@+1 {{must be integer or index, but got 'vector<4xindex>'}}
+  // expected-error@+1 {{must be 32-bit signless integer or 64-bit signless integer or index, but got 'vector<4xindex>'}}
   triton_xla.assume_multiple %n, 4 : vector<4xindex>
   return
 }
 
 // -----
 
+func.func @f(%n: i32) {
+  // expected-error@+1 {{the divisor is 2147483648, which exceeds the range of 'i32'}}
+  triton_xla.assume_multiple %n, 2147483648 : i32
+  return
+}
+
+// -----
+
 func.func @f(%n: i8) {
-  // expected-error@+1 {{the divisor is 128, which exceeds the range of 'i8'}}
-  triton_xla.assume_multiple %n, 128 : i8
+  // expected-error@+1 {{must be 32-bit signless integer or 64-bit signless integer or index, but got 'i8'}}
+  triton_xla.assume_multiple %n, 16 : i8
   return
 }
 

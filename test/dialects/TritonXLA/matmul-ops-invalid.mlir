@@ -386,3 +386,11 @@ func.func @f(%a: tensor<48x64xf8E4M3FN>, %s: tensor<48x2xf8E8M0FNU>, %b: tensor<
       : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf16>, tensor<48x32xf32>) -> tensor<48x32xf64>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<2x4xf32>, %b: tensor<4x8xf32>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{expected one of [default, tf32, tf32x3, bf16, bf16x3, bf16x6, bf16x9, ieee] for algorithm of a matmul, got: foo}}
+  triton_xla.dot %a, %b, %c algorithm foo : tensor<2x4xf32>, tensor<4x8xf32> -> tensor<2x8xf32>
+  return
+}

@@ -67,7 +67,7 @@ triton_xla.entry_func @f(%a: ui8, %tile: index) tiles 1 {
 
 // -----
 
-// expected-error@+1 {{attribute 'num_tiles' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+// expected-error@+1 {{custom op 'triton_xla.entry_func' the number of tiles has the constant 0; it must be positive}}
 triton_xla.entry_func @f(%tile: index) tiles 0 {
   triton_xla.return
 }
@@ -373,21 +373,21 @@ triton_xla.entry_func @f(%n: i32, %tile: index) tiles [2, 3] {
 
 // -----
 
-// expected-error@+1 {{grid [-2, -3] must have positive sizes and less than 2^63 tiles}}
+// expected-error@+1 {{the number of tiles has the constant -2; it must be positive}}
 triton_xla.entry_func @f(%row: index, %tile: index) tiles [-2, -3] {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{custom op 'triton_xla.entry_func' the number of tiles must be less than 2^63}}
+// expected-error@+1 {{the constants of the number of tiles must multiply to at most 9223372036854775807}}
 triton_xla.entry_func @f(%row: index, %tile: index) tiles [4294967296, 4294967296] {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{grid [2, 3] has 6 tiles, but num_tiles is 5}}
+// expected-error@+1 {{num_tiles is 5; it must be 6, the number of tiles of the grid}}
 "triton_xla.entry_func"() <{sym_name = "f", function_type = (index, index) -> (), num_tiles = 5 : i64, grid = array<i64: 2, 3>}> ({
 ^bb0(%row: index, %tile: index):
   "triton_xla.return"() : () -> ()
@@ -408,6 +408,104 @@ triton_xla.entry_func @f(%row: index, %tile: index) tiles [2, 3] {
   triton_xla.num_tiles dim 2
   triton_xla.return
 }
+
+// -----
+
+// expected-error@+1 {{attribute 'num_tiles' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> (), num_tiles = 0 : i64}> ({
+^bb0(%tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{the number of tiles has the constant -2; it must be positive}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (index, index) -> (), num_tiles = 6 : i64, grid = array<i64: -2, -3>}> ({
+^bb0(%row: index, %tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{the number of tiles has the constant -2; it must be positive}}
+triton_xla.entry_func @negative_factors(%tile: index) tiles -2 * -3 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{the number of tiles has the divisor 0; it must be positive}}
+triton_xla.entry_func @zero_divisor(%m: memref<?xf32>, %tile: index) tiles size(%m, 0) ceildiv 0 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{the constants of the number of tiles must multiply to at most 2147483647, because the number of tiles depends on arguments}}
+triton_xla.entry_func @overflow(%m: memref<?xf32>, %row: index, %tile: index) tiles [size(%m, 0), 9223372036854775807 * 2] {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{must multiply to at most 2147483647}}
+triton_xla.entry_func @too_many(%m: memref<?xf32>, %row: index, %tile: index) tiles [size(%m, 0) * 65536, 32768] {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{the number of tiles uses the size of dimension 1 of argument #0, but 'memref<4xf32>' has rank 1 and dimensions are counted from 0}}
+triton_xla.entry_func @size_rank(%m: memref<4xf32>, %tile: index) tiles size(%m, 1) {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{the number of tiles uses argument #0 of type 'f32'; it must be the size of an existing dimension of a memref, or a scalar integer}}
+triton_xla.entry_func @float_tiles(%n: f32, %tile: index) tiles %n {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{has the attributes 'dynamic_grid' and 'grid'; only one is allowed}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (i32, index) -> (), num_tiles = 2147483647 : i64, grid = array<i64: 1, 1>, dynamic_grid = [array<i64: 0, -1, 1>]}> ({
+^bb0(%n: i32, %tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{num_tiles is 5; it must be 2147483647, the largest number of tiles that depends on arguments}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (i32, index) -> (), num_tiles = 5 : i64, dynamic_grid = [array<i64: 0, -1, 1>]}> ({
+^bb0(%n: i32, %tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{dynamic_grid does not use an argument}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> (), num_tiles = 5 : i64, dynamic_grid = [array<i64: -1, -1, 5>]}> ({
+^bb0(%tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{dynamic_grid must have an array<i64> for each dimension}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> (), num_tiles = 2147483647 : i64, dynamic_grid = [array<i64: 0, 1>]}> ({
+^bb0(%tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{the number of tiles uses argument #1, but the kernel has only 1 arguments}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (i32, index) -> (), num_tiles = 2147483647 : i64, dynamic_grid = [array<i64: 1, -1, 1>]}> ({
+^bb0(%n: i32, %tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
 
 // -----
 
@@ -437,6 +535,57 @@ triton_xla.entry_func @bytes(%n: index, %a: memref<?xf32> {triton_xla.max_bytes 
 triton_xla.entry_func @scalar(%n: index {triton_xla.max_bytes = 16 : i64}, %i: index) tiles 1 {
   triton_xla.return
 }
+
+// -----
+
+// expected-error@+1 {{argument #0 has triton_xla.max_bytes = 15 : i64, but 'memref<4xf32>' has at least 16 bytes}}
+triton_xla.entry_func @more_bytes(%a: memref<4xf32> {triton_xla.max_bytes = 15 : i64}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// The extent is (2 - 1) * 10 + (3 - 1) * 2 + 1 elements.
+// expected-error@+1 {{has at least 30 bytes}}
+triton_xla.entry_func @strided_bytes(%a: memref<2x3xf16, strided<[10, 2]>> {triton_xla.max_bytes = 29 : i64}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{has at least 4 bytes}}
+triton_xla.entry_func @packed_bytes(%a: memref<?x7xi4> {triton_xla.max_bytes = 3 : i64}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 has triton_xla.size_divisors = array<i64: 7, 3>, but the size of dimension 1 of 'memref<?x4xf32>' is 4, which is not a multiple of 3}}
+triton_xla.entry_func @size_divisors(%a: memref<?x4xf32> {triton_xla.size_divisors = array<i64: 7, 3>}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{but the stride of dimension 1 of 'memref<4x4xf32, strided<[?, 2]>>' is 2, which is not a multiple of 4}}
+triton_xla.entry_func @stride_divisors(%a: memref<4x4xf32, strided<[?, 2]>> {triton_xla.stride_divisors = array<i64: 8, 4>}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 of type 'f32' has "llvm.align", which is only allowed for a memref}}
+triton_xla.entry_func @scalar_alignment(%f: f32 {llvm.align = 16 : i64}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 of type 'index' has "llvm.nonnull", which is only allowed for a memref}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (index, index) -> (), num_tiles = 1 : i64, arg_attrs = [{llvm.nonnull}, {}]}> ({
+^bb0(%n: index, %tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
 
 // -----
 

@@ -195,6 +195,14 @@ func.func @f(%t: tensor<8xi32>) {
 // -----
 
 func.func @f(%t: tensor<8xi32>) {
+  // expected-error@+1 {{attribute 'bins' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  triton_xla.histogram %t bins 0 : tensor<8xi32> -> tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xi32>) {
   // expected-error@+1 {{the result must have rank 1 and 4 elements, one for each bin, but is 'tensor<5xi32>'}}
   triton_xla.histogram %t bins 4 : tensor<8xi32> -> tensor<5xi32>
   return

@@ -10,6 +10,11 @@
 // The pass applies the plan of smalti-choose-overlap.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a},smalti-specialize-warps{target=sm_90a if-it-pays=true})))' \
 // RUN:   --remarks-filter=smalti-specialize-warps -o /dev/null 2>&1 | FileCheck %s --check-prefix=PLAN
+// A loop of 3 iterations.
+// RUN: sed 's/arith.constant 1024 : index/arith.constant 192 : index/' %s \
+// RUN:   | smalti-opt --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a})))' \
+// RUN:   --remarks-filter=smalti-specialize-warps -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHORT
+// SHORT: Function=alone | Remark="warp specialization applied: {{.*}}; 3 slots of 16384 B;
 
 // REMARK: [Analysis] smalti-specialize-warps | {{.*}}Function=matmul | Remark="estimate with warp specialization: 4352 cycles per tile (3 blocks per SM); without it 4352 cycles (3 blocks per SM, 4 slots per buffer)"
 // REMARK: [Passed] smalti-specialize-warps | {{.*}}Function=matmul | Remark="warp specialization applied: 128 producer and 128 consumer threads; 4 slots of 16384 B; consumers keep one wgmma in flight while they wait for the next copy, in 1 of 1 copy groups"

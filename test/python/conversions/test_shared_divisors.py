@@ -142,6 +142,45 @@ def test_powers_that_the_thread_adds(target: str) -> None:
     np.testing.assert_array_equal(bits(y), bits(expected))
 
 
+def program_of_matmul() -> str:
+    """Divides a matmul, which is 1, times `x` by one divisor per row. A thread has pairs of a row."""
+    return """
+triton_xla.entry_func @divide(%a: memref<64x64xf16>, %x: memref<64x64xf32>, %d: memref<64xf32>, %y: memref<64x64xf32>,
+                              %tile: index) tiles 1 {
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %t = triton_xla.extract %a[0, 0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %ones = triton_xla.dot %t, %t, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %m = triton_xla.extract %x[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
+  %p = arith.mulf %ones, %m : tensor<64x64xf32>
+  %row = triton_xla.extract %d[0] [64] [1] : memref<64xf32> to tensor<64xf32>
+  %ds = triton_xla.broadcast %row dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %q = arith.divf %p, %ds : tensor<64x64xf32>
+  triton_xla.insert %q into %y[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["emu:sm_80", "emu:sm_90a"])
+def test_rows_of_a_matmul(target: str) -> None:
+    """Ordinary rows, and rows with one special value, which is in one thread."""
+    random = np.random.default_rng(5)
+    x = random.normal(size=(64, 64)).astype(np.float32)
+    special = with_neighbors([*SPECIAL, *EDGES])
+    for row in range(0, 64, 2):
+        x[row, 7] = special[row // 2]
+    d = random.uniform(0.5, 1000, 64).astype(np.float32)
+    d[3::4] = np.resize(special[::-1], 16)
+    kernel = smalti.compile(program_of_matmul(), target=target)
+    assert isinstance(kernel, smalti.Kernel)
+    assert any("quotients per thread computed with shared reciprocals" in remark.message for remark in kernel.remarks)
+    y = np.zeros((64, 64), np.float32)
+    kernel(np.full((64, 64), 0.125, np.float16), x, d, y)
+    with np.errstate(all="ignore"):
+        expected = x / d[:, None]
+    np.testing.assert_array_equal(bits(y), bits(expected))
+
+
 def test_fast_math_does_not_share() -> None:
     for flags, shared in (
         ("", True),
