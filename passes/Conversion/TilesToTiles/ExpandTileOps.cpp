@@ -38,8 +38,8 @@ static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
 /// The ops that the pass expands unless `keep` has them; of dots, those that
 /// are not primitive. `num_tiles` is always expanded, since the grid changes.
 static constexpr llvm::StringLiteral kDerived[] = {
-    "squeeze_dims", "split", "sort",  "random_bits", "dot_scaled",
-    "sparse_dot",   "dot",   "ipowi", "index_switch"};
+    "squeeze_dims", "split",      "sort", "random_bits",
+    "dot_scaled",   "sparse_dot", "dot",  "ipowi"};
 
 static std::optional<int64_t> getDimension(memref::DimOp op) {
   std::optional<int64_t> number = op.getConstantIndex();
@@ -155,22 +155,17 @@ static bool isSingle(DotAlgorithm algorithm) {
 bool SmaltiExpandTileOps::isKept(Operation *op) const {
   if (isa<arith::ScalingExtFOp, arith::ScalingTruncFOp, math::ClampFOp,
           math::SincosOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
-          math::IsNormalOp, memref::AtomicRMWOp>(op))
+          math::IsNormalOp, memref::AtomicRMWOp, scf::IndexSwitchOp>(op))
     return false;
   if (auto iota = dyn_cast<IotaOp>(op))
     return !isSmallFloat(iota.getType().getElementType());
   if (isDerivedOnGPU(op))
     return !chip || !chip->isGPU();
-  // A sort is expanded after the ops in its region, which may have scf.if.
-  if (auto sort = op->getParentOfType<SortOp>();
-      sort && isa<scf::IndexSwitchOp>(op) && !isKept(sort))
-    return false;
   StringRef name = op->getName().stripDialect();
   bool isListed = llvm::is_contained(keep, name);
   if (isa<math::IPowIOp>(op))
     return isListed;
-  if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()) &&
-      !isa<scf::IndexSwitchOp>(op))
+  if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()))
     return true;
   if (auto dot = dyn_cast<DotOp>(op))
     return isSingle(dot.getAlgorithm()) &&

@@ -95,7 +95,9 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
               "one dimension: run smalti-expand-tile-ops before this "
               "conversion";
   WalkResult result = entry.getBody().walk([&](Operation *op) -> WalkResult {
-    bool isDerived = isa<DotScaledOp, SparseDotOp>(op) ||
+    // Upstream's bufferization does not see that the result of an
+    // scf.index_switch and the tiles that it yields share a buffer.
+    bool isDerived = isa<DotScaledOp, SparseDotOp, scf::IndexSwitchOp>(op) ||
                      (entry.getDynamicGrid() && isa<NumTilesOp>(op));
     if (!isDerived)
       return WalkResult::advance();
