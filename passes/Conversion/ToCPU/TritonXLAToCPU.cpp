@@ -253,7 +253,7 @@ static bool isCheap(linalg::GenericOp op) {
          llvm::all_of(
              *op.getBody(),
              llvm::IsaPred<linalg::IndexOp, linalg::YieldOp, arith::IndexCastOp,
-                           arith::SIToFPOp, arith::TruncFOp>);
+                           arith::TruncIOp, arith::SIToFPOp, arith::TruncFOp>);
 }
 
 /// Gives each use of a cheap op its own copy, which is fused.
