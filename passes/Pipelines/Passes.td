@@ -205,9 +205,9 @@ def SmaltiGuardFolds : Pass<"smalti-guard-folds", "::mlir::ModuleOp"> {
     - `arith.index_cast` and `arith.index_castui` from `index` to fewer than 64 bits and back to `index` become the index
       itself. The pass makes the truncation an `arith.trunci`, unless the range of the index shows that the value fits.
 
-    Of the first two kinds, only ops whose operands may become constants are changed. Values that depend on memory, or on
-    an argument of a kernel or of a function without callers, through casts and element-wise arithmetic of floats cannot.
-    Fill values of reads can. The pass must run before `canonicalize` and `inline`. It changes functions (`func.func`,
+    Except for casts of an index, only ops whose operands may become constants are changed. Values that depend on memory,
+    or on an argument of a kernel or of a function without callers, through casts and element-wise arithmetic of floats
+    cannot. Fill values of reads can. The pass must run before `canonicalize` and `inline`. It changes functions (`func.func`,
     `triton_xla.entry_func`), but not kernels in a `gpu.module`.
 
     Cost: linear in the number of ops. In the code, four ops for each `math.atan2` that does not become a constant, and
