@@ -25,7 +25,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `arith.scaling_extf`, `arith.scaling_truncf` | a multiplication or division in f32 or f64, and conversions |
     | `math.isfinite`, `math.isinf`, `math.isnan`, `math.isnormal` | comparisons |
     | `math.clampf`, `math.sincos` | `arith.maximumf` and `arith.minimumf`; `math.sin` and `math.cos` |
-    | `scf.index_switch` | one `scf.if` for each case |
+    | `scf.index_switch` | one `scf.if` for each case, as a tree |
     | `tensor.extract` of a tile, for GPUs | a `reduce` of the tile, in which all other elements are 0 |
     | `memref.atomic_rmw` | `atomic_rmw` of a scalar |
     | `memref.dim` of a computed dimension, for GPUs | a selection from the sizes of all dimensions |

@@ -1,6 +1,7 @@
 //===- GuardFolds.cpp - smalti-guard-folds --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/SmallFloats.h"
 
@@ -15,6 +16,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/CastInterfaces.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
 
@@ -182,10 +184,35 @@ static bool isGuarded(math::Atan2Op op) {
          matchPattern(signedOne.getLhs(), m_OneFloat());
 }
 
+/// Whether the op casts an index to fewer bits, and may change its value.
+static bool truncatesIndex(Operation *op, const IntegerRanges &ranges) {
+  if (!isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) ||
+      !getElementTypeOrSelf(op->getOperand(0).getType()).isIndex())
+    return false;
+  unsigned bits =
+      getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth();
+  ConstantIntRanges range = ranges.getRanges(op->getOperand(0));
+  if (isa<arith::IndexCastUIOp>(op))
+    return !range.umax().isIntN(bits);
+  return !range.smin().isSignedIntN(bits) || !range.smax().isSignedIntN(bits);
+}
+
+/// Makes the truncation an op of its own.
+static void guardIndexCast(Operation *op) {
+  ImplicitLocOpBuilder builder(op->getLoc(), op);
+  Value index = op->getOperand(0), result = op->getResult(0);
+  Value wide = arith::IndexCastOp::create(
+      builder, withElement(index.getType(), builder.getI64Type()), index);
+  result.replaceAllUsesWith(
+      arith::TruncIOp::create(builder, result.getType(), wide));
+  op->erase();
+}
+
 namespace {
 struct SmaltiGuardFolds : smalti::impl::SmaltiGuardFoldsBase<SmaltiGuardFolds> {
   void runOnOperation() override {
     RuntimeValues runtime(getOperation());
+    IntegerRanges ranges(getOperation());
     SmallVector<Operation *> wrong;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (auto function = dyn_cast<FunctionOpInterface>(op)) {
@@ -195,8 +222,9 @@ struct SmaltiGuardFolds : smalti::impl::SmaltiGuardFoldsBase<SmaltiGuardFolds> {
         runtime.addArguments(function);
       }
       auto atan2 = dyn_cast<math::Atan2Op>(op);
-      if (((atan2 && !isGuarded(atan2)) || convertsWrongly(op)) &&
-          !runtime.dependOn(op->getOperands()))
+      if ((((atan2 && !isGuarded(atan2)) || convertsWrongly(op)) &&
+           !runtime.dependOn(op->getOperands())) ||
+          truncatesIndex(op, ranges))
         wrong.push_back(op);
       runtime.addResults(op);
       return WalkResult::advance();
@@ -207,6 +235,15 @@ struct SmaltiGuardFolds : smalti::impl::SmaltiGuardFoldsBase<SmaltiGuardFolds> {
             << "math.atan2 protected from constant folding, in which MLIR "
                "evaluates atan2 of two zeros to NaN";
         guard(atan2);
+        continue;
+      }
+      if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+        remarkApplied(op, kPassName)
+            << "index truncated by arith.trunci: MLIR replaces a cast from "
+               "index to "
+            << getElementTypeOrSelf(op->getResult(0).getType())
+            << " and back by the index, which is not truncated";
+        guardIndexCast(op);
         continue;
       }
       remarkApplied(op, kPassName)

@@ -196,16 +196,18 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
 def SmaltiGuardFolds : Pass<"smalti-guard-folds", "::mlir::ModuleOp"> {
   let summary = "Protects ops that the constant folding of MLIR evaluates incorrectly";
   let description = [{
-    Upstream's folders give other results than the targets for these ops on constants:
+    Upstream's folders give other results than the targets for these ops:
     - `math.atan2` of two zeros becomes NaN. The pass replaces the second operand by 1 with its sign if both are zeros,
       which does not change the result: 0 or pi with the sign of the first operand.
     - `arith.truncf`, `arith.sitofp` and `arith.uitofp` to a float of at most 8 bits become an infinity or NaN out of
       range, or 0 with 4 and 6 bits. `arith.extf` of a NaN of `f8E8M0FNU` becomes an infinity. The pass replaces these
       conversions by the integer ops of `smalti-lower-math`, which saturate and fold correctly.
+    - `arith.index_cast` and `arith.index_castui` from `index` to fewer than 64 bits and back to `index` become the index
+      itself. The pass makes the truncation an `arith.trunci`, unless the range of the index shows that the value fits.
 
-    Only ops whose operands may become constants are changed. Values that depend on memory, or on an argument of a kernel
-    or of a function without callers, through casts and element-wise arithmetic of floats cannot. Fill values of reads
-    can. The pass must run before `canonicalize` and `inline`. It changes functions (`func.func`,
+    Except for casts of an index, only ops whose operands may become constants are changed. Values that depend on memory,
+    or on an argument of a kernel or of a function without callers, through casts and element-wise arithmetic of floats
+    cannot. Fill values of reads can. The pass must run before `canonicalize` and `inline`. It changes functions (`func.func`,
     `triton_xla.entry_func`), but not kernels in a `gpu.module`.
 
     Cost: linear in the number of ops. In the code, four ops for each `math.atan2` that does not become a constant, and

@@ -294,8 +294,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
     return;
   SmaltiExpandTileOpsOptions tiles;
   tiles.target = target.name.str();
-  tiles.keep = {"squeeze_dims", "split", "sort",        "random_bits",
-                "dot",          "ipowi", "index_switch"};
+  tiles.keep = {"squeeze_dims", "split", "sort", "random_bits", "dot", "ipowi"};
   tiles.checkIndices = true;
   addExpansion(pm, tiles);
   ConvertTritonXLAToCPUOptions convert;

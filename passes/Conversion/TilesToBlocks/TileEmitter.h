@@ -100,6 +100,8 @@ private:
   void emitIota(triton_xla::IotaOp op);
   void emitConcat(triton_xla::ConcatOp op);
   void emitSlice(triton_xla::SliceOp op);
+  llvm::SmallVector<mlir::Value> combineScalars(mlir::Region &region,
+                                                mlir::ValueRange scalars);
   void cloneCombiner(mlir::Region &from, mlir::Region &to);
   mlir::Value emitOnlyElement(mlir::Location loc, mlir::Value vector,
                               mlir::Attribute layout);

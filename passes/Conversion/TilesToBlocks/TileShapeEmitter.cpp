@@ -45,24 +45,39 @@ Attribute TileEmitter::distributedLayout(Value tile) {
              : plan.layoutOf(tile);
 }
 
+/// Clones the ops of a region that combines these scalars, and returns what it
+/// yields.
+SmallVector<Value> TileEmitter::combineScalars(Region &region,
+                                               ValueRange scalars) {
+  Block &block = region.front();
+  mapping.map(block.getArguments(), scalars);
+  for (Operation &op : block.without_terminator())
+    builder.clone(op, mapping);
+  return llvm::map_to_vector(
+      block.getTerminator()->getOperands(),
+      [&](Value value) { return mapping.lookupOrDefault(value); });
+}
+
 /// Clones a region that combines scalars.
 void TileEmitter::cloneCombiner(Region &from, Region &to) {
   OpBuilder::InsertionGuard guard(builder);
-  Block &source = from.front();
-  SmallVector<Location> locs(source.getNumArguments(), from.getLoc());
+  SmallVector<Location> locs(from.getNumArguments(), from.getLoc());
   Block *block =
-      builder.createBlock(&to, to.end(), source.getArgumentTypes(), locs);
-  mapping.map(source.getArguments(), block->getArguments());
-  for (Operation &op : source.without_terminator())
-    builder.clone(op, mapping);
-  SmallVector<Value> yielded = llvm::map_to_vector(
-      source.getTerminator()->getOperands(),
-      [&](Value value) { return mapping.lookupOrDefault(value); });
-  mosaic_gpu::ReturnOp::create(builder, from.getLoc(), yielded);
+      builder.createBlock(&to, to.end(), from.getArgumentTypes(), locs);
+  mosaic_gpu::ReturnOp::create(builder, from.getLoc(),
+                               combineScalars(from, block->getArguments()));
 }
 
 void TileEmitter::emitReduce(triton_xla::ReduceOp op) {
   Location loc = op.getLoc();
+  if (!isTile(op.getInputs().front())) {
+    // One element, without dimensions.
+    SmallVector<Value> scalars;
+    for (Value operand : llvm::concat<Value>(op.getInits(), op.getInputs()))
+      scalars.push_back(mapping.lookup(operand));
+    mapping.map(op.getResults(), combineScalars(op.getCombiner(), scalars));
+    return;
+  }
   // The inputs are of one class, or splats.
   Attribute layout;
   for (Value input : op.getInputs())

@@ -38,8 +38,8 @@ static constexpr llvm::StringLiteral kPassName = "smalti-expand-tile-ops";
 /// The ops that the pass expands unless `keep` has them; of dots, those that
 /// are not primitive. `num_tiles` is always expanded, since the grid changes.
 static constexpr llvm::StringLiteral kDerived[] = {
-    "squeeze_dims", "split", "sort",  "random_bits", "dot_scaled",
-    "sparse_dot",   "dot",   "ipowi", "index_switch"};
+    "squeeze_dims", "split",      "sort", "random_bits",
+    "dot_scaled",   "sparse_dot", "dot",  "ipowi"};
 
 static std::optional<int64_t> getDimension(memref::DimOp op) {
   std::optional<int64_t> number = op.getConstantIndex();
@@ -80,12 +80,13 @@ static Value createTileCount(ImplicitLocOpBuilder &b, EntryFuncOp func,
   return count;
 }
 
-/// One `scf.if` for each case, in the else branch of the case before. The
-/// regions move into the branches.
+/// One `scf.if` for each case, as a tree: passes recurse into nested regions.
+/// The regions move into the branches. The default follows the last case.
 static SmallVector<Value> expandSwitch(TileBuilder &b, scf::IndexSwitchOp op,
-                                       unsigned number = 0) {
-  bool isDefault = number == op.getNumCases();
-  auto inlineRegion = [&](Region &region) {
+                                       unsigned first, unsigned last) {
+  if (last - first == 1) {
+    Region &region = first == op.getNumCases() ? op.getDefaultRegion()
+                                               : op.getCaseRegions()[first];
     Block &block = region.front();
     Operation *yield = block.getTerminator();
     SmallVector<Value> values(yield->getOperands());
@@ -93,24 +94,27 @@ static SmallVector<Value> expandSwitch(TileBuilder &b, scf::IndexSwitchOp op,
     b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(),
                                                   block.getOperations());
     return values;
-  };
-  if (isDefault)
-    return inlineRegion(op.getDefaultRegion());
-  Value wanted = arith::ConstantIndexOp::create(b, op.getCases()[number]);
-  Value matches =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, op.getArg(), wanted);
+  }
+  unsigned middle = first + (last - first) / 2;
+  Value matches;
+  for (int64_t number : op.getCases().slice(first, middle - first)) {
+    Value wanted = arith::ConstantIndexOp::create(b, number);
+    Value isEqual =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, op.getArg(), wanted);
+    matches = matches ? arith::OrIOp::create(b, matches, isEqual).getResult()
+                      : isEqual;
+  }
   auto branch = scf::IfOp::create(b, op.getResultTypes(), matches,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
-  auto fill = [&](Block *block, auto create) {
+  auto fill = [&](Block *block, unsigned from, unsigned to) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(block);
-    SmallVector<Value> values = create();
+    SmallVector<Value> values = expandSwitch(b, op, from, to);
     b.setInsertionPointToEnd(block);
     scf::YieldOp::create(b, values);
   };
-  fill(branch.thenBlock(),
-       [&] { return inlineRegion(op.getCaseRegions()[number]); });
-  fill(branch.elseBlock(), [&] { return expandSwitch(b, op, number + 1); });
+  fill(branch.thenBlock(), first, middle);
+  fill(branch.elseBlock(), middle, last);
   return SmallVector<Value>(branch.getResults());
 }
 
@@ -155,22 +159,17 @@ static bool isSingle(DotAlgorithm algorithm) {
 bool SmaltiExpandTileOps::isKept(Operation *op) const {
   if (isa<arith::ScalingExtFOp, arith::ScalingTruncFOp, math::ClampFOp,
           math::SincosOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
-          math::IsNormalOp, memref::AtomicRMWOp>(op))
+          math::IsNormalOp, memref::AtomicRMWOp, scf::IndexSwitchOp>(op))
     return false;
   if (auto iota = dyn_cast<IotaOp>(op))
     return !isSmallFloat(iota.getType().getElementType());
   if (isDerivedOnGPU(op))
     return !chip || !chip->isGPU();
-  // A sort is expanded after the ops in its region, which may have scf.if.
-  if (auto sort = op->getParentOfType<SortOp>();
-      sort && isa<scf::IndexSwitchOp>(op) && !isKept(sort))
-    return false;
   StringRef name = op->getName().stripDialect();
   bool isListed = llvm::is_contained(keep, name);
   if (isa<math::IPowIOp>(op))
     return isListed;
-  if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()) &&
-      !isa<scf::IndexSwitchOp>(op))
+  if (!isa_and_nonnull<TritonXLADialect>(op->getDialect()))
     return true;
   if (auto dot = dyn_cast<DotOp>(op))
     return isSingle(dot.getAlgorithm()) &&
@@ -295,7 +294,9 @@ void SmaltiExpandTileOps::expand(Operation *op) {
                 math::IsNormalOp>([&](Operation *op) -> SmallVector<Value> {
             return {expandClass(b, op)};
           })
-          .Case([&](scf::IndexSwitchOp op) { return expandSwitch(b, op); });
+          .Case([&](scf::IndexSwitchOp op) {
+            return expandSwitch(b, op, 0, op.getNumCases() + 1);
+          });
   {
     auto remark = remarkApplied(op, kPassName);
     remark << op->getName().stripDialect() << " expanded";

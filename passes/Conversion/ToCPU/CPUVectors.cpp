@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -70,9 +71,8 @@ SmallVector<Value> LoopBuilder::reduce(
 }
 
 bool smalti::hasVectorRows(MemRefType type) {
-  Type element = type.getElementType();
-  if (type.getRank() == 0 ||
-      !(element.isIndex() || element.getIntOrFloatBitWidth() % 8 == 0))
+  int64_t bits = bitWidth(type.getElementType());
+  if (type.getRank() == 0 || bits < 8 || !llvm::isPowerOf2_64(bits))
     return false;
   SmallVector<int64_t> strides;
   int64_t offset;

@@ -70,8 +70,8 @@ struct LoopBuilder {
 };
 
 /// Whether vectors along the last dimension can be loaded and stored directly:
-/// unit stride and elements of whole bytes (vector elements of i1 are bits in
-/// memory, memref elements of i1 are bytes).
+/// unit stride and elements of 8, 16, 32 or 64 bits. (Vector elements of i1 and
+/// i24 take 1 and 24 bits in memory, memref elements 8 and 32 bits.)
 bool hasVectorRows(mlir::MemRefType type);
 
 /// Vector widths, powers of two up to `lanes`, that together cover `count`

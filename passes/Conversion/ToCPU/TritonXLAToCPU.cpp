@@ -95,7 +95,9 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
               "one dimension: run smalti-expand-tile-ops before this "
               "conversion";
   WalkResult result = entry.getBody().walk([&](Operation *op) -> WalkResult {
-    bool isDerived = isa<DotScaledOp, SparseDotOp>(op) ||
+    // Upstream's bufferization does not see that the result of an
+    // scf.index_switch and the tiles that it yields share a buffer.
+    bool isDerived = isa<DotScaledOp, SparseDotOp, scf::IndexSwitchOp>(op) ||
                      (entry.getDynamicGrid() && isa<NumTilesOp>(op));
     if (!isDerived)
       return WalkResult::advance();
@@ -251,7 +253,7 @@ static bool isCheap(linalg::GenericOp op) {
          llvm::all_of(
              *op.getBody(),
              llvm::IsaPred<linalg::IndexOp, linalg::YieldOp, arith::IndexCastOp,
-                           arith::SIToFPOp, arith::TruncFOp>);
+                           arith::TruncIOp, arith::SIToFPOp, arith::TruncFOp>);
 }
 
 /// Gives each use of a cheap op its own copy, which is fused.

@@ -298,14 +298,14 @@ struct BufferAccess {
 };
 } // namespace
 
-/// An access of a dynamic memref as an access of a one-dimensional buffer of
-/// almost 2^31 bytes. The mask checks the sizes, so the buffer may be longer
-/// than the memref.
+/// An access as an access of a one-dimensional buffer of `bytes`, after the end
+/// if the access is inactive. The mask checks the sizes, so the buffer may be
+/// longer than the memref.
 static BufferAccess linearizeBuffer(OpBuilder &builder, Location loc,
-                                    const Access &access, Type indexType) {
+                                    const Access &access, Type indexType,
+                                    int64_t bytes) {
   auto type = cast<MemRefType>(access.memref.getType());
-  int64_t elements = std::numeric_limits<int32_t>::max() /
-                     *getElementBytes(type.getElementType());
+  int64_t elements = bytes / *getElementBytes(type.getElementType());
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getIntegerAttr(indexType, value));
@@ -350,7 +350,12 @@ static BufferAccess getBufferAccess(OpBuilder &builder, Location loc,
   auto type = cast<MemRefType>(access.memref.getType());
   std::optional<RawBuffer> buffer = getRawBuffer(type);
   if (!buffer)
-    return linearizeBuffer(builder, loc, access, indexType);
+    return linearizeBuffer(builder, loc, access, indexType,
+                           std::numeric_limits<int32_t>::max());
+  // Upstream removes accesses whose offset is at least the number of elements.
+  // In a memref with gaps, elements have such offsets.
+  if (*getElementSpan(type) > type.getNumElements())
+    return linearizeBuffer(builder, loc, access, indexType, buffer->bytes);
   int64_t outsideDim = buffer->longestDim;
   SmallVector<Value> indices;
   for (auto [dim, index] : llvm::enumerate(access.indices)) {

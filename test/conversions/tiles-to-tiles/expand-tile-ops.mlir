@@ -231,6 +231,45 @@ triton_xla.entry_func @switch(%x: memref<8xf32>, %tile: index) tiles 6 {
 
 // -----
 
+// Regions of a switch are nested as few times as possible.
+// CHECK-LABEL: triton_xla.entry_func @tree
+// CHECK: %[[A:.*]] = arith.cmpi eq, %[[TILE:.*]], %c7
+// CHECK: %[[B:.*]] = arith.cmpi eq, %[[TILE]], %c8
+// CHECK: %[[LOW:.*]] = arith.ori %[[A]], %[[B]]
+// CHECK: scf.if %[[LOW]]
+// CHECK:   scf.if %{{.*}} -> (index)
+// CHECK:     scf.yield %c70
+// CHECK:   } else {
+// CHECK:     scf.yield %c80
+// CHECK: } else {
+// CHECK:   scf.if %{{.*}} -> (index)
+// CHECK:     scf.yield %c90
+// CHECK:   } else {
+// CHECK:     scf.yield %c100
+triton_xla.entry_func @tree(%x: memref<16xindex>, %tile: index) tiles 16 {
+  %c70 = arith.constant 70 : index
+  %c80 = arith.constant 80 : index
+  %c90 = arith.constant 90 : index
+  %c100 = arith.constant 100 : index
+  %r = scf.index_switch %tile -> index
+  case 7 {
+    scf.yield %c70 : index
+  }
+  case 8 {
+    scf.yield %c80 : index
+  }
+  case 9 {
+    scf.yield %c90 : index
+  }
+  default {
+    scf.yield %c100 : index
+  }
+  memref.store %r, %x[%tile] : memref<16xindex>
+  triton_xla.return
+}
+
+// -----
+
 // CHECK-LABEL: triton_xla.entry_func @elementwise(
 // CHECK:         %[[X:.*]] = triton_xla.extract
 // CHECK:         %[[LOW:.*]] = arith.maximumf %[[X]], %[[X]]

@@ -28,3 +28,13 @@ triton_xla.entry_func @not_primitive(%tile: index) tiles 1 {
 triton_xla.entry_func @grid(%x: memref<?xf32>, %i: index, %j: index) tiles [size(%x, 0), 2] {
   triton_xla.return
 }
+
+// -----
+
+triton_xla.entry_func @switch(%tile: index) tiles 1 {
+  // expected-error@+1 {{must be expanded to simpler ops before this conversion; run smalti-expand-tile-ops first}}
+  scf.index_switch %tile
+  default {
+  }
+  triton_xla.return
+}

@@ -118,6 +118,27 @@ gpu.module @own_module {
 
 // -----
 
+// The offsets of elements of a memref with gaps reach 56. Upstream removes an access of memref<8x1xf32, strided<[8, 1]>> whose
+// constant offset is 8 or more, so the buffer has one dimension of 64 elements.
+#l = #mosaic_gpu.WGStridedFragLayout<[256, 1], 1>
+gpu.module @gaps_module {
+  // CHECK-LABEL: gpu.func @gaps
+  gpu.func @gaps(%m: memref<8x1xf32, strided<[8, 1]>>, %o: memref<256x1xf32>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    // CHECK: %[[OFFSET:.*]] = arith.muli %{{.*}}, %c8_i32 : i32
+    // CHECK: %[[MASKED:.*]] = arith.select %{{.*}}, %[[OFFSET]], %c64_i32
+    // CHECK: amdgpu.raw_buffer_load {{.*}}[%[[MASKED]]] : memref<64xf32>, i32 -> f32
+    %v = vector.transfer_read %m[%c0, %c0], %zero {out_layouts = [#l]}
+        : memref<8x1xf32, strided<[8, 1]>>, vector<256x1xf32>
+    vector.transfer_write %v, %o[%c0, %c0] {in_bounds = [true, true], in_layouts = [#l]} : vector<256x1xf32>, memref<256x1xf32>
+    gpu.return
+  }
+}
+
+// -----
+
 // Overlapping rows extend beyond the end of a buffer of this type, so the access is masked.
 #l = #mosaic_gpu.WGStridedFragLayout<[16, 16], 1>
 gpu.module @overlap_module {

@@ -156,6 +156,49 @@ triton_xla.entry_func @data(%a: memref<4xf32>, %b: memref<4xf8E5M2>, %s: f32, %t
   triton_xla.return
 }
 
+// REMARK: smalti-guard-folds | Function=truncated | Remark="index truncated by arith.trunci: MLIR replaces a cast from index to i32 and back by the index, which is not truncated"
+// CHECK-LABEL: triton_xla.entry_func @truncated
+triton_xla.entry_func @truncated(%n: index, %o: memref<3xindex>, %p: memref<2xindex>, %tile: index) tiles 100 {
+  // CHECK: %[[WIDE:.*]] = arith.index_cast %{{.*}} : index to i64
+  // CHECK: %[[I:.*]] = arith.trunci %[[WIDE]] : i64 to i32
+  // CHECK: arith.index_cast %[[I]] : i32 to index
+  // CHECK: %[[J:.*]] = arith.trunci %{{.*}} : i64 to i8
+  // CHECK: %[[BYTE:.*]] = arith.index_castui %[[J]] : i8 to index
+  %i = arith.index_cast %n : index to i32
+  %a = arith.index_cast %i : i32 to index
+  %j = arith.index_castui %n : index to i8
+  %b = arith.index_castui %j : i8 to index
+  memref.store %a, %o[%tile] : memref<3xindex>
+  memref.store %b, %o[%tile] : memref<3xindex>
+  // CHECK: %[[T:.*]] = triton_xla.extract
+  // CHECK: %[[U:.*]] = arith.trunci %{{.*}} : tensor<2xi64> to tensor<2xi1>
+  // CHECK: %[[BITS:.*]] = arith.index_castui %[[U]] : tensor<2xi1> to tensor<2xindex>
+  %t = triton_xla.extract %p[0] [2] [1] : memref<2xindex> to tensor<2xindex>
+  %u = arith.index_castui %t : tensor<2xindex> to tensor<2xi1>
+  %v = arith.index_castui %u : tensor<2xi1> to tensor<2xindex>
+  triton_xla.insert %v into %p[0] [2] [1] : tensor<2xindex> into memref<2xindex>
+  triton_xla.return
+}
+
+// These casts do not change the value: the id is less than 100, and the mask has 7 bits.
+// CHECK-LABEL: triton_xla.entry_func @exact
+triton_xla.entry_func @exact(%n: index, %o: memref<4xindex>, %tile: index) tiles 100 {
+  // CHECK-NOT: trunci
+  // CHECK-NOT: index_cast
+  // CHECK: triton_xla.return
+  %i = arith.index_cast %tile : index to i8
+  %a = arith.index_cast %i : i8 to index
+  %mask = arith.constant 127 : index
+  %m = arith.andi %n, %mask : index
+  %j = arith.index_castui %m : index to i8
+  %b = arith.index_castui %j : i8 to index
+  %k = arith.index_cast %n : index to i64
+  %c = arith.index_cast %k : i64 to index
+  memref.store %a, %o[%b] : memref<4xindex>
+  memref.store %c, %o[%tile] : memref<4xindex>
+  triton_xla.return
+}
+
 // CHECK-LABEL: gpu.func @kernel
 gpu.module @kernels {
   gpu.func @kernel() -> f32 {

@@ -224,3 +224,33 @@ def test_constants_on_targets(target: str) -> None:
     text = f"triton_xla.entry_func @f({arguments}) tiles 1 {{\n  {body}\n  triton_xla.return\n}}"
     module = smalti.parse(text)
     assert check(smalti.compile(module, target=target), module).require().ok
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_90a", "emu:gfx950", "sim:sm_80"])
+def test_casts_of_an_index_to_fewer_bits_and_back(target: str) -> None:
+    x = np.array([0, 1, 2, -1, 255, 2**31, 2**40 + 5, -(2**40) - 7])
+    lines, expected = [], []
+    for op, bits in itertools.product(("index_cast", "index_castui"), (1, 8, 16, 32)):
+        number = len(expected)
+        lines.append(f"""
+  %i{number} = arith.{op} %t : tensor<8xindex> to tensor<8xi{bits}>
+  %j{number} = arith.{op} %i{number} : tensor<8xi{bits}> to tensor<8xindex>
+  %k{number} = arith.{op} %n : index to i{bits}
+  %l{number} = arith.{op} %k{number} : i{bits} to index
+  %m{number} = tensor.splat %l{number} : tensor<8xindex>
+  %s{number} = arith.xori %j{number}, %m{number} : tensor<8xindex>
+  triton_xla.insert %s{number} into %o[{number}, 0] [1, 8] [1, 1] : tensor<8xindex> into memref<8x8xindex>""")
+        low = x & (1 << bits) - 1
+        kept = low if op == "index_castui" else low - (low >> bits - 1 << bits)
+        expected.append(kept ^ kept[-1])
+    kernel = smalti.compile(
+        f"""
+triton_xla.entry_func @f(%a: memref<8xindex>, %n: index, %o: memref<8x8xindex>, %tile: index) tiles 1 {{
+  %t = triton_xla.extract %a[0] [8] [1] : memref<8xindex> to tensor<8xindex>{"".join(lines)}
+  triton_xla.return
+}}""",
+        target=target,
+    )
+    o = np.zeros((8, 8), np.int64)
+    kernel(x, int(x[-1]), o)
+    np.testing.assert_array_equal(o, expected)

@@ -466,6 +466,36 @@ triton_xla.entry_func @collect(%a: memref<2x10xf32>, %o: memref<4x10xf32>, %n: i
     same(o, np.stack([y, x + y, *a]))
 
 
+def test_the_result_of_a_switch_does_not_overwrite_a_tile_that_it_yields() -> None:
+    kernel = compiled("""
+triton_xla.entry_func @pick(%a: memref<8xi32>, %o: memref<3x8xi32>, %n: index, %tile: index) tiles 1 {
+  %x = triton_xla.extract %a[0] [8] [1] : memref<8xi32> to tensor<8xi32>
+  %three = arith.constant dense<3> : tensor<8xi32>
+  %y, %i = scf.index_switch %n -> tensor<8xi32>, index
+  case 0 {
+    scf.yield %x, %n : tensor<8xi32>, index
+  }
+  case 2 {
+    %double = arith.addi %x, %x : tensor<8xi32>
+    scf.yield %double, %n : tensor<8xi32>, index
+  }
+  default {
+    scf.yield %three, %n : tensor<8xi32>, index
+  }
+  %m = arith.muli %y, %three : tensor<8xi32>
+  triton_xla.insert %m into %o[0, 0] [1, 8] [1, 1] : tensor<8xi32> into memref<3x8xi32>
+  triton_xla.insert %x into %o[1, 0] [1, 8] [1, 1] : tensor<8xi32> into memref<3x8xi32>
+  triton_xla.insert %y into %o[2, 0] [1, 8] [1, 1] : tensor<8xi32> into memref<3x8xi32>
+  triton_xla.return
+}
+""")
+    x = np.arange(8, dtype=np.int32)
+    for n, y in enumerate((x, 0 * x + 3, 2 * x)):
+        o = np.zeros((3, 8), np.int32)
+        kernel(x, o, n)
+        same(o, np.stack([3 * y, x, y]))
+
+
 @pytest.mark.parametrize("count", [0, 1, 4])
 def test_nested_loops_and_a_tile_kept_from_an_earlier_iteration(count: int) -> None:
     kernel = compiled("""

@@ -212,6 +212,18 @@ triton_xla.entry_func @fill(%x: memref<19x23xf16>, %b: memref<32x16xf16>, %y: me
   triton_xla.insert %d into %y[0, 0] [32, 16] [1, 1] : tensor<32x16xf32> into memref<32x16xf32>
   triton_xla.return
 }""",
+    "strides-past-the-end": """
+triton_xla.entry_func @strides(%a: memref<4xf32>, %b: memref<5x4xf32, strided<[9, 1]>>, %c: memref<2x7xf16>, %o: memref<3xf32>,
+                               %p: memref<6x4xf32>, %q: memref<2x5xf16>, %r: memref<4xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0] [3] [2] : memref<4xf32> to tensor<3xf32>
+  %u = triton_xla.extract %b[0, 0] [6, 4] [1, 1] : memref<5x4xf32, strided<[9, 1]>> to tensor<6x4xf32>
+  %v = triton_xla.extract %c[0, 0] [2, 5] [1, 3] : memref<2x7xf16> to tensor<2x5xf16>
+  triton_xla.insert %t into %o[0] [3] [1] : tensor<3xf32> into memref<3xf32>
+  triton_xla.insert %u into %p[0, 0] [6, 4] [1, 1] : tensor<6x4xf32> into memref<6x4xf32>
+  triton_xla.insert %v into %q[0, 0] [2, 5] [1, 1] : tensor<2x5xf16> into memref<2x5xf16>
+  triton_xla.insert %t into %r[1] [3] [2] : tensor<3xf32> into memref<4xf32>
+  triton_xla.return
+}""",
     "negative-offsets": """
 triton_xla.entry_func @shift(%x: memref<40x30xf16>, %y: memref<40x30xf16>, %tile: index) tiles 4 {
   %c16 = arith.constant 16 : index

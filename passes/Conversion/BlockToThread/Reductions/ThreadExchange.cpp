@@ -34,11 +34,14 @@ static constexpr int64_t kWidest = 16;
 // Whole bytes
 //===----------------------------------------------------------------------===//
 
-/// The type that moves elements of this type: at least a byte.
+/// The type that moves elements of this type: integers have 8, 16, 32 or 64
+/// bits.
 static Type getMovedType(Type elementType) {
-  if (elementType.isInteger() && elementType.getIntOrFloatBitWidth() < 8)
-    return IntegerType::get(elementType.getContext(), 8);
-  return elementType;
+  if (!elementType.isInteger())
+    return elementType;
+  uint64_t bits = llvm::PowerOf2Ceil(elementType.getIntOrFloatBitWidth());
+  return IntegerType::get(elementType.getContext(),
+                          std::max<uint64_t>(bits, 8));
 }
 
 static int64_t getMovedBits(Type elementType) {

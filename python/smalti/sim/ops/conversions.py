@@ -94,13 +94,13 @@ def conversion(
         return lambda x: convert_float(as_unsigned(x), target)
     if name == "sitofp":
         return lambda x: convert_float(-x.astype(np.int8) if x.dtype == np.bool_ else x, target)
-    if name in ("extui", "index_castui"):
-        return lambda x: as_unsigned(x).astype(target)
-    if name in ("extsi", "trunci", "index_cast"):
-        if source == np.bool_ and name != "trunci":
-            return lambda x: -(x.astype(target))
+    if name in ("extui", "extsi", "trunci", "index_cast", "index_castui"):
         if target == np.bool_:
             return lambda x: (x & 1).astype(np.bool_)
+        if name in ("extui", "index_castui"):
+            return lambda x: as_unsigned(x).astype(target)
+        if source == np.bool_ and name != "trunci":
+            return lambda x: -(x.astype(target))
         return lambda x: x.astype(target)
     if name in ("fptosi", "fptoui"):
         bits = 1 if target == np.bool_ else target.itemsize * 8

@@ -205,6 +205,27 @@ def test_conversions_and_reductions() -> None:
     np.testing.assert_array_equal(sums, (signed.reshape(32, 8).sum(1) + 8) % 16 - 8)
 
 
+@pytest.mark.parametrize("op", ["index_cast", "index_castui"])
+def test_an_index_as_one_bit_is_its_low_bit(op: str) -> None:
+    text = kernel(
+        "%x: memref<256xindex>, %o: memref<256xi32>, %s: memref<32xi32>",
+        f"""
+    %v = vector.load %x[%i] : memref<256xindex>, vector<8xindex>
+    %b = arith.{op} %v : vector<8xindex> to vector<8xi1>
+    %e = arith.extui %b : vector<8xi1> to vector<8xi32>
+    vector.store %e, %o[%i] : memref<256xi32>, vector<8xi32>
+    %first = memref.load %x[%i] : memref<256xindex>
+    %c = arith.{op} %first : index to i1
+    %d = arith.extui %c : i1 to i32
+    memref.store %d, %s[%t] : memref<32xi32>""",
+    )
+    x = np.arange(256)[::-1] // 3 - 9
+    found, scalars = np.zeros(256, np.int32), np.zeros(32, np.int32)
+    sim.simulate(text, "sim:sm_80")(x, found, scalars)
+    np.testing.assert_array_equal(found, x & 1)
+    np.testing.assert_array_equal(scalars, x[::8] & 1)
+
+
 def test_rounding_to_four_bits() -> None:
     """To the nearest, ties to even; too large numbers and NaNs become the largest."""
     text = kernel(
