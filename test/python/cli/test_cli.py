@@ -157,6 +157,17 @@ def test_directory_and_unreadable_input_are_messages(shell: Shell, tmp_path: Pat
     assert "cannot write" in failed(shell("opt", "-o", tmp_path / "no" / "where.mlir", _scale(tmp_path)))
 
 
+def test_kernel_from_a_pipe() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, SCALE.encode())
+    os.close(writer)
+    try:
+        done = CliRunner().invoke(commands.main, ["run", f"/dev/fd/{reader}", "--target", "cpu", "--check"])
+    finally:
+        os.close(reader)
+    assert done.exit_code == 0 and done.output.startswith("@scale on cpu: ok"), done.output
+
+
 def _scale(folder: Path) -> Path:
     path = folder / "scale.mlir"
     path.write_text(SCALE)
