@@ -114,7 +114,7 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _check_target(options: Mapping[str, Any], module: Any, target: str | None) -> None:
-    """Raises a UsageError if options of `smalti-compile` are set for a CPU, which has none except `stop-after`."""
+    """Raises a UsageError if options of `smalti-compile` other than `stop-after` are set for a CPU, which ignores them."""
     from .. import front_end
 
     ignored = [name.replace("_", "-") for name in options if name != "stop_after"]
