@@ -297,8 +297,7 @@ SmallVector<int64_t> smalti::getSortedShape(triton_xla::SortOp sort) {
           inner = ShapedType::getNumElements(shape.drop_front(dim + 1));
   auto size = static_cast<int64_t>(llvm::PowerOf2Ceil(shape[dim]));
   // In small tiles, a thread has so few elements that the padding of each step
-  // costs less. Two rounded sizes would have a product that threads do not
-  // divide.
+  // costs less. Threads do not divide a tile with two rounded sizes.
   if (size == 1 || outer * inner < kMinRoundedSort / size ||
       (!llvm::isPowerOf2_64(outer) && !llvm::isPowerOf2_64(inner)))
     return {outer, size, inner};
