@@ -286,13 +286,27 @@ static bool hasWrongDimension(Operation *op) {
   return type && number && (*number < 0 || *number >= type.getRank());
 }
 
-/// The shape of the tiles with the sorted dimension rounded up to a power of
-/// two.
-static SmallVector<int64_t> getSortedShape(triton_xla::SortOp sort) {
-  SmallVector<int64_t> shape(sort.getInputType().getShape());
-  int64_t &size = shape[sort.getDim()];
-  size = static_cast<int64_t>(llvm::PowerOf2Ceil(size));
-  return shape;
+/// Number of elements from which a sort rounds up dimensions that it does not
+/// sort.
+static constexpr int64_t kMinRoundedSort = 2048;
+
+SmallVector<int64_t> smalti::getSortedShape(triton_xla::SortOp sort) {
+  ArrayRef<int64_t> shape = sort.getInputType().getShape();
+  auto dim = static_cast<int64_t>(sort.getDim());
+  int64_t outer = ShapedType::getNumElements(shape.take_front(dim)),
+          inner = ShapedType::getNumElements(shape.drop_front(dim + 1));
+  auto size = static_cast<int64_t>(llvm::PowerOf2Ceil(shape[dim]));
+  // In small tiles, a thread has so few elements that the padding of each step
+  // costs less. Threads do not divide a tile with two rounded sizes.
+  if (size == 1 || outer * inner < kMinRoundedSort / size ||
+      (!llvm::isPowerOf2_64(outer) && !llvm::isPowerOf2_64(inner)))
+    return {outer, size, inner};
+  auto round = [](int64_t size) {
+    auto power = static_cast<int64_t>(llvm::PowerOf2Ceil(size));
+    return static_cast<int64_t>(
+        llvm::alignTo(size, std::max<int64_t>(power / 8, 1)));
+  };
+  return {round(outer), size, round(inner)};
 }
 
 static bool sortsTooMany(Operation *op) {

@@ -27,6 +27,7 @@ struct Target;
 } // namespace targets
 namespace triton_xla {
 class EntryFuncOp;
+class SortOp;
 } // namespace triton_xla
 
 /// The sentence that refuses an op of a tile-level kernel, or the kernel
@@ -40,6 +41,12 @@ std::optional<std::string> getRefusal(mlir::Operation *op,
 /// The sentence that refuses a sort, or an op inside of it, on every GPU;
 /// nothing if it can be expanded to ops that GPUs support.
 std::optional<std::string> getExpansionRefusal(mlir::Operation *op);
+
+/// The shape [outer, sorted, inner] in which GPUs sort tiles. The sorted size
+/// is rounded up to a power of two. Another size of a large tile is rounded up
+/// by at most a quarter to a small multiple of a power of two, so that threads
+/// divide the tile. Otherwise, each step would pad the tile.
+llvm::SmallVector<int64_t> getSortedShape(triton_xla::SortOp sort);
 
 /// Calls `report` for each op of the kernel that is not legal, in order. Ops
 /// inside of a refused op are not visited.

@@ -201,7 +201,7 @@ def test_files_that_are_not_there_or_something_else(tmp_path: Path) -> None:
 
 def test_files_that_end_too_early_at_any_byte(good: bytes, tmp_path: Path) -> None:
     for size in range(2, len(good), 13):
-        assert "is damaged" in refused(good[:size], tmp_path)
+        assert "is damaged: the file is truncated" in refused(good[:size], tmp_path)
 
 
 def test_every_changed_byte_is_found(good: bytes, tmp_path: Path) -> None:

@@ -39,6 +39,14 @@ def test_missing_file(name: str) -> None:
         smalti.parse(name)
 
 
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(smalti.ParseError, match=f"cannot read {tmp_path}: Is a directory"):
+        smalti.parse(tmp_path)
+    # The file exists, but its first page is not mapped.
+    with pytest.raises(smalti.ParseError, match="cannot read /proc/self/mem: Input/output error"):
+        smalti.parse("/proc/self/mem")
+
+
 @pytest.mark.parametrize("text", ["nonsense", "arith.constant kernel.x", "%a = kernel.mlr"])
 def test_text_that_is_not_a_path(text: str) -> None:
     with pytest.raises(smalti.ParseError) as caught:

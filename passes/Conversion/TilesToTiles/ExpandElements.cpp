@@ -8,6 +8,7 @@
 #include "smalti/passes/Conversion/TilesToTiles/ExpandTileOps.h"
 #include "smalti/passes/Conversion/TilesToTiles/RegionOnTiles.h"
 
+#include "smalti/passes/Legality/OpTable.h"
 #include "smalti/passes/Support/SmallFloats.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -76,27 +77,40 @@ static void sortNetwork(TileBuilder &b, Region &comparator,
   }
 }
 
+/// Extends a dimension with elements of the tile.
+static Value extendTile(TileBuilder &b, Value tile, int64_t dim, int64_t size) {
+  int64_t missing = size - b.shapeOf(tile)[dim];
+  if (missing == 0)
+    return tile;
+  return b.concat({tile, b.slice(tile, dim, 0, missing)}, dim);
+}
+
 SmallVector<Value> smalti::triton_xla::expandSort(TileBuilder &b, SortOp op) {
   ArrayRef<int64_t> shape = op.getInputType().getShape();
   auto dim = static_cast<int64_t>(op.getDim());
   int64_t outer = ShapedType::getNumElements(shape.take_front(dim)),
           count = shape[dim],
           inner = ShapedType::getNumElements(shape.drop_front(dim + 1));
-  auto size = static_cast<int64_t>(llvm::PowerOf2Ceil(count));
+  int64_t unpadded[] = {outer, count, inner};
+  SmallVector<int64_t> padded = getSortedShape(op);
   SmallVector<Value> tiles;
   for (Value input : op.getInputs()) {
-    Value tile = b.reshape(input, {outer, count, inner});
+    Value tile = b.reshape(input, unpadded);
     // Padding with elements of the tile: the comparison may divide by them.
-    if (size != count)
-      tile = b.concat({tile, b.slice(tile, /*dim=*/1, 0, size - count)},
-                      /*dim=*/1);
+    // The sorted dimension first: the next tiles then have sizes that threads
+    // divide.
+    for (int64_t axis : {1, 0, 2})
+      tile = extendTile(b, tile, axis, padded[axis]);
     tiles.push_back(tile);
   }
-  tiles.push_back(b.iota({outer, size, inner}, b.getI32Type(), /*dim=*/1));
+  tiles.push_back(b.iota(padded, b.getI32Type(), /*dim=*/1));
   sortNetwork(b, op.getComparator(), tiles, count);
   tiles.pop_back();
-  for (Value &tile : tiles)
-    tile = b.reshape(b.slice(tile, /*dim=*/1, 0, count), shape);
+  for (Value &tile : tiles) {
+    for (int64_t axis : {2, 0, 1})
+      tile = b.slice(tile, axis, 0, unpadded[axis]);
+    tile = b.reshape(tile, shape);
+  }
   return tiles;
 }
 

@@ -153,11 +153,13 @@ class Entry:
                 extent = self.arguments[argument].size(value, dimension) if dimension >= 0 else int(value)
                 size *= -(-extent // number)
             sizes.append(size)
-        count = math.prod(sizes)
-        if count > self.num_tiles or min(sizes) < 0:
-            raise LaunchError(
-                f"@{self.name}: the grid has {' x '.join(map(str, sizes))} tiles; at most {self.num_tiles} tiles are supported"
-            )
+        wrong = None
+        if min(sizes) < 0:
+            wrong = "the number of tiles must not be negative"
+        elif math.prod(sizes) > self.num_tiles:
+            wrong = f"at most {self.num_tiles} tiles are supported"
+        if wrong:
+            raise LaunchError(f"@{self.name}: the grid has {' x '.join(map(str, sizes))} tiles; {wrong}")
         return tuple(sizes)
 
     def count_tiles(self, values: Sequence[Any]) -> int:

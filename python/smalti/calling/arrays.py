@@ -120,6 +120,11 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
         raise NotAnArray(
             f"the array of shape {found.shape} does not have memory (its address is 0); pass an allocated array"
         )
+    if any(step < 0 for step in found.strides):
+        # The stride of a dimension of size 1 is not used, but a kernel may require strides that are not negative.
+        found.strides = tuple(
+            0 if step < 0 and extent <= 1 else step for extent, step in zip(found.shape, found.strides, strict=True)
+        )
     return found
 
 

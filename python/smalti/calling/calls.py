@@ -380,19 +380,19 @@ def scalar(argument: Argument, value: Any) -> Any:
         if math.isfinite(number) and _overflows(ty, number):
             raise LaunchError(f"{argument}: {number:g} is out of range for {ty.mlir}")
         return number
-    if ty.kind == "b":
-        try:
-            return bool(value)
-        except (TypeError, ValueError):
-            raise LaunchError(f"{argument}: a bool is required, not {type(value).__name__}") from None
+    is_bool = ty.kind == "b"
     try:
-        number = value if type(value) is int else value.__index__()
-    except (AttributeError, TypeError):
-        raise LaunchError(f"{argument}: an integer is required, not {type(value).__name__}") from None
-    low, high = _range(ty)
+        # A bool of numpy does not have __index__.
+        plain = value.item() if is_bool and hasattr(value, "item") else value
+        number = plain if type(plain) is int else plain.__index__()
+    except (AttributeError, TypeError, ValueError, RuntimeError):
+        required = "a bool" if is_bool else "an integer"
+        raise LaunchError(f"{argument}: {required} is required, not {type(value).__name__}") from None
+    low, high = (0, 2) if is_bool else _range(ty)
     if not low <= number < high:
-        raise LaunchError(f"{argument}: {_shown(number)} is out of range for {ty.mlir}")
-    return number
+        required = "; 0 or 1 is required" if is_bool else ""
+        raise LaunchError(f"{argument}: {_shown(number)} is out of range for {ty.mlir}{required}")
+    return bool(number) if is_bool else number
 
 
 _MOST_CALLS = 4096

@@ -113,6 +113,15 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
     return values
 
 
+def _check_target(options: Mapping[str, Any], module: Any, target: str | None) -> None:
+    """Raises a UsageError if options of `smalti-compile` other than `stop-after` are set for a CPU, which ignores them."""
+    from .. import front_end
+
+    ignored = [name.replace("_", "-") for name in options if name != "stop_after"]
+    if ignored and not (chosen := front_end.target_of(module, target)).is_gpu:
+        raise click.UsageError(f"-O {ignored[0]} does not apply to {chosen}; omit it, or set --target to a GPU")
+
+
 def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[str, str]:
     """The values by number or name of an argument."""
     given: dict[str, str] = {}
@@ -228,6 +237,7 @@ def compile(
 
     given = _parse_options(options)
     module = driver.parse(_source(file))
+    _check_target(given, module, target)
     if output is not None and target is not None:
         check_suffix(output, targets.get(target))
     start = time.perf_counter()
@@ -377,6 +387,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
 
     pipeline_options = _parse_options(options["options"])
     module = driver.parse(_source(file))
+    _check_target(pipeline_options, module, target)
     if options["specialize"]:
         from .. import specialization
 

@@ -9,7 +9,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -62,7 +62,7 @@ def _is_path(source: str) -> bool:
         return False
     if source.endswith((".mlir", ".mlirbc")) or re.fullmatch(r"\S+\.[A-Za-z]\w*", source):
         return True
-    return Path(source).is_file()
+    return (path := Path(source)).exists() and not path.is_dir()
 
 
 @contextmanager
@@ -118,13 +118,21 @@ def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         path = Path(cast(str | os.PathLike[str], source))
         shown = os.fsencode(path).decode(errors="replace")
-        if not path.is_file():
+        if not path.exists():
             raise ParseError(f"file not found: {shown}")
         if shown != str(path):
             raise ParseError(f"the file name {shown} is not UTF-8; rename the file")
-        _check_nesting(path.read_bytes())
-        with _parse_errors(context):
-            return ir.Module.parseFile(str(path), context)
+        try:
+            source = path.read_bytes()
+        except OSError as error:
+            raise ParseError(f"cannot read {shown}: {error.strerror}") from None
+        if path.is_file():
+            _check_nesting(source)
+            with _parse_errors(context):
+                return ir.Module.parseFile(str(path), context)
+        # A pipe can be read only once.
+        with suppress(UnicodeDecodeError):
+            source = source.decode()
     text = source if isinstance(source, bytes) else str(source)
     if isinstance(text, str):
         sources.remember(context, text)

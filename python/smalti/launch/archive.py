@@ -211,7 +211,11 @@ def loads(data: bytes, kind: type[Code], path: str = "this archive") -> Code:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         if not data.startswith(b"PK"):
             raise KernelFileError(f"{path} is not a kernel file of Smalti") from None
-        raise KernelFileError(f"{path} is damaged: {error or 'the file is truncated'}; {_REMEDY}") from None
+        # The directory of an archive is at its end.
+        is_whole = zipfile.is_zipfile(io.BytesIO(data)) and str(error)
+        raise KernelFileError(
+            f"{path} is damaged: {error if is_whole else 'the file is truncated'}; {_REMEDY}"
+        ) from None
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -54,3 +54,21 @@ triton_xla.entry_func @sorted_types(%x: memref<32x128xi64>, %y: memref<32x128xi8
   triton_xla.insert %p into %y[0, 0] [32, 128] [1, 1] : tensor<32x128xi8> into memref<32x128xi8>
   triton_xla.return
 }
+
+// The rows are rounded up from 129 to 160. Each step of the sort would gather the elements of 129 padded rows.
+
+// CHECK-LABEL: gpu.func @uneven_rows(
+// CHECK-SAME: smalti.num_warps = 32
+// CHECK: vector<160x8x2x2x1xi32>
+// CHECK-NOT: vector.gather
+// CHECK: vector<160x1x2x16x1xi32>
+triton_xla.entry_func @uneven_rows(%x: memref<129x32xi32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0, 0] [129, 32] [1, 1] : memref<129x32xi32> to tensor<129x32xi32>
+  %o = triton_xla.sort %t dim 1 : (tensor<129x32xi32>) -> tensor<129x32xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %r = arith.cmpi slt, %a, %b : i32
+    triton_xla.yield %r : i1
+  }
+  triton_xla.insert %o into %x[0, 0] [129, 32] [1, 1] : tensor<129x32xi32> into memref<129x32xi32>
+  triton_xla.return
+}

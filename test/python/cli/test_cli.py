@@ -151,10 +151,29 @@ def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> 
     assert failed(shell("compile", path, "--target", "sm_80", "-O", "blocks=-1")).startswith(f"{path}: error: ")
 
 
+@pytest.mark.parametrize("verb", ["compile", "run"])
+def test_options_of_gpus_do_not_apply_to_a_cpu(shell: Shell, tmp_path: Path, verb: str) -> None:
+    path = tmp_path / "scale.mlir"
+    path.write_text(f'module attributes {{smalti.target = "cpu"}} {{\n{SCALE}}}')
+    done = shell(verb, path, "-O", "num-warps=3")
+    assert done.returncode == 2 and "-O num-warps does not apply to cpu" in done.stderr
+
+
 def test_directory_and_unreadable_input_are_messages(shell: Shell, tmp_path: Path) -> None:
     done = shell("opt", tmp_path)
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert "cannot write" in failed(shell("opt", "-o", tmp_path / "no" / "where.mlir", _scale(tmp_path)))
+
+
+def test_kernel_from_a_pipe() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, SCALE.encode())
+    os.close(writer)
+    try:
+        done = CliRunner().invoke(commands.main, ["run", f"/dev/fd/{reader}", "--target", "cpu", "--check"])
+    finally:
+        os.close(reader)
+    assert done.exit_code == 0 and done.output.startswith("@scale on cpu: ok"), done.output
 
 
 def _scale(folder: Path) -> Path:

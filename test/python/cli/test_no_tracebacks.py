@@ -49,6 +49,11 @@ SCALARS = [
     ("ui8", -1, "-1 is out of range for ui8"),
     ("i32", 1.5, "an integer is required, not float"),
     ("i1", np.zeros(3), "a bool is required, not ndarray"),
+    ("i1", "x", "a bool is required, not str"),
+    ("i1", 1.0, "a bool is required, not float"),
+    ("i1", np.float32(1), "a bool is required, not float32"),
+    ("i1", 2, "2 is out of range for i1; 0 or 1 is required"),
+    ("i1", np.int32(-1), "-1 is out of range for i1; 0 or 1 is required"),
 ]
 
 
@@ -57,6 +62,11 @@ def test_scalars_that_do_not_fit(element: str, value: Any, message: str) -> None
     with pytest.raises(smalti.LaunchError) as caught:
         calls.scalar(argument(element), value)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [True, 1, np.True_, np.int8(1), np.array(True)])
+def test_values_of_a_bool(value: Any) -> None:
+    assert calls.scalar(argument("i1"), value) is True
 
 
 @pytest.mark.parametrize("value", [3.4028235e38, float("inf"), float("-inf"), 0, np.float32(2)])

@@ -24,6 +24,20 @@ triton_xla.entry_func @tiles(%out: memref<4x4xi64>, %tile: index) tiles {tiles} 
 """
 
 
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_90a"])
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (-1, "the grid has -1 tiles; the number of tiles must not be negative"),
+        (2**62, f"the grid has {2**62} tiles; at most 2147483647 tiles are supported"),
+    ],
+)
+def test_numbers_of_tiles_that_are_not_supported(target: str, number: int, message: str) -> None:
+    source = "triton_xla.entry_func @none(%n: i64, %tile: index) tiles [%n] {\n  triton_xla.return\n}"
+    with pytest.raises(smalti.LaunchError, match=message):
+        smalti.compile(source, target=target)(number)
+
+
 @pytest.mark.parametrize(("target", "blocks"), [("emu:sm_90a", 2**31 - 1), ("emu:gfx942", 2**22 - 1)])
 def test_a_block_computes_several_tiles(target: str, blocks: int) -> None:
     tiles = 3 * blocks - 1

@@ -151,6 +151,26 @@ def test_a_bound_of_bytes_requires_strides_that_are_not_negative() -> None:
         kernel(x, y)
 
 
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_90a", "emu:gfx942", "sim:sm_90a"])
+def test_the_stride_of_a_dimension_of_size_1_may_be_negative(target: str) -> None:
+    layout = "memref<?x?xf32, strided<[?, ?]>> {triton_xla.max_bytes = 2147483647 : i64}"
+    x = np.arange(40, dtype=np.float32).reshape(40, 1)[:, ::-1]
+    y = np.zeros_like(x)
+    assert x.strides == (4, -4)
+    smalti.compile(fill(COPY, layout), target=target)(x, y)
+    np.testing.assert_array_equal(y, x)
+
+
+def test_tma_accepts_a_negative_stride_of_a_dimension_of_size_1() -> None:
+    kernel = smalti.compile(fill(DOT, DYNAMIC_ROWS), target="emu:sm_90a")
+    assert isinstance(kernel, Kernel) and kernel.tensor_maps
+    a, b, c = factors()
+    b = np.ascontiguousarray(b)
+    kernel(a[:1], b, c)
+    row = a[:1].astype(np.float32) @ b.astype(np.float32)
+    np.testing.assert_array_equal(c, np.pad(row, ((0, 63), (0, 0))))
+
+
 @pytest.mark.parametrize("target", ["emu:sm_90a", "emu:gfx942"])
 def test_specialized_kernels_have_a_variant_for_negative_strides(target: str) -> None:
     kernel = smalti.specialize(fill(DOT, "memref<?x?xf16, strided<[?, 1]>>"), target=target)

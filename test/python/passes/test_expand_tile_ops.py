@@ -190,7 +190,20 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-@pytest.mark.parametrize(("shape", "dim"), [((7,), 0), ((1,), 0), ((2,), 0), ((3, 17), 1), ((2, 9, 3), 1), ((64,), 0)])
+@pytest.mark.parametrize(
+    ("shape", "dim"),
+    [
+        ((7,), 0),
+        ((1,), 0),
+        ((2,), 0),
+        ((3, 17), 1),
+        ((2, 9, 3), 1),
+        ((64,), 0),
+        ((9, 3, 17), 1),
+        ((65, 32), 1),
+        ((33, 129), 0),
+    ],
+)
 def test_sort_is_stable(shape: tuple[int, ...], dim: int, rng: np.random.Generator) -> None:
     keys = rng.integers(-3, 4, shape).astype(np.float32)
     positions = np.arange(keys.size, dtype=np.int32).reshape(shape)
