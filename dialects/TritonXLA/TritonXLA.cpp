@@ -191,6 +191,16 @@ static bool isStatic(ArrayRef<TileFactor> factors) {
       factors, [](const TileFactor &factor) { return factor.argument < 0; });
 }
 
+/// The product of the factors that are numbers, or none from 2^63.
+static std::optional<int64_t> multiplyNumbers(ArrayRef<TileFactor> factors) {
+  int64_t product = 1;
+  for (const TileFactor &factor : factors)
+    if (factor.argument < 0 &&
+        llvm::MulOverflow(product, factor.number, product))
+      return std::nullopt;
+  return product;
+}
+
 /// The terms of a grid size as an attribute: argument, dimension and number.
 static Attribute toAttribute(Builder &builder, ArrayRef<TileFactor> factors) {
   SmallVector<int64_t> numbers;
@@ -232,17 +242,19 @@ void EntryFuncOp::setTileFactors(ArrayRef<SmallVector<TileFactor>> factors) {
   SmallVector<int64_t> grid;
   int64_t total = 1;
   for (const SmallVector<TileFactor> &dimension : factors) {
-    int64_t &size = grid.emplace_back(1);
-    for (const TileFactor &factor : dimension)
-      size *= factor.number;
-    total *= size;
+    std::optional<int64_t> size = multiplyNumbers(dimension);
+    bool overflows = !size || llvm::MulOverflow(total, *size, total);
+    assert(!overflows && "the number of tiles must be less than 2^63");
+    (void)overflows;
+    grid.push_back(*size);
   }
   if (grid.size() > 1)
     setGrid(grid);
   setNumTiles(total);
 }
 
-/// The sizes of arguments can be read, and constants are positive.
+/// The sizes of arguments can be read, and constants are positive and do not
+/// exceed the number of tiles.
 static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
   auto fail = [&](const Twine &what) {
     return func.emitOpError("dynamic_grid ") << what;
@@ -261,7 +273,9 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
           "its dimension and a divisor, such as array<i64: 0, 1, 64>");
   }
   ArrayRef<Type> inputs = func.getFunctionType().getInputs();
-  for (const SmallVector<TileFactor> &factors : func.getTileFactors())
+  SmallVector<TileFactor> all;
+  for (const SmallVector<TileFactor> &factors : func.getTileFactors()) {
+    llvm::append_range(all, factors);
     for (const TileFactor &factor : factors) {
       if (factor.number < 1)
         return fail(
@@ -284,6 +298,12 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
                << "; it must be the size of an existing dimension of a memref, "
                   "or a scalar integer";
     }
+  }
+  std::optional<int64_t> product = multiplyNumbers(all);
+  if (!product || *product > kMaxDynamicTiles)
+    return func.emitOpError("the constants of the number of tiles multiply to ")
+           << (product ? std::to_string(*product) : "2^63 or more")
+           << "; a grid that depends on arguments has at most 2^31 - 1 tiles";
   return success();
 }
 
@@ -319,13 +339,11 @@ ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
       })) {
     SmallVector<int64_t> grid;
     for (const SmallVector<TileFactor> &factors : counts) {
-      int64_t &size = grid.emplace_back(1);
-      for (const TileFactor &factor : factors)
-        if (llvm::MulOverflow(size, factor.number, size))
-          numTiles = 0;
-      if (numTiles == 0 || llvm::MulOverflow(numTiles, size, numTiles))
+      std::optional<int64_t> size = multiplyNumbers(factors);
+      if (!size || llvm::MulOverflow(numTiles, *size, numTiles))
         return parser.emitError(tilesLoc, "the number of tiles must be less "
                                           "than 2^63");
+      grid.push_back(*size);
     }
     if (grid.size() > 1)
       result.addAttribute(getGridAttrName(result.name),
@@ -379,7 +397,8 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
                 /*printBlockTerminators=*/true);
 }
 
-/// Verifies an argument attribute with a divisor per dimension.
+/// Verifies an argument attribute with a divisor per dimension, also against
+/// the static sizes or strides of the type.
 static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
                                     StringRef name) {
   Attribute stated = func.getArgAttr(position, name);
@@ -387,27 +406,71 @@ static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
     return success();
   auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
   auto divisors = dyn_cast<DenseI64ArrayAttr>(stated);
-  if (memref && divisors && divisors.size() == memref.getRank() &&
-      llvm::all_of(divisors.asArrayRef(),
-                   [](int64_t divisor) { return divisor >= 1; }))
+  if (!memref || !divisors || divisors.size() != memref.getRank() ||
+      !llvm::all_of(divisors.asArrayRef(),
+                    [](int64_t divisor) { return divisor >= 1; }))
+    return func.emitOpError("argument #")
+           << position << " has " << name << " = " << stated
+           << "; the argument must be a memref, and the value an array<i64> "
+              "with a positive divisor for each dimension";
+  bool isSize = name == kSizeDivisors;
+  SmallVector<int64_t> numbers;
+  int64_t offset;
+  if (isSize)
+    numbers = llvm::to_vector(memref.getShape());
+  else if (failed(memref.getStridesAndOffset(numbers, offset)))
     return success();
-  return func.emitOpError("argument #")
-         << position << " has " << name << " = " << stated
-         << "; the argument must be a memref, and the value an array<i64> with "
-            "a positive divisor for each dimension";
+  for (auto [dim, number, divisor] :
+       llvm::enumerate(numbers, divisors.asArrayRef()))
+    if (ShapedType::isStatic(number) && number % divisor != 0)
+      return func.emitOpError("argument #")
+             << position << " has " << name << " = " << stated << ", but the "
+             << (isSize ? "size" : "stride") << " of dimension " << dim
+             << " of " << memref << " is " << number
+             << "; it must be a multiple of " << divisor;
+  return success();
+}
+
+/// The least number of bytes of an array of this type, by its static sizes and
+/// strides: of each size alone, and from the first element to the end of the
+/// last.
+static uint64_t getLeastBytes(MemRefType type) {
+  uint64_t bits =
+      type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+  uint64_t elements = 0, last = 0;
+  for (int64_t size : type.getShape())
+    if (ShapedType::isStatic(size))
+      elements = std::max<uint64_t>(elements, size);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (type.hasStaticShape() && !llvm::is_contained(type.getShape(), 0) &&
+      succeeded(type.getStridesAndOffset(strides, offset))) {
+    for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides))
+      if (ShapedType::isStatic(stride))
+        last = llvm::SaturatingMultiplyAdd<uint64_t>(size - 1, std::abs(stride),
+                                                     last);
+    elements = std::max(elements, llvm::SaturatingAdd<uint64_t>(last, 1));
+  }
+  return llvm::divideCeil(llvm::SaturatingMultiply(elements, bits), 8);
 }
 
 static LogicalResult verifyMaxBytes(EntryFuncOp func, unsigned position) {
   Attribute stated = func.getArgAttr(position, kMaxBytes);
   if (!stated)
     return success();
+  auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
   auto bytes = dyn_cast<IntegerAttr>(stated);
-  if (isa<MemRefType>(func.getFunctionType().getInput(position)) && bytes &&
-      bytes.getType().isInteger(64) && bytes.getInt() >= 1)
+  if (!memref || !bytes || !bytes.getType().isInteger(64) || bytes.getInt() < 1)
+    return func.emitOpError("argument #")
+           << position << " has " << kMaxBytes << " = " << stated
+           << "; the argument must be a memref, and the value a positive i64";
+  uint64_t least = getLeastBytes(memref);
+  if (least <= static_cast<uint64_t>(bytes.getInt()))
     return success();
   return func.emitOpError("argument #")
-         << position << " has " << kMaxBytes << " = " << stated
-         << "; the argument must be a memref, and the value a positive i64";
+         << position << " has " << kMaxBytes << " = " << stated << ", but "
+         << memref << " has at least " << least
+         << " B; the bound must not be smaller";
 }
 
 /// Attributes of an argument for LLVM describe it. Others, such as llvm.byval,
@@ -505,14 +568,10 @@ LogicalResult EntryFuncOp::verify() {
 SmallVector<int64_t> EntryFuncOp::getNumTilesPerDim() {
   if (getDynamicGrid()) {
     SmallVector<int64_t> grid;
-    for (const SmallVector<TileFactor> &factors : getTileFactors()) {
-      int64_t &size = grid.emplace_back(1);
-      for (const TileFactor &factor : factors)
-        if (llvm::MulOverflow(size, factor.number, size))
-          size = kMaxDynamicTiles;
-      if (!isStatic(factors))
-        size = ShapedType::kDynamic;
-    }
+    for (const SmallVector<TileFactor> &factors : getTileFactors())
+      grid.push_back(isStatic(factors)
+                         ? multiplyNumbers(factors).value_or(kMaxDynamicTiles)
+                         : ShapedType::kDynamic);
     return grid;
   }
   if (std::optional<ArrayRef<int64_t>> grid = getGrid())

@@ -476,3 +476,45 @@ triton_xla.entry_func @misspelled(%n: i32, %src: memref<?xf32> {triton_xla.size_
 triton_xla.entry_func @on_function(%tile: index) tiles 1 attributes {triton_xla.max_bytes = 4 : i64} {
   triton_xla.return
 }
+
+// -----
+
+// expected-error@+1 {{the constants of the number of tiles multiply to 2^63 or more; a grid that depends on arguments has at most 2^31 - 1 tiles}}
+triton_xla.entry_func @overflow(%m: memref<?xf32>, %i: index, %j: index) tiles [size(%m, 0), 9223372036854775807 * 2] {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{the constants of the number of tiles multiply to 2147483648; a grid}}
+triton_xla.entry_func @too_many(%n: i32, %i: index, %j: index) tiles [%n * 65536, 32768] {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 has triton_xla.size_divisors = array<i64: 1, 16>, but the size of dimension 1 of 'memref<?x24xf32>' is 24; it must be a multiple of 16}}
+triton_xla.entry_func @static_size(%a: memref<?x24xf32> {triton_xla.size_divisors = array<i64: 1, 16>}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{but the stride of dimension 0 of 'memref<4x24xf32>' is 24; it must be a multiple of 16}}
+triton_xla.entry_func @static_stride(%a: memref<4x24xf32> {triton_xla.stride_divisors = array<i64: 16, 1>}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 has triton_xla.max_bytes = 355 : i64, but 'memref<4x8xf32, strided<[-27, 1]>>' has at least 356 B; the bound must not be smaller}}
+triton_xla.entry_func @static_bytes(%a: memref<4x8xf32, strided<[-27, 1]>> {triton_xla.max_bytes = 355 : i64}, %i: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{but 'memref<?x64xf16>' has at least 128 B}}
+triton_xla.entry_func @static_row(%a: memref<?x64xf16> {triton_xla.max_bytes = 127 : i64}, %i: index) tiles 1 {
+  triton_xla.return
+}
