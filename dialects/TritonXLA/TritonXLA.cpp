@@ -191,14 +191,13 @@ static bool isStatic(ArrayRef<TileFactor> factors) {
       factors, [](const TileFactor &factor) { return factor.argument < 0; });
 }
 
-/// The product of the factors that are numbers, or none from 2^63.
+/// The number of tiles from the constant terms alone; none from 2^63.
 static std::optional<int64_t> multiplyNumbers(ArrayRef<TileFactor> factors) {
-  int64_t product = 1;
+  int64_t tiles = 1;
   for (const TileFactor &factor : factors)
-    if (factor.argument < 0 &&
-        llvm::MulOverflow(product, factor.number, product))
+    if (factor.argument < 0 && llvm::MulOverflow(tiles, factor.number, tiles))
       return std::nullopt;
-  return product;
+  return tiles;
 }
 
 /// The terms of a grid size as an attribute: argument, dimension and number.
@@ -299,10 +298,10 @@ static LogicalResult verifyDynamicGrid(EntryFuncOp func) {
                   "or a scalar integer";
     }
   }
-  std::optional<int64_t> product = multiplyNumbers(all);
-  if (!product || *product > kMaxDynamicTiles)
+  std::optional<int64_t> tiles = multiplyNumbers(all);
+  if (!tiles || *tiles > kMaxDynamicTiles)
     return func.emitOpError("the constants of the number of tiles multiply to ")
-           << (product ? std::to_string(*product) : "2^63 or more")
+           << (tiles ? std::to_string(*tiles) : "2^63 or more")
            << "; a grid that depends on arguments has at most 2^31 - 1 tiles";
   return success();
 }
@@ -431,9 +430,9 @@ static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
   return success();
 }
 
-/// The least number of bytes of an array of this type, by its static sizes and
-/// strides: of each size alone, and from the first element to the end of the
-/// last.
+/// The least number of bytes of an array with the static sizes and strides of
+/// this type. It covers each size alone, and the range from the first element
+/// to the end of the last.
 static uint64_t getLeastBytes(MemRefType type) {
   uint64_t bits =
       type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();

@@ -161,7 +161,7 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
     list, or the size list without some of its dimensions of size 1. `fill` has the
     element type of the tile, which is that of the source.
 
-    Elements outside of the source take part in the ops that use the tile: if the tile is an
+    The ops that use the tile also compute the elements outside of the source: if the tile is an
     integer divisor, `fill` must not be zero.
 
     `cache` or `eviction` is a hint that does not change the result. A hint does not promise

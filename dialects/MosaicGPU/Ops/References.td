@@ -117,7 +117,7 @@ def MosaicGPU_AssumeMultipleOp
   let summary = "States that an integer is a multiple of a constant";
   let description = [{
     The result is the operand. Passes may assume that it is a multiple of `multiple`,
-    which is positive; if it is not, the behavior is undefined, so that the op is not
+    which is positive; if it is not, the behavior is undefined. The op is therefore not
     hoisted out of a loop that may run zero times. A `multiple` that exceeds the range of the type is an error.
 
     Example:

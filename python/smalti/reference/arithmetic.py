@@ -153,7 +153,7 @@ def _nonzero(b: Any) -> Any:
 
 
 def _may_be_undefined(op: Any) -> bool:
-    """Whether nothing but selects uses the result of a division, or it is in a region that is also applied to other elements."""
+    """Whether all users of the result of a division are selects, or it is in a region that is also applied to other elements."""
     parent = op.parent
     while parent.name.startswith("scf."):
         parent = parent.parent
