@@ -91,12 +91,13 @@ def TritonXLA_AssumeOp : TritonXLA_Op<"assume", [MemoryEffects<[MemWrite]>]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def TritonXLA_AssumeMultipleOp : TritonXLA_Op<"assume_multiple", [Pure, AllTypesMatch<["value", "result"]>]> {
+def TritonXLA_AssumeMultipleOp : TritonXLA_Op<"assume_multiple", [NoMemoryEffect, AllTypesMatch<["value", "result"]>]> {
   let summary = "Assumption that a value is a multiple of a constant; the behavior is undefined if it is not";
   let description = [{
     The result is the operand, of i32, i64 or `index`, which must be a multiple of
-    `divisor`, a positive value of its type. The behavior is undefined if it is not. The
-    compiler may use it for proofs of alignment.
+    `divisor`, a positive value of its type. The behavior is undefined if it is not, so that
+    the op is not hoisted out of a loop that may run zero times. The compiler may use it for
+    proofs of alignment.
 
     Example:
 

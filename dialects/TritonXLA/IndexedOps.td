@@ -160,9 +160,8 @@ def TritonXLA_AtomicRMWOp : TritonXLA_AtomicOp<"atomic_rmw", "value", [AllTypesM
     The updates of one op are in any order. With `deterministic`, those of one location
     are in row-major order of the elements; updates by other instances of the kernel may
     still be in between. `scope` states which threads the updates are atomic for (default: `gpu`),
-    and `ordering` how they order other accesses (default: `relaxed`). Instances of a
-    kernel may access the same memory if all these accesses are atomic or ordered by
-    atomic accesses.
+    and `ordering` how they order other accesses (default: `relaxed`).
+    `triton_xla.entry_func` states which accesses of two instances may conflict.
 
     Example:
 

@@ -20,8 +20,11 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     floats), followed by the tile id, an `index` in `[0, num_tiles)`. With several
     dimensions, as in `tiles [4, 8]`, the last arguments are one id for each of them,
     and `num_tiles` is the number of all tiles. The function does not have results.
-    Instances with different tile ids run in any order or concurrently. An instance must not read memory that another one writes, and the
-    value of memory that two instances write is undefined. Memrefs may overlap only
+    Instances with different tile ids run in any order or concurrently. Accesses of two
+    instances to the same element conflict if one of them is a write. Conflicting accesses
+    must all be atomic (`triton_xla.atomic_rmw`, `atomic_cas`), or one must happen before
+    the other by atomic accesses with `acquire` and `release` ordering. Otherwise the value
+    that is read, and the final value, are undefined. Memrefs may overlap only
     in elements that the kernel does not write. An argument attribute `llvm.align`
     must be a power of two of at most 2^32. Argument attributes that change how LLVM
     passes a value, such as `llvm.byval`, are errors.
@@ -158,14 +161,18 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
     list, or the size list without some of its dimensions of size 1. `fill` has the
     element type of the tile, which is that of the source.
 
-    `cache` or `eviction` is a hint that does not change the result:
+    The ops that use the tile also compute the elements outside of the source: if the tile is an
+    integer divisor, `fill` must not be zero.
+
+    `cache` or `eviction` is a hint that does not change the result. A hint does not promise
+    an access: reads without a write in between may be merged, also with `cv`.
 
     | hint | meaning |
     |---|---|
     | `cache ca` | cached at all levels, the default of loads |
     | `cache cg` | cached in L2 only |
     | `cache cs` | streaming: accessed once |
-    | `cache cv` | not cached: memory is read again |
+    | `cache cv` | not cached: a load reads memory again |
     | `eviction evict_first`, `evict_last` | evicted before, or after, other data |
     | `eviction no_allocate` | does not displace other data of L1 |
 
@@ -221,7 +228,8 @@ def TritonXLA_InsertOp : TritonXLA_Op<"insert",
   let description = [{
     The inverse of `triton_xla.extract`: the op writes element `(i, j, ...)` of the tile
     to `destination[o0 + i * s0, o1 + j * s1, ...]`. Elements whose index is outside of
-    the destination are not written. The requirements and hints are those of
+    the destination are not written, but they are computed: the ops that produce the tile must be
+    defined for them. The requirements and hints are those of
     `triton_xla.extract`; `cache` is `wb` (write-back, the default of stores), `cg`, `cs` or
     `wt` (write-through).
 

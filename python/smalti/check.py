@@ -85,7 +85,7 @@ class CheckResult:
 
 
 def compare(argument: entry.Argument, actual: np.ndarray, expected: reference.Value) -> Comparison:
-    """Compares an array with its reference, per element."""
+    """Compares an array with its reference, per element. +0 and -0 are equal."""
     exact = expected.data
     actual = reference.unpack(actual, argument)
     if argument.dtype.kind != "f" and actual.dtype != np.float64:

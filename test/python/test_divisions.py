@@ -106,6 +106,30 @@ def test_elements_outside_of_the_memref_are_zero() -> None:
     smalti.compile(positive, target="cpu")(*ones)
 
 
+def interpret(text: str, *values: Any) -> list[smalti.reference.Value]:
+    return smalti.reference.run(smalti.entry.find_entry(smalti.parse(text)), values)
+
+
+@pytest.mark.parametrize("name", [*SIGNED, *UNSIGNED])
+def test_in_the_reference(name: str) -> None:
+    undefined = [arrays(0)] + [arrays(-1, LEAST)] * (name in SIGNED)
+    for values in undefined:
+        with pytest.raises(
+            smalti.reference.InterpreterError, match="an integer is divided by 0, or the smallest"
+        ) as caught:
+            interpret(of_tiles(name), *values)
+        assert line_of(caught.value) == TILES_LINE
+    with pytest.raises(smalti.reference.InterpreterError, match="tile elements outside the memref are 0"):
+        interpret(of_tiles(name, 60), *(np.ones(60, np.int32) for _ in range(3)))
+    interpret(of_tiles(name), *arrays(2))
+
+
+def test_a_select_may_drop_the_result_in_the_reference() -> None:
+    z = interpret(selected(), *arrays(0))[2]
+    assert z.data[5] == 0 and z.data[6] == 3
+    assert not smalti.reference.error_of(z).any()
+
+
 @pytest.mark.parametrize("target", ["emu:sm_80", "emu:gfx942"])
 def test_on_the_emulator(target: str) -> None:
     kernel = smalti.compile(of_tiles("divsi"), target=target)

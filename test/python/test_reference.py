@@ -332,6 +332,31 @@ def test_zero_step_is_an_error_and_not_a_hang() -> None:
         run(body, "%n: index", 3)
 
 
+@pytest.mark.parametrize("kind", ["", "unsigned "])
+def test_an_induction_variable_that_overflows_is_an_error(kind: str) -> None:
+    body = f"  scf.for {kind}%i = %a to %b step %s : i32 {{\n  }}"
+    last = 2**32 - 1 if kind else 2**31 - 1
+    wrapped = [int(np.array(n, np.uint32).view(np.int32)) for n in (last - 7, last, last - 3)]
+    run(body, "%a: i32, %b: i32, %s: i32", wrapped[0], wrapped[2], 4)
+    with pytest.raises(reference.InterpreterError, match=f"to {last} with step 4 overflows before the loop exits"):
+        run(body, "%a: i32, %b: i32, %s: i32", wrapped[0], wrapped[1], 4)
+
+
+@pytest.mark.parametrize("ty", ["index", "i64", "i32", "i16", "i8", "i4", "i12", "i48"])
+@pytest.mark.parametrize("numbers", [[1, -2, 3, -8], [-2] * 4])
+def test_constants_of_negative_integers(ty: str, numbers: list[int]) -> None:
+    convert = "index_cast" if ty == "index" else "extsi"
+    body = f"""
+  %c = arith.constant dense<{numbers}> : tensor<4x{ty}>
+  %w = arith.{convert} %c : tensor<4x{ty}> to tensor<4xi64>
+  triton_xla.insert %w into %o[0] [4] [1] : tensor<4xi64> into memref<4xi64>"""
+    if ty == "i64":
+        body = body.replace("%w = arith.extsi %c : tensor<4xi64> to", "%w = arith.addi %c, %c :")
+        numbers = [2 * n for n in numbers]
+    (out,) = run(body, "%o: memref<4xi64>", np.zeros(4, np.int64))
+    assert out.data.tolist() == numbers
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

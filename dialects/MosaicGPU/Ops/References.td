@@ -113,12 +113,12 @@ def MosaicGPU_GetClusterRefOp
 }
 
 def MosaicGPU_AssumeMultipleOp
-    : MosaicGPU_Op<"assume_multiple", [Pure, AllTypesMatch<["value", "result"]>]> {
+    : MosaicGPU_Op<"assume_multiple", [NoMemoryEffect, AllTypesMatch<["value", "result"]>]> {
   let summary = "States that an integer is a multiple of a constant";
   let description = [{
     The result is the operand. Passes may assume that it is a multiple of `multiple`,
-    which is positive; if it is not, the behavior is undefined. A `multiple` that
-    exceeds the range of the type is an error.
+    which is positive; if it is not, the behavior is undefined. The op is therefore not
+    hoisted out of a loop that may run zero times. A `multiple` that exceeds the range of the type is an error.
 
     Example:
 

@@ -19,7 +19,9 @@ from .options import MAX_WORKERS, Emulation
 Dimensions = tuple[int, int, int]
 
 _HINTS = "set blocks or time_limit of smalti.Emulation"
-_AFTER_TIMEOUT = f"{MORE_TIME}; a loop with a zero or negative step does not terminate"
+_AFTER_TIMEOUT = (
+    f"{MORE_TIME}; a loop does not terminate if its step is not positive, or if its induction variable overflows"
+)
 """The hint of a `timeout`. Loops are branches in GPU code, so their steps are not checked."""
 
 

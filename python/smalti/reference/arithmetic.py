@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from .. import instructions, ir
-from .interpreter import HANDLERS, Handler, Interpreter, handles
+from .interpreter import HANDLERS, Handler, Interpreter, handles, located
 from .values import (
     UNKNOWN_SIGN,
     Value,
@@ -152,6 +152,40 @@ def _nonzero(b: Any) -> Any:
     return np.where(b == 0, 1, b).astype(np.asarray(b).dtype)
 
 
+def _may_be_undefined(op: Any) -> bool:
+    """Whether all users of the result of a division are selects, or it is in a region that is also applied to other elements."""
+    parent = op.parent
+    while parent.name.startswith("scf."):
+        parent = parent.parent
+    users = [(use.owner.operation.name, use.operand_number) for use in op.results[0].uses]
+    return parent.name != "triton_xla.entry_func" or all(name == "arith.select" and n > 0 for name, n in users)
+
+
+def _division(function: Callable[..., Any], is_unsigned: bool) -> Handler:
+    """A handler of an integer division. An undefined element is an error, or any value if a select may drop it."""
+    handler = integer_operation(function, is_unsigned)
+
+    def divide(run: Interpreter, op: Any, operands: list[Value]) -> Value:
+        value = cast(Value, handler(run, op, operands))
+        a, b = operands
+        bits = width_of(element_type(op.results[0].type))
+        is_zero = b.data == 0
+        exceeds = (signed_of(a.data) == -(1 << (bits - 1))) & (signed_of(b.data) == -1) & (not is_unsigned)
+        undefined = np.broadcast_to(is_zero | exceeds, value.data.shape)
+        if not undefined.any():
+            return value
+        uncertain = is_uncertain(a, b)
+        is_certain = undefined if uncertain is None else undefined & ~uncertain
+        if not is_certain.any() or _may_be_undefined(op):
+            return Value(value.data, np.where(undefined, np.inf, error_of(value)))
+        what = "an integer is divided by 0, or the smallest integer by -1"
+        padding = "; tile elements outside the memref are 0" if value.data.ndim else ""
+        raise located(op, what + padding)
+
+    return divide
+
+
+_DIVISIONS = ("divsi", "remsi", "ceildivsi", "floordivsi", "divui", "remui", "ceildivui")
 _INTEGER_FUNCTIONS: tuple[tuple[str, Callable[[Any, Any], Any], bool], ...] = (
     ("addi", np.add, False),
     ("subi", np.subtract, False),
@@ -175,7 +209,8 @@ _INTEGER_FUNCTIONS: tuple[tuple[str, Callable[[Any, Any], Any], bool], ...] = (
     ("shrsi", np.right_shift, False),
 )
 for _name, _binary, _is_unsigned in _INTEGER_FUNCTIONS:
-    HANDLERS[f"arith.{_name}"] = integer_operation(_binary, _is_unsigned)
+    _handler = _division if _name in _DIVISIONS else integer_operation
+    HANDLERS[f"arith.{_name}"] = _handler(_binary, _is_unsigned)
 
 
 _INTEGER_PREDICATES: tuple[tuple[Callable[[Any, Any], Any], bool], ...] = (

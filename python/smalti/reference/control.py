@@ -21,8 +21,13 @@ def _for(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
     lower, upper, step = (int(unsigned_of(b, bits) if unsigned else b) for b in bounds)
     if step <= 0:
         raise located(op, f"the loop step is {step}; it must be positive")
+    if (iterations := range(lower, upper, step)) and iterations[-1] + step >= 1 << (bits if unsigned else bits - 1):
+        raise located(
+            op,
+            f"the induction variable of the loop from {lower} to {upper} with step {step} overflows before the loop exits; use a lower upper bound",
+        )
     carried = operands[3:]
-    for induction in range(lower, upper, step):
+    for induction in iterations:
         value = Value(wrap(np.asarray(induction), bits))
         _, carried = run.run_block(op.regions[0].blocks[0], [value, *carried])
     return carried

@@ -106,6 +106,25 @@ def addition_rounding(elements: int, accumulator: dtypes.ElementType) -> float:
     return 2 * accumulator.rounding * (2 if accumulator.bits == 64 else 1)
 
 
+_BF16_OVERFLOW = 2.0**128 - 2.0**119
+"""The least magnitude that bf16 rounds to infinity."""
+_TF32_OVERFLOW = 2.0**128 - 2.0**117
+"""The largest magnitude of tf32. Larger ones become infinite, unless a target truncates them."""
+
+
+def _with_overflow(operand: Value, algorithm: int) -> Value:
+    """The f32 operand of an algorithm that rounds it: infinite or unknown where its first part may not be finite."""
+    is_bf16 = algorithm >= 3
+    size, error = np.abs(operand.data), error_of(operand)
+    may_overflow = np.isfinite(operand.data) & (size + error >= (_BF16_OVERFLOW if is_bf16 else _TF32_OVERFLOW))
+    if not may_overflow.any():
+        return operand
+    # With several parts, the others are not finite either.
+    is_infinite = may_overflow & (size - error >= _BF16_OVERFLOW) & (algorithm == 3)
+    data = np.where(is_infinite, np.copysign(np.inf, operand.data), operand.data)
+    return Value(data, np.where(may_overflow & ~is_infinite, np.inf, error))
+
+
 @handles("triton_xla.dot")
 def _dot(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     a, b, c = operands
@@ -118,6 +137,8 @@ def _dot(_: Interpreter, op: Any, operands: list[Value]) -> Value:
         )
         return integer_matmul(a, b, c, types[2])
     number = integer(op, "algorithm") if "algorithm" in op.attributes else int("tf32" in op.attributes)
+    if 1 <= number <= 6:
+        a, b = _with_overflow(a, number), _with_overflow(b, number)
     terms, error = ALGORITHMS[number]
     rounding = addition_rounding(min(types[0].bits, types[1].bits), types[2])
     return float_matmul(a, b, c, types[2], rounding, terms=terms, operands=error)

@@ -205,12 +205,14 @@ def attribute_data(attribute: Any, ty: Any) -> np.ndarray:
         flat = np.frombuffer(_smalti.dense_bytes(attribute), element.numpy)
     elif values.is_splat:
         flat = np.asarray([values.get_splat_value().value])
-    elif dtypes.from_mlir(element.mlir):
+    elif element.kind == "b":
         flat = np.asarray([values[i] for i in range(len(values))])
     else:
-        # An element of other integers has whole bytes, as few as possible.
+        # An element has whole bytes, as few as possible. MLIR's bindings read `index` elements as unsigned, and not all widths.
         raw, size = bytes(_smalti.dense_bytes(attribute)), -(-width_of(element) // 8)
-        flat = np.asarray([int.from_bytes(raw[at : at + size], "little") for at in range(0, len(raw), size)])
+        flat = np.asarray(
+            [int.from_bytes(raw[at : at + size], "little", signed=True) for at in range(0, len(raw), size)]
+        )
     data = np.full(shape, flat[0]) if flat.size == 1 else flat.reshape(shape)
     return data.astype(np.float64) if element.kind == "f" else wrap(data, width_of(element))
 

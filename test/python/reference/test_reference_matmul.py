@@ -6,7 +6,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+import smalti
 from smalti import dtypes
+from smalti.check import compare
 from smalti.reference import Value, matmul
 
 RNG = np.random.default_rng(0)
@@ -121,3 +123,36 @@ def test_sparse_operands(form: str) -> None:
     values, mask = matmul.dense(stored, words.astype(np.int64), 8, form)
     np.testing.assert_array_equal(values, expected)
     np.testing.assert_array_equal(mask, expected != 0)
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["tf32", "algorithm tf32x3", "algorithm bf16", "algorithm bf16x3", "algorithm ieee"]
+)
+def test_operands_that_overflow_when_they_are_rounded(algorithm: str) -> None:
+    """The largest f32 number is infinite in bf16. In the other algorithms, targets differ."""
+    text = f"""
+triton_xla.entry_func @k(%a: memref<16x16xf32>, %b: memref<16x16xf32>, %c: memref<16x16xf32>, %tile: index) tiles 1 {{
+  %x = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
+  %y = triton_xla.extract %b[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
+  %z = triton_xla.extract %c[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
+  %r = triton_xla.dot %x, %y, %z {algorithm} : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
+  triton_xla.insert %r into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
+  triton_xla.return
+}}
+"""
+    a = np.zeros((16, 16), np.float32)
+    a[0, 0], a[1, 0], a[2, 0] = np.finfo(np.float32).max, -np.finfo(np.float32).max, 1.0
+    b = np.full((16, 16), 0.5, np.float32)
+    module = smalti.parse(text)
+    value = smalti.reference.run(smalti.entry.find_entry(module), [a, b, np.zeros_like(a)])[2]
+    bounds = smalti.reference.error_of(value)
+    assert np.isfinite(bounds[2:]).all() and (value.data[2] == 0.5).all()
+    if algorithm == "algorithm bf16":
+        assert (value.data[0] == np.inf).all() and (value.data[1] == -np.inf).all() and not bounds[:2].any()
+    else:
+        assert np.isinf(bounds[:2]).all() == (algorithm != "algorithm ieee")
+    for target in ("cpu", "emu:sm_80"):
+        c = np.zeros_like(a)
+        smalti.compile(text, target=target)(a, b, c)
+        argument = smalti.entry.describe(smalti.entry.find_entry(module)).arguments[2]
+        assert compare(argument, c, value).wrong == 0

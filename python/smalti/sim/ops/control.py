@@ -54,6 +54,19 @@ def check_iterations(st: Any, count: int, site: Any) -> None:
         raise TimeLimit(st, site, count)
 
 
+def check_range(st: Any, first: int, last: int, by: int, most: int, site: Any) -> None:
+    """Ends a run before a loop whose step is not positive, or whose induction variable exceeds `most`."""
+    if by <= 0:
+        st.stop("assertion", f"the loop step is {by}; it must be positive", site)
+    check_iterations(st, (last - first) // by, site)
+    if last > most - by and first < last and first - (first - last) // by * by > most:
+        st.stop(
+            "deadlock",
+            f"the induction variable of the loop from {first} to {last} with step {by} overflows before the loop exits; use a lower upper bound",
+            site,
+        )
+
+
 @operation("scf.for")
 def _for(op: ir.Operation, translator: Translator) -> Translated:
     low, high, stride, *initial = translator.operands(op)
@@ -67,14 +80,13 @@ def _for(op: ir.Operation, translator: Translator) -> Translated:
     assert bits is not None
     mask, cut = (1 << bits) - 1, wrap(bits)
     unsigned = attribute(op, "unsignedCmp", False)
+    most = mask if unsigned else mask >> 1
 
     def bounds(st: State) -> range:
         first, last, by = (_together(st, st.v[slot], site) for slot in (low, high, stride))
         if unsigned:
             first, last, by = first & mask, last & mask, by & mask
-        if by <= 0:
-            st.stop("assertion", f"the loop step is {by}; it must be positive", site)
-        check_iterations(st, (last - first) // by, site)
+        check_range(st, first, last, by, most, site)
         return range(first, last, by)
 
     if not body.blocking:

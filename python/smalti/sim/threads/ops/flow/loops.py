@@ -20,7 +20,7 @@ from ..... import ir
 from .....dialects.arith import AtomicRMWKind
 from ....machine.findings import Site
 from ....machine.values import integer_bits, wrap
-from ....ops.control import check_iterations
+from ....ops.control import check_range
 from ....ops.memref import mixed
 from ....translation.translator import Unsupported, attribute
 from ...execution.code import Control, Frame, Label, ThreadTranslator, operation
@@ -67,15 +67,7 @@ def counting(
     def begin(st: Any) -> None:
         first, last, by = bounds(st)
         for a, b, c in _different(st, first, last, by):
-            if c <= 0:
-                st.stop("assertion", f"the loop step is {c}; it must be positive", site)
-            check_iterations(st, (b - a) // c, site)
-            if b > most - c and a < b and a - (a - b) // c * c > most:
-                st.stop(
-                    "deadlock",
-                    f"the induction variable of the loop from {a} to {b} with step {c} overflows before the loop exits; use a lower upper bound",
-                    site,
-                )
+            check_range(st, a, b, c, most, site)
         frame = Frame(st.mask)
         frame.values = [first, last, by]
         enter(st)
