@@ -21,8 +21,11 @@ from .arithmetic import (
     cdiv,
     ceil,
     clamp,
+    copysign,
     cos,
     cosh,
+    count_leading_zeros,
+    count_trailing_zeros,
     erf,
     erfc,
     exp,
@@ -30,6 +33,8 @@ from .arithmetic import (
     expm1,
     floor,
     fma,
+    isfinite,
+    isinf,
     isnan,
     log,
     log1p,
@@ -37,6 +42,7 @@ from .arithmetic import (
     log10,
     maximum,
     minimum,
+    popcount,
     rsqrt,
     sigmoid,
     sin,
@@ -51,7 +57,7 @@ from .arithmetic import (
 from .arithmetic import round_ as round
 from .debugging import assume, check, multiple_of, random_bits, random_uniform
 from .debugging import print_ as print
-from .kernel import PythonKernel, constexpr, kernel, tile_id
+from .kernel import PythonKernel, constexpr, kernel, num_tiles, tile_id
 from .loops import Range as range  # noqa: N813
 from .loops import static_range
 from .matmul import dot, dot_scaled, sparse_dot
@@ -153,8 +159,11 @@ __all__ = [
     "clamp",
     "concat",
     "constexpr",
+    "copysign",
     "cos",
     "cosh",
+    "count_leading_zeros",
+    "count_trailing_zeros",
     "cumprod",
     "cumsum",
     "dot",
@@ -190,6 +199,8 @@ __all__ = [
     "int32",
     "int64",
     "iota",
+    "isfinite",
+    "isinf",
     "isnan",
     "kernel",
     "log",
@@ -203,7 +214,9 @@ __all__ = [
     "min",
     "minimum",
     "multiple_of",
+    "num_tiles",
     "ones",
+    "popcount",
     "print",
     "prod",
     "random_bits",

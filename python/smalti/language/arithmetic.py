@@ -488,7 +488,46 @@ trunc = _unary("trunc", "The integer part", mlir_math.trunc)
 def isnan(value: Operand) -> Tile | Scalar:
     """Whether each element is NaN."""
     x = widened(as_value(value))
-    return compare("ne", x, x) if is_float(x.dtype) else where(compare("eq", x, x), False, False)
+    return compare("ne", x, x)
+
+
+@method
+def isinf(value: Operand) -> Tile | Scalar:
+    """Whether each element is an infinity."""
+    x = widened(as_value(value))
+    return wrap(mlir_math.isinf(x.value), boolean) if is_float(x.dtype) else compare("ne", x, x)
+
+
+@method
+def isfinite(value: Operand) -> Tile | Scalar:
+    """Whether each element is not NaN and not an infinity."""
+    x = widened(as_value(value))
+    return wrap(mlir_math.isfinite(x.value), boolean) if is_float(x.dtype) else compare("eq", x, x)
+
+
+def copysign(a: Operand, b: Operand) -> Tile | Scalar:
+    """`a` with the sign of `b`. Operands are floats."""
+    x, y = map(widened, matched(a, b))
+    if not is_float(x.dtype):
+        raise Misuse(f"operands of copysign are {x.dtype}, but must be floats", "convert them with .to(sl.float32)")
+    return wrap(mlir_math.copysign(x.value, y.value), x.dtype)
+
+
+def _count(name: str, summary: str, op: Callable[..., Any]) -> Callable[[Operand], Tile | Scalar]:
+    def function(value: Operand) -> Tile | Scalar:
+        x = as_value(value)
+        if not is_integer(x.dtype):
+            raise Misuse(f"the operand of {name} is {x.dtype}, but must be an integer")
+        return wrap(op(x.value), x.dtype)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{summary}, of each integer, in its element type."
+    return method(function)
+
+
+popcount = _count("popcount", "The number of bits that are 1", mlir_math.ctpop)
+count_leading_zeros = _count("count_leading_zeros", "The number of zeros before the highest 1", mlir_math.ctlz)
+count_trailing_zeros = _count("count_trailing_zeros", "The number of zeros after the lowest 1", mlir_math.cttz)
 
 
 def fma(a: Operand, b: Operand, c: Operand) -> Tile | Scalar:

@@ -17,19 +17,19 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from .. import front_end, ir, targets
 from ..calling import arrays
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
+from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
 from ..specialization import DIVISOR, SpecializedKernel
 from .arithmetic import is_number
 from .debugging import multiple_of
 from .frames import Frame, source_of
-from .translator import Translator
-from .trees import same_static
+from .translator import Captured, Translator
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
 from .values import Array, Scalar
@@ -41,11 +41,16 @@ if TYPE_CHECKING:
 _DIALECTS = ("arith", "math", "memref", "scf", "tensor", "triton_xla")
 
 
-class constexpr:  # noqa: N801
-    """The annotation of a parameter that is a constant of the kernel: `block: smalti.constexpr = 128`.
+if TYPE_CHECKING:
+    # A type checker accepts any default value and any use.
+    constexpr: TypeAlias = Any
+else:
 
-    Each value is a kernel of its own. The value can be any Python object that can be compared.
-    """
+    class constexpr:  # noqa: N801
+        """The annotation of a parameter that is a constant of the kernel: `block: smalti.constexpr = 128`.
+
+        Each value is a kernel of its own. The value can be any Python object that can be compared.
+        """
 
 
 _GRID: list[tuple[Scalar, ...]] = []
@@ -60,6 +65,12 @@ def tile_id(axis: int = 0) -> Scalar:
     if not isinstance(axis, int) or not 0 <= axis < len(ids):
         raise Misuse(f"tile_id of dimension {axis!r}, but the grid has {len(ids)} dimensions")
     return ids[axis]
+
+
+def num_tiles(axis: int = 0) -> Scalar:
+    """The number of tiles in dimension `axis` of the grid: an `index` scalar."""
+    tile_id(axis)  # Checks the dimension.
+    return Scalar(triton_xla.num_tiles(axis), index)
 
 
 @dataclass(frozen=True)
@@ -102,15 +113,15 @@ class ConstantSpec:
 
 @dataclass
 class Variant:
-    """A translated kernel, and the global names whose values it used."""
+    """A translated kernel, and the values outside of it that it used."""
 
     module: ir.Module
-    captured: tuple[tuple[Mapping[str, Any], str, Any], ...]
+    captured: tuple[Captured, ...]
     compiled: dict[tuple[Any, ...], SpecializedKernel]
 
     @property
     def is_current(self) -> bool:
-        return all(name in space and same_static(space[name], value) for space, name, value in self.captured)
+        return all(captured.is_current for captured in self.captured)
 
 
 Grid = int | Sequence[int] | Callable[..., Any]

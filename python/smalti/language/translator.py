@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import dataclasses
 import inspect
 import operator
 import sys
@@ -22,12 +23,31 @@ from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
 from .frames import Frame, Source, source_of
-from .trees import Undefined, contains
+from .trees import Undefined, contains, copied, unchanged
 from .types import Misuse, boolean, float32, int32
-from .values import Array, Scalar, Tile, Value
+from .values import Scalar, Value
 
 MOST_CALLS = 100
 """Nested calls of helper functions."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Captured:
+    """A value outside of the kernel: a global name, a name of an enclosing function, an attribute of a module or class."""
+
+    owner: Any
+    """Kept, so that its id stays unique."""
+    read: Callable[[], Any]
+    value: Any
+    """The value at the translation. Lists, dictionaries and dataclasses are copies."""
+
+    @property
+    def is_current(self) -> bool:
+        try:
+            return unchanged(self.value, self.read())
+        except (KeyError, ValueError, AttributeError):
+            # The name was deleted.
+            return False
 
 
 class Return(Exception):
@@ -158,8 +178,8 @@ class Translator(ast.NodeVisitor):
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
-        self.captured: dict[tuple[int, str], tuple[Mapping[str, Any], str, Any]] = {}
-        """Global names that the kernel used, with their values: the result depends on them."""
+        self.captured: dict[tuple[int, str], Captured] = {}
+        """The values outside of the kernel that it used."""
         self._sources: dict[Any, Source] = {}
 
     # --- Errors and locations ---
@@ -227,18 +247,24 @@ class Translator(ast.NodeVisitor):
 
         def find(name: str) -> Any:
             if name in cells:
+                cell = cells[name]
                 try:
-                    value = cells[name].cell_contents
+                    return self._capture(cell, name, lambda: cell.cell_contents)
                 except ValueError:
                     raise KeyError(name) from None
-                return value
             space = function.__globals__
             if name in space:
-                self.captured[id(space), name] = (space, name, space[name])
-                return space[name]
+                return self._capture(space, name, lambda: space[name])
             return vars(builtins)[name]
 
         return find
+
+    def _capture(self, owner: Any, name: str, read: Callable[[], Any]) -> Any:
+        """A value outside of the kernel, on which the translation depends."""
+        value = read()
+        if (id(owner), name) not in self.captured:
+            self.captured[id(owner), name] = Captured(owner, read, copied(value))
+        return value
 
     # --- Calls ---
 
@@ -339,9 +365,8 @@ class Translator(ast.NodeVisitor):
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         base = self.value(node.value)
         value = getattr(base, node.attr)
-        if isinstance(base, types.ModuleType) and not callable(value):
-            space = vars(base)
-            self.captured[id(space), node.attr] = (space, node.attr, value)
+        if isinstance(base, (types.ModuleType, type)):
+            self._capture(base, node.attr, lambda: getattr(base, node.attr))
         return value
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -538,7 +563,7 @@ class Translator(ast.NodeVisitor):
         elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target, value)
         elif isinstance(target, ast.Subscript):
-            self.assign_item(self.value(target.value), self.value(target.slice), value)
+            self.value(target.value)[self.value(target.slice)] = value
         elif isinstance(target, ast.Attribute):
             setattr(self.value(target.value), target.attr, value)
         else:
@@ -575,20 +600,10 @@ class Translator(ast.NodeVisitor):
             self.assign(target, compute(self.lookup(target.id), self.value(node.value)))
         elif isinstance(target, ast.Subscript):
             base, key = self.value(target.value), self.value(target.slice)
-            self.assign_item(base, key, compute(base[key], self.value(node.value)))
+            base[key] = compute(base[key], self.value(node.value))
         else:
             base = self.value(target.value)
             setattr(base, target.attr, compute(getattr(base, target.attr), self.value(node.value)))
-
-    @staticmethod
-    def assign_item(base: Any, key: Any, value: Any) -> None:
-        """`base[key] = value`."""
-        if isinstance(base, Array):
-            base.at[key].store(value)
-        elif isinstance(base, Tile):
-            raise Misuse("elements of a tile cannot be assigned", "use sl.where, or write the tile to an array")
-        else:
-            base[key] = value
 
     def visit_Expr(self, node: ast.Expr) -> None:
         self.value(node.value)

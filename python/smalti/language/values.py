@@ -53,6 +53,9 @@ class Value:
     def __getitem__(self, key: Any) -> Any:
         return Value.operators["getitem"](self, key)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise Misuse(f"elements of a {self} cannot be assigned", "use sl.where, or write the tile to an array")
+
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
         return f"{self.dtype} tile {shape}" if isinstance(self, Tile) else f"{self.dtype} scalar"
@@ -239,6 +242,9 @@ class Array:
 
     def __getitem__(self, key: Any) -> Any:
         return self.at[key].load()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.at[key].store(value)
 
     def __len__(self) -> int:
         raise Misuse(f"len({self.name}) is not supported for arrays", f"use {self.name}.shape[0]")
