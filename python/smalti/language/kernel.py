@@ -84,12 +84,26 @@ class ArraySpec:
 
     @property
     def type(self) -> str:
+        """The MLIR type, with the attributes of an argument."""
+
         def text(numbers: Sequence[int | None]) -> list[str]:
             return ["?" if n is None else str(n) for n in numbers]
 
         layout = "" if self.strides is None else f", strided<[{', '.join(text(self.strides))}]>"
         element = self.dtype.mlir.removeprefix("u")
-        return f"memref<{'x'.join([*text(self.shape), element])}{layout}>"
+        return f"memref<{'x'.join([*text(self.shape), element])}{layout}>{self._attributes}"
+
+    @property
+    def _attributes(self) -> str:
+        """Rows of packed elements have whole bytes."""
+        if self.dtype.bits >= 8 or not self.shape:
+            return ""
+        ones = ["1"] * (len(self.shape) - 1)
+        packed = str(8 // self.dtype.bits)
+        found = [f"triton_xla.size_divisors = array<i64: {', '.join([*ones, packed])}>"]
+        if self.strides is not None:
+            found.append(f"triton_xla.stride_divisors = array<i64: {', '.join([*[packed] * len(ones), '1'])}>")
+        return f" {{{', '.join(found)}}}"
 
 
 @dataclass(frozen=True)
@@ -275,6 +289,10 @@ class PythonKernel:
         element, declared = wanted
         shape = view.shape
         if element is not None and element.bits < 8:
+            if dtype.bits != 8 or not shape:
+                raise LaunchError(
+                    f"{self.__name__}: the elements of {name} are {dtype}, but must be int8 or uint8 with packed {element}"
+                )
             shape = (*shape[:-1], shape[-1] * (8 // element.bits))
         elif element is not None and element != dtype:
             raise LaunchError(f"{self.__name__}: the elements of {name} are {dtype}, but must be {element}")
@@ -285,7 +303,10 @@ class PythonKernel:
             sizes = tuple(d if isinstance(d, int) else n for d, n in zip(declared, sizes, strict=True))
         strides = None
         if view.strides != arrays.row_major(view.shape):
-            strides = tuple(s if s in (0, 1) else None for s in view.strides)
+            # Strides of packed elements are counted in bytes, except the last one.
+            is_packed = element is not None and element.bits < 8
+            fixed = [s == 0 or (s == 1 and (not is_packed or d == len(shape) - 1)) for d, s in enumerate(view.strides)]
+            strides = tuple(s if is_fixed else None for s, is_fixed in zip(view.strides, fixed, strict=True))
         return ArraySpec(element or dtype, sizes, strides), [value]
 
     def _specialized(self, variant: Variant) -> SpecializedKernel:
