@@ -4,6 +4,7 @@
 import math
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import smalti
@@ -14,9 +15,9 @@ import smalti.language as sl
 class Softmax:
     """The maximum and the sum of the exponentials of each row, and the weighted sum of values."""
 
-    top: sl.Tile
-    total: sl.Tile
-    acc: sl.Tile
+    top: Any
+    total: Any
+    acc: Any
 
 
 def updated(state, scores, values):

@@ -7,6 +7,8 @@ has its shapes, element types and errors.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from .arithmetic import abs_ as abs
 from .arithmetic import (
     acos,
@@ -96,36 +98,63 @@ from .shapes import (
     transpose,
     zeros,
 )
-from .types import (
-    DType,
-    bfloat16,
-    boolean,
-    dtype,
-    float4_e2m1fn,
-    float6_e2m3fn,
-    float6_e3m2fn,
-    float8_e4m3fn,
-    float8_e4m3fnuz,
-    float8_e5m2,
-    float8_e5m2fnuz,
-    float8_e8m0fnu,
-    float16,
-    float32,
-    float64,
-    index,
-    int2,
-    int4,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from .types import DType, dtype
 from .values import Array, Scalar, Tile
 from .windows import Window
+
+if TYPE_CHECKING:
+    # Element types are annotations of scalars too: `n: sl.int32`. A type checker accepts any operation on them.
+    bfloat16: TypeAlias = Any
+    boolean: TypeAlias = Any
+    float4_e2m1fn: TypeAlias = Any
+    float6_e2m3fn: TypeAlias = Any
+    float6_e3m2fn: TypeAlias = Any
+    float8_e4m3fn: TypeAlias = Any
+    float8_e4m3fnuz: TypeAlias = Any
+    float8_e5m2: TypeAlias = Any
+    float8_e5m2fnuz: TypeAlias = Any
+    float8_e8m0fnu: TypeAlias = Any
+    float16: TypeAlias = Any
+    float32: TypeAlias = Any
+    float64: TypeAlias = Any
+    index: TypeAlias = Any
+    int2: TypeAlias = Any
+    int4: TypeAlias = Any
+    int8: TypeAlias = Any
+    int16: TypeAlias = Any
+    int32: TypeAlias = Any
+    int64: TypeAlias = Any
+    uint8: TypeAlias = Any
+    uint16: TypeAlias = Any
+    uint32: TypeAlias = Any
+    uint64: TypeAlias = Any
+else:
+    from .types import (
+        bfloat16,
+        boolean,
+        float4_e2m1fn,
+        float6_e2m3fn,
+        float6_e3m2fn,
+        float8_e4m3fn,
+        float8_e4m3fnuz,
+        float8_e5m2,
+        float8_e5m2fnuz,
+        float8_e8m0fnu,
+        float16,
+        float32,
+        float64,
+        index,
+        int2,
+        int4,
+        int8,
+        int16,
+        int32,
+        int64,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+    )
 
 __all__ = [
     "Array",

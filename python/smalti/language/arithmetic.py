@@ -167,7 +167,7 @@ def to_scalar(value: Any, dtype: DType | None = None) -> Scalar:
     value = as_value(value, dtype)
     if isinstance(value, Tile):
         if value.shape:
-            raise Misuse(f"a {value} is used as a scalar", "reduce the tile, for example with sl.sum or sl.all")
+            raise Misuse(f"{value:a} is used as a scalar", "reduce the tile, for example with sl.sum or sl.all")
         value = Scalar(tensor.extract(value.value, []), value.dtype)
     return value if dtype is None or value.dtype == dtype else cast(value, dtype)  # type: ignore[return-value]
 
@@ -328,7 +328,14 @@ def _power(a: Any, b: Any) -> Tile | Scalar:
     if is_float(x.dtype):
         x, y = widened(x), widened(y)
         return wrap(mlir_math.powf(x.value, y.value), x.dtype)
-    return wrap(mlir_math.ipowi(x.value, y.value), x.dtype)
+    if isinstance(b, int) and b < 0:
+        raise Misuse(f"the exponent of a power of {x.dtype} is {b}, but must not be negative", "use 1 / t")
+    dtype = x.dtype
+    if dtype == boolean:
+        raise Misuse("** is not supported for booleans", "convert them with .to(sl.int32)")
+    if dtype == index:
+        x, y = cast(x, int64), cast(y, int64)
+    return cast(wrap(mlir_math.ipowi(x.value, y.value), x.dtype), dtype)
 
 
 _BITS = {"and": arith.andi, "or": arith.ori, "xor": arith.xori}

@@ -273,7 +273,7 @@ class _Carried:
             hint = f"convert it in the loop with .to(sl.{start.dtype}), or start with a value of {new.dtype}"
         else:
             hint = "the loop must not change its shape"
-        raise Misuse(f"'{name}' is a {start} before the loop and a {new} after an iteration", hint)
+        raise Misuse(f"'{name}' is {start:a} before the loop and {new:a} after an iteration", hint)
 
     def forget(self, node: ast.stmt, extra: Sequence[str] = ()) -> None:
         """Names that only the loop assigns are not defined after it."""

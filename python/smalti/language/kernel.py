@@ -12,11 +12,11 @@ double(x, y)
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from .. import front_end, ir, targets
@@ -73,7 +73,7 @@ def num_tiles(axis: int = 0) -> Scalar:
     return Scalar(triton_xla.num_tiles(axis), index)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ArraySpec:
     """Facts of an array that select a kernel: element type, and sizes and strides that are 1 or 0 (None: dynamic)."""
 
@@ -106,7 +106,7 @@ class ArraySpec:
         return f" {{{', '.join(found)}}}"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ScalarSpec:
     """The type of a scalar, and whether it is a multiple of 16."""
 
@@ -118,14 +118,14 @@ class ScalarSpec:
         return self.dtype.mlir.removeprefix("u")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ConstantSpec:
     """A number of a scalar parameter that is compiled into the kernel, since it is 1."""
 
     value: int
 
 
-@dataclass
+@dataclasses.dataclass
 class Variant:
     """A translated kernel, and the values outside of it that it used."""
 
@@ -284,7 +284,10 @@ class PythonKernel:
             raise LaunchError(
                 f"{self.__name__}: {name} is not an array or a number ({error}); annotate a constant with smalti.constexpr"
             ) from None
-        dtype = to_dtype(view.dtype)
+        try:
+            dtype = to_dtype(view.dtype)
+        except Misuse as error:
+            raise LaunchError(f"{self.__name__}: the elements of {name} are not supported: {error.message}") from None
         wanted = stated if isinstance(stated, tuple) else (None, None)
         element, declared = wanted
         shape = view.shape
@@ -392,6 +395,11 @@ def _verify(module: ir.Module, location: SourceLocation) -> None:
         module.operation.verify()
     except ir.MLIRError as error:
         found = [diagnostic_from_mlir(info) for info in error.error_diagnostics]
+        if found and "does not dominate" in found[0].message:
+            message = "a value of a loop or a branch of the kernel is used outside of it"
+            first = dataclasses.replace(found[0], message=message)
+            hint = "assign it to a name that has a value before the loop or branch"
+            raise CompileError("", diagnostics=[first], hint=hint) from None
         raise CompileError("", diagnostics=found or [Diagnostic("error", str(error), location)]) from None
 
 

@@ -98,8 +98,8 @@ _COMPARE: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.NotIn: lambda a, b: a not in b,
 }
 
-_FOREIGN = {"numpy", "torch", "jax", "cupy", "scipy"}
-"""Packages whose functions compute arrays, not tiles."""
+_FOREIGN = {"math", "numpy", "torch", "jax", "cupy", "scipy"}
+"""Packages whose functions compute numbers and arrays, not tiles."""
 
 
 def is_value(value: Any) -> bool:
@@ -339,7 +339,8 @@ class Translator(ast.NodeVisitor):
             if package in _FOREIGN:
                 name = getattr(function, "__name__", "the function")
                 raise Misuse(
-                    f"{package}.{name} does not compute tiles", f"use a function of smalti.language, such as sl.{name}"
+                    f"{package}.{name} does not compute tiles and scalars",
+                    f"use a function of smalti.language, such as sl.{name}",
                 )
         # Functions of smalti.language call the functions that they receive.
         arguments = [self.function(a) if self.is_user_function(a) else a for a in arguments]
@@ -418,7 +419,7 @@ class Translator(ast.NodeVisitor):
             return bool(value)
         if value.ndim:
             raise Misuse(
-                f"the condition is a {value}, but must be a scalar",
+                f"the condition is {value:a}, but must be a scalar",
                 "reduce it with .any() or .all(), or use sl.where for each element",
             )
         return arithmetic.to_scalar(value, boolean)
@@ -492,7 +493,7 @@ class Translator(ast.NodeVisitor):
         value = self.value(node.value)
         if isinstance(value, Value):
             raise Misuse(
-                f"a {value} cannot be formatted when the kernel is compiled", "pass it to print as an argument"
+                f"{value:a} cannot be formatted when the kernel is compiled", "pass it to print as an argument"
             )
         if node.conversion != -1:
             value = {ord("s"): str, ord("r"): repr, ord("a"): ascii}[node.conversion](value)

@@ -80,7 +80,12 @@ def dtype(value: Any) -> DType:
 
 def mlir_type(dtype: DType) -> ir.Type:
     """The MLIR type. Integers are signless; the operators know the sign from the element type."""
-    return ir.Type.parse(dtype.mlir.removeprefix("u"))
+    try:
+        return ir.Type.parse(dtype.mlir.removeprefix("u"))
+    except RuntimeError:  # A kernel is not being translated.
+        raise RuntimeError(
+            "functions of smalti.language on tiles are only available in a function with @smalti.kernel"
+        ) from None
 
 
 def is_float(dtype: DType) -> bool:
