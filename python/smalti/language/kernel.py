@@ -156,6 +156,7 @@ class PythonKernel:
         self.__name__: str = function.__name__
         self.__smalti_function__ = function
         self._grid = grid
+        self._grid_parameters = tuple(inspect.signature(grid).parameters) if callable(grid) else ()
         self._target = target
         self._options = options
         self._signature = inspect.signature(function)
@@ -227,13 +228,12 @@ class PythonKernel:
     def _tiles(self, bound: Mapping[str, Any]) -> tuple[int, ...]:
         grid: Any = self._grid
         if callable(grid):
-            wanted = inspect.signature(grid).parameters
-            unknown = [name for name in wanted if name not in bound]
+            unknown = [name for name in self._grid_parameters if name not in bound]
             if unknown:
                 raise LaunchError(
                     f"the grid of {self.__name__} has the parameter {unknown[0]}, which the kernel does not have"
                 )
-            grid = grid(**{name: bound[name] for name in wanted})
+            grid = grid(**{name: bound[name] for name in self._grid_parameters})
         sizes = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
         for size in sizes:
             if not is_number(size) or isinstance(size, (bool, float)):
