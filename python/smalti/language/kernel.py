@@ -12,6 +12,7 @@ double(x, y)
 from __future__ import annotations
 
 import ast
+import contextvars
 import dataclasses
 import functools
 import inspect
@@ -53,15 +54,15 @@ else:
         """
 
 
-_GRID: list[tuple[Scalar, ...]] = []
-"""The tile ids of the kernels that are translated."""
+_GRID: contextvars.ContextVar[tuple[Scalar, ...] | None] = contextvars.ContextVar("grid", default=None)
+"""The tile ids of the kernel that this thread translates."""
 
 
 def tile_id(axis: int = 0) -> Scalar:
     """The number of the tile that this instance of the kernel computes, in dimension `axis` of the grid: an `index` scalar."""
-    if not _GRID:
+    ids = _GRID.get()
+    if ids is None:
         raise RuntimeError("tile_id is only available in a function with @smalti.kernel")
-    ids = _GRID[-1]
     if not isinstance(axis, int) or not 0 <= axis < len(ids):
         raise Misuse(f"tile_id of dimension {axis!r}, but the grid has {len(ids)} dimensions")
     return ids[axis]
@@ -356,7 +357,8 @@ class PythonKernel:
         translator = Translator()
         with context, ir.InsertionPoint(block.operations[len(block.operations) - 1]), ir.Location.unknown():
             names = self._arguments(specs, block)
-            _GRID.append(tuple(Scalar(value, index) for value in list(block.arguments)[len(passed) + dimensions :]))
+            tiles = tuple(Scalar(value, index) for value in list(block.arguments)[len(passed) + dimensions :])
+            grid = _GRID.set(tiles)
             try:
                 result = translator.call(Frame(source, names, translator.outside_of(function), function.__code__))
                 if result is not None:
@@ -369,7 +371,7 @@ class PythonKernel:
                 # The frames of the translator do not help the user.
                 raise error.with_traceback(None) from None
             finally:
-                _GRID.pop()
+                _GRID.reset(grid)
         _verify(module, source.location(source.node))
         return Variant(module, tuple(translator.captured.values()), {})
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import types
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,3 +118,26 @@ def test_variants_by_facts() -> None:
     general(np.zeros(8, np.float32)[::2], 3, True)
     general(np.zeros(8, np.float64), 3, True)
     assert len(general._variants) == 5
+
+
+def test_threads_translate_at_the_same_time() -> None:
+    """Each thread has the tile ids of its own kernel."""
+
+    def kernel_of(dimensions: int) -> smalti.language.PythonKernel:
+        @smalti.kernel(grid=(2,) * dimensions, target="cpu")
+        def kernel(out):
+            total = 0
+            for axis in sl.static_range(dimensions):
+                total = 2 * total + sl.tile_id(axis)
+            out[total] = total
+
+        return kernel
+
+    def run(dimensions: int) -> list[float]:
+        out = np.zeros(2**dimensions, np.float32)
+        kernel_of(dimensions)(out)
+        return list(out)
+
+    with ThreadPoolExecutor(4) as pool:
+        for number, values in enumerate(pool.map(run, [1, 2, 3] * 4)):
+            assert values == list(range(2 ** (number % 3 + 1)))
