@@ -168,17 +168,26 @@ class PythonKernel:
             raise TypeError(f"do_not_specialize has {sorted(unknown)}, which are not parameters of {function.__name__}")
         self._general = frozenset(do_not_specialize)
         self._variants: dict[Any, Variant] = {}
+        self._origin: PythonKernel | None = None
+        """The kernel that the decorator made, if this one is from `on`."""
 
     def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel:
         """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`."""
         other = object.__new__(PythonKernel)
         vars(other).update(vars(self))
+        other._origin = self._origin or self
         other._target = self._target if target is None else target
         other._options = {**self._options, **options}
         return other
 
     def __repr__(self) -> str:
-        return f"<smalti.kernel {self.__smalti_function__.__name__}{self._signature}>"
+        return f"<smalti.kernel {self.__smalti_function__.__name__}({', '.join(self._signature.parameters)})>"
+
+    def __reduce__(self) -> Any:
+        """A kernel is pickled by its name, as a function is."""
+        if self._origin is None:
+            return self.__qualname__
+        return functools.partial(self._origin.on, self._target, **self._options), ()
 
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is not None:
@@ -213,7 +222,7 @@ class PythonKernel:
             return str(self._variant(arguments, named)[0].module)
         asm: Mapping[str, str] = getattr(self.compile(*arguments, **named), "asm", {})
         if level not in asm:
-            raise LaunchError(f"the kernel does not have the level '{level}'; it has {', '.join(['tile', *asm])}")
+            raise LaunchError(f"the kernel does not have the level '{level}'; it has {', '.join({'tile': '', **asm})}")
         return asm[level]
 
     # --- Specialization ---

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 import types
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -141,3 +142,10 @@ def test_threads_translate_at_the_same_time() -> None:
     with ThreadPoolExecutor(4) as pool:
         for number, values in enumerate(pool.map(run, [1, 2, 3] * 4)):
             assert values == list(range(2 ** (number % 3 + 1)))
+
+
+def test_kernels_are_pickled_by_name() -> None:
+    assert pickle.loads(pickle.dumps(scaled)) is scaled
+    other = pickle.loads(pickle.dumps(scaled.on("emu:sm_80", num_warps=2)))
+    assert (other._target, other._options) == ("emu:sm_80", {"num_warps": 2})
+    assert result(other) == 1
