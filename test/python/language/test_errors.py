@@ -79,6 +79,16 @@ def type_changes(x, out):
     out[0] = total
 
 
+@case("total = sl.to\\(0, sl.float32\\)")
+def type_of_a_number(x, out):
+    total = 0
+    i = 0
+    while i < 4:  # error
+        total += x[i]
+        i += 1
+    out[0] = total
+
+
 @case("break is inside of an if or a loop that the kernel executes")
 def exit_of_a_loop(x, out):
     for i in range(4):
