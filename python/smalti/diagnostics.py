@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import linecache
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,8 +74,9 @@ def source_line(location: SourceLocation | None, text: str | None) -> tuple[str,
         try:
             text = Path(location.file).read_text(encoding="utf-8", errors="replace")
         except (OSError, ValueError):
-            return None
-    if text is None:
+            # Cells of notebooks are not files.
+            text = "".join(linecache.getlines(location.file))
+    if not text:
         return None
     # MLIR counts line feeds; str.splitlines would also end lines at form feeds and other characters.
     lines = text.split("\n")

@@ -71,11 +71,11 @@ def facts(argument: Argument, value: Any) -> Facts | None:
     is_positive = all(view.strides[dim] >= 0 for dim in argument.dynamic_strides)
     if found <= MAX_BYTES and is_positive and (most is None or most > MAX_BYTES):
         most = MAX_BYTES
-    return Facts(
-        divisors(view.shape, argument.dynamic_sizes, argument.size_divisors),
-        divisors(view.strides, argument.dynamic_strides, argument.stride_divisors),
-        most,
-    )
+    sizes = divisors(view.shape, argument.dynamic_sizes, argument.size_divisors)
+    strides = divisors(view.strides, argument.dynamic_strides, argument.stride_divisors)
+    # The argument and the array count bytes of packed elements, except in the last stride.
+    packed = argument.packed
+    return Facts((*sizes[:-1], sizes[-1] * packed), (*(step * packed for step in strides[:-1]), strides[-1]), most)
 
 
 class SpecializedKernel:

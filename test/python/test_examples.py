@@ -5,6 +5,7 @@ targets."""
 from __future__ import annotations
 
 import random
+import runpy
 import sys
 from pathlib import Path
 
@@ -18,13 +19,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from devlib import examples
 
+_EMULATED = ("emu:sm_80", "emu:gfx942", "emu:gfx1201")
 _TARGETS = dict(
-    zip(
-        examples.names(),
-        random.Random(22).choices(("cpu", "emu:sm_80", "emu:gfx942", "emu:gfx1201"), k=len(examples.names())),
-        strict=True,
-    )
+    zip(examples.names(), random.Random(22).choices(("cpu", *_EMULATED), k=len(examples.names())), strict=True)
 )
+_PYTHON = sorted((examples.FOLDER / "python").glob("*.py"))
+_SAMPLE = zip(_PYTHON, random.Random(23).choices(_EMULATED, k=len(_PYTHON)), strict=True)
 
 
 @pytest.mark.parametrize("name", examples.names())
@@ -32,6 +32,16 @@ def test_example(name: str) -> None:
     _, _, _, *words = examples.run_command(name, _TARGETS[name])
     done = CliRunner().invoke(commands.main, words)
     assert done.exit_code == 0 and ": ok" in done.stdout, done.output
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [pytest.param(*case, id=f"{case[0].stem}-{case[1]}") for case in (*((p, "cpu") for p in _PYTHON), *_SAMPLE)],
+)
+def test_kernel_in_python(path: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script compares the kernel with numpy."""
+    monkeypatch.setattr(sys, "argv", [str(path), target])
+    runpy.run_path(str(path), run_name="__main__")
 
 
 def test_code_generation_ends() -> None:

@@ -7,6 +7,8 @@ has its shapes, element types and errors.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from .arithmetic import abs_ as abs
 from .arithmetic import (
     acos,
@@ -21,8 +23,11 @@ from .arithmetic import (
     cdiv,
     ceil,
     clamp,
+    copysign,
     cos,
     cosh,
+    count_leading_zeros,
+    count_trailing_zeros,
     erf,
     erfc,
     exp,
@@ -30,6 +35,8 @@ from .arithmetic import (
     expm1,
     floor,
     fma,
+    isfinite,
+    isinf,
     isnan,
     log,
     log1p,
@@ -37,6 +44,7 @@ from .arithmetic import (
     log10,
     maximum,
     minimum,
+    popcount,
     rsqrt,
     sigmoid,
     sin,
@@ -51,7 +59,7 @@ from .arithmetic import (
 from .arithmetic import round_ as round
 from .debugging import assume, check, multiple_of, random_bits, random_uniform
 from .debugging import print_ as print
-from .kernel import PythonKernel, constexpr, kernel, tile_id
+from .kernel import PythonKernel, constexpr, kernel, num_tiles, tile_id
 from .loops import Range as range  # noqa: N813
 from .loops import static_range
 from .matmul import dot, dot_scaled, sparse_dot
@@ -90,36 +98,63 @@ from .shapes import (
     transpose,
     zeros,
 )
-from .types import (
-    DType,
-    bfloat16,
-    boolean,
-    dtype,
-    float4_e2m1fn,
-    float6_e2m3fn,
-    float6_e3m2fn,
-    float8_e4m3fn,
-    float8_e4m3fnuz,
-    float8_e5m2,
-    float8_e5m2fnuz,
-    float8_e8m0fnu,
-    float16,
-    float32,
-    float64,
-    index,
-    int2,
-    int4,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from .types import DType, dtype
 from .values import Array, Scalar, Tile
 from .windows import Window
+
+if TYPE_CHECKING:
+    # Element types are annotations of scalars too: `n: sl.int32`. A type checker accepts any operation on them.
+    bfloat16: TypeAlias = Any
+    boolean: TypeAlias = Any
+    float4_e2m1fn: TypeAlias = Any
+    float6_e2m3fn: TypeAlias = Any
+    float6_e3m2fn: TypeAlias = Any
+    float8_e4m3fn: TypeAlias = Any
+    float8_e4m3fnuz: TypeAlias = Any
+    float8_e5m2: TypeAlias = Any
+    float8_e5m2fnuz: TypeAlias = Any
+    float8_e8m0fnu: TypeAlias = Any
+    float16: TypeAlias = Any
+    float32: TypeAlias = Any
+    float64: TypeAlias = Any
+    index: TypeAlias = Any
+    int2: TypeAlias = Any
+    int4: TypeAlias = Any
+    int8: TypeAlias = Any
+    int16: TypeAlias = Any
+    int32: TypeAlias = Any
+    int64: TypeAlias = Any
+    uint8: TypeAlias = Any
+    uint16: TypeAlias = Any
+    uint32: TypeAlias = Any
+    uint64: TypeAlias = Any
+else:
+    from .types import (
+        bfloat16,
+        boolean,
+        float4_e2m1fn,
+        float6_e2m3fn,
+        float6_e3m2fn,
+        float8_e4m3fn,
+        float8_e4m3fnuz,
+        float8_e5m2,
+        float8_e5m2fnuz,
+        float8_e8m0fnu,
+        float16,
+        float32,
+        float64,
+        index,
+        int2,
+        int4,
+        int8,
+        int16,
+        int32,
+        int64,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+    )
 
 __all__ = [
     "Array",
@@ -153,8 +188,11 @@ __all__ = [
     "clamp",
     "concat",
     "constexpr",
+    "copysign",
     "cos",
     "cosh",
+    "count_leading_zeros",
+    "count_trailing_zeros",
     "cumprod",
     "cumsum",
     "dot",
@@ -190,6 +228,8 @@ __all__ = [
     "int32",
     "int64",
     "iota",
+    "isfinite",
+    "isinf",
     "isnan",
     "kernel",
     "log",
@@ -203,7 +243,9 @@ __all__ = [
     "min",
     "minimum",
     "multiple_of",
+    "num_tiles",
     "ones",
+    "popcount",
     "print",
     "prod",
     "random_bits",

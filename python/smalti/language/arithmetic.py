@@ -167,7 +167,7 @@ def to_scalar(value: Any, dtype: DType | None = None) -> Scalar:
     value = as_value(value, dtype)
     if isinstance(value, Tile):
         if value.shape:
-            raise Misuse(f"a {value} is used as a scalar", "reduce the tile, for example with sl.sum or sl.all")
+            raise Misuse(f"{value:a} is used as a scalar", "reduce the tile, for example with sl.sum or sl.all")
         value = Scalar(tensor.extract(value.value, []), value.dtype)
     return value if dtype is None or value.dtype == dtype else cast(value, dtype)  # type: ignore[return-value]
 
@@ -328,7 +328,14 @@ def _power(a: Any, b: Any) -> Tile | Scalar:
     if is_float(x.dtype):
         x, y = widened(x), widened(y)
         return wrap(mlir_math.powf(x.value, y.value), x.dtype)
-    return wrap(mlir_math.ipowi(x.value, y.value), x.dtype)
+    if isinstance(b, int) and b < 0:
+        raise Misuse(f"the exponent of a power of {x.dtype} is {b}, but must not be negative", "use 1 / t")
+    dtype = x.dtype
+    if dtype == boolean:
+        raise Misuse("** is not supported for booleans", "convert them with .to(sl.int32)")
+    if dtype == index:
+        x, y = cast(x, int64), cast(y, int64)
+    return cast(wrap(mlir_math.ipowi(x.value, y.value), x.dtype), dtype)
 
 
 _BITS = {"and": arith.andi, "or": arith.ori, "xor": arith.xori}
@@ -488,7 +495,46 @@ trunc = _unary("trunc", "The integer part", mlir_math.trunc)
 def isnan(value: Operand) -> Tile | Scalar:
     """Whether each element is NaN."""
     x = widened(as_value(value))
-    return compare("ne", x, x) if is_float(x.dtype) else where(compare("eq", x, x), False, False)
+    return compare("ne", x, x)
+
+
+@method
+def isinf(value: Operand) -> Tile | Scalar:
+    """Whether each element is an infinity."""
+    x = widened(as_value(value))
+    return wrap(mlir_math.isinf(x.value), boolean) if is_float(x.dtype) else compare("ne", x, x)
+
+
+@method
+def isfinite(value: Operand) -> Tile | Scalar:
+    """Whether each element is not NaN and not an infinity."""
+    x = widened(as_value(value))
+    return wrap(mlir_math.isfinite(x.value), boolean) if is_float(x.dtype) else compare("eq", x, x)
+
+
+def copysign(a: Operand, b: Operand) -> Tile | Scalar:
+    """`a` with the sign of `b`. Operands are floats."""
+    x, y = map(widened, matched(a, b))
+    if not is_float(x.dtype):
+        raise Misuse(f"operands of copysign are {x.dtype}, but must be floats", "convert them with .to(sl.float32)")
+    return wrap(mlir_math.copysign(x.value, y.value), x.dtype)
+
+
+def _count(name: str, summary: str, op: Callable[..., Any]) -> Callable[[Operand], Tile | Scalar]:
+    def function(value: Operand) -> Tile | Scalar:
+        x = as_value(value)
+        if not is_integer(x.dtype):
+            raise Misuse(f"the operand of {name} is {x.dtype}, but must be an integer")
+        return wrap(op(x.value), x.dtype)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{summary}, of each integer, in its element type."
+    return method(function)
+
+
+popcount = _count("popcount", "The number of bits that are 1", mlir_math.ctpop)
+count_leading_zeros = _count("count_leading_zeros", "The number of zeros before the highest 1", mlir_math.ctlz)
+count_trailing_zeros = _count("count_trailing_zeros", "The number of zeros after the lowest 1", mlir_math.cttz)
 
 
 def fma(a: Operand, b: Operand, c: Operand) -> Tile | Scalar:

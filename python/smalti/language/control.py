@@ -247,7 +247,7 @@ class _Carried:
                 )
             for old, new in zip(leaves(before), leaves(after), strict=True):
                 if is_leaf(old):
-                    found.append(self._converted(name, next(types), new).value)
+                    found.append(self._converted(name, old, next(types), new).value)
                 elif not same_static(old, new):
                     raise Misuse(
                         f"'{name}' is {old!r} before the loop and {new!r} after an iteration",
@@ -256,7 +256,7 @@ class _Carried:
         return found
 
     @staticmethod
-    def _converted(name: str, start: Value, given: Any) -> Value:
+    def _converted(name: str, old: Any, start: Value, given: Any) -> Value:
         new: Any = as_value(given, start.dtype if is_number(given) else None)
         if isinstance(start, Tile) and isinstance(new, Scalar):
             new = broadcast_to(new, start.shape)
@@ -269,11 +269,13 @@ class _Carried:
             return to_scalar(new)
         if isinstance(new, Tile) and isinstance(start, Scalar):
             hint = f"start with a tile: {name} = sl.zeros({new.shape}, sl.{new.dtype})"
+        elif new.dtype != start.dtype and is_number(old):
+            hint = f"start with a value of this type: {name} = sl.to({old}, sl.{new.dtype})"
         elif new.dtype != start.dtype:
             hint = f"convert it in the loop with .to(sl.{start.dtype}), or start with a value of {new.dtype}"
         else:
             hint = "the loop must not change its shape"
-        raise Misuse(f"'{name}' is a {start} before the loop and a {new} after an iteration", hint)
+        raise Misuse(f"'{name}' is {start:a} before the loop and {new:a} after an iteration", hint)
 
     def forget(self, node: ast.stmt, extra: Sequence[str] = ()) -> None:
         """Names that only the loop assigns are not defined after it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import inspect
 import textwrap
 import types
@@ -31,6 +32,7 @@ class Source:
         )
 
 
+@functools.lru_cache(maxsize=256)
 def source_of(function: types.FunctionType) -> Source:
     """The source of a function. Raises Misuse if it was not found, such as for functions from exec."""
     try:

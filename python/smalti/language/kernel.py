@@ -12,24 +12,25 @@ double(x, y)
 from __future__ import annotations
 
 import ast
+import contextvars
+import dataclasses
 import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from .. import front_end, ir, targets
 from ..calling import arrays
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
+from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
 from ..specialization import DIVISOR, SpecializedKernel
 from .arithmetic import is_number
 from .debugging import multiple_of
 from .frames import Frame, source_of
-from .translator import Translator
-from .trees import same_static
+from .translator import Captured, Translator
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
 from .values import Array, Scalar
@@ -41,28 +42,39 @@ if TYPE_CHECKING:
 _DIALECTS = ("arith", "math", "memref", "scf", "tensor", "triton_xla")
 
 
-class constexpr:  # noqa: N801
-    """The annotation of a parameter that is a constant of the kernel: `block: smalti.constexpr = 128`.
+if TYPE_CHECKING:
+    # A type checker accepts any default value and any use.
+    constexpr: TypeAlias = Any
+else:
 
-    Each value is a kernel of its own. The value can be any Python object that can be compared.
-    """
+    class constexpr:  # noqa: N801
+        """The annotation of a parameter that is a constant of the kernel: `block: smalti.constexpr = 128`.
+
+        Each value is a kernel of its own. The value can be any Python object that can be compared.
+        """
 
 
-_GRID: list[tuple[Scalar, ...]] = []
-"""The tile ids of the kernels that are translated."""
+_GRID: contextvars.ContextVar[tuple[Scalar, ...] | None] = contextvars.ContextVar("grid", default=None)
+"""The tile ids of the kernel that this thread translates."""
 
 
 def tile_id(axis: int = 0) -> Scalar:
     """The number of the tile that this instance of the kernel computes, in dimension `axis` of the grid: an `index` scalar."""
-    if not _GRID:
+    ids = _GRID.get()
+    if ids is None:
         raise RuntimeError("tile_id is only available in a function with @smalti.kernel")
-    ids = _GRID[-1]
     if not isinstance(axis, int) or not 0 <= axis < len(ids):
         raise Misuse(f"tile_id of dimension {axis!r}, but the grid has {len(ids)} dimensions")
     return ids[axis]
 
 
-@dataclass(frozen=True)
+def num_tiles(axis: int = 0) -> Scalar:
+    """The number of tiles in dimension `axis` of the grid: an `index` scalar."""
+    tile_id(axis)  # Checks the dimension.
+    return Scalar(triton_xla.num_tiles(axis), index)
+
+
+@dataclasses.dataclass(frozen=True)
 class ArraySpec:
     """Facts of an array that select a kernel: element type, and sizes and strides that are 1 or 0 (None: dynamic)."""
 
@@ -73,15 +85,29 @@ class ArraySpec:
 
     @property
     def type(self) -> str:
+        """The MLIR type, with the attributes of an argument."""
+
         def text(numbers: Sequence[int | None]) -> list[str]:
             return ["?" if n is None else str(n) for n in numbers]
 
         layout = "" if self.strides is None else f", strided<[{', '.join(text(self.strides))}]>"
         element = self.dtype.mlir.removeprefix("u")
-        return f"memref<{'x'.join([*text(self.shape), element])}{layout}>"
+        return f"memref<{'x'.join([*text(self.shape), element])}{layout}>{self._attributes}"
+
+    @property
+    def _attributes(self) -> str:
+        """Rows of packed elements have whole bytes."""
+        if self.dtype.bits >= 8 or not self.shape:
+            return ""
+        ones = ["1"] * (len(self.shape) - 1)
+        packed = str(8 // self.dtype.bits)
+        found = [f"triton_xla.size_divisors = array<i64: {', '.join([*ones, packed])}>"]
+        if self.strides is not None:
+            found.append(f"triton_xla.stride_divisors = array<i64: {', '.join([*[packed] * len(ones), '1'])}>")
+        return f" {{{', '.join(found)}}}"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ScalarSpec:
     """The type of a scalar, and whether it is a multiple of 16."""
 
@@ -93,24 +119,24 @@ class ScalarSpec:
         return self.dtype.mlir.removeprefix("u")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ConstantSpec:
     """A number of a scalar parameter that is compiled into the kernel, since it is 1."""
 
     value: int
 
 
-@dataclass
+@dataclasses.dataclass
 class Variant:
-    """A translated kernel, and the global names whose values it used."""
+    """A translated kernel, and the values outside of it that it used."""
 
     module: ir.Module
-    captured: tuple[tuple[Mapping[str, Any], str, Any], ...]
+    captured: tuple[Captured, ...]
     compiled: dict[tuple[Any, ...], SpecializedKernel]
 
     @property
     def is_current(self) -> bool:
-        return all(name in space and same_static(space[name], value) for space, name, value in self.captured)
+        return all(captured.is_current for captured in self.captured)
 
 
 Grid = int | Sequence[int] | Callable[..., Any]
@@ -131,6 +157,7 @@ class PythonKernel:
         self.__name__: str = function.__name__
         self.__smalti_function__ = function
         self._grid = grid
+        self._grid_parameters = tuple(inspect.signature(grid).parameters) if callable(grid) else ()
         self._target = target
         self._options = options
         self._signature = inspect.signature(function)
@@ -141,17 +168,26 @@ class PythonKernel:
             raise TypeError(f"do_not_specialize has {sorted(unknown)}, which are not parameters of {function.__name__}")
         self._general = frozenset(do_not_specialize)
         self._variants: dict[Any, Variant] = {}
+        self._origin: PythonKernel | None = None
+        """The kernel that the decorator made, if this one is from `on`."""
 
     def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel:
         """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`."""
         other = object.__new__(PythonKernel)
         vars(other).update(vars(self))
+        other._origin = self._origin or self
         other._target = self._target if target is None else target
         other._options = {**self._options, **options}
         return other
 
     def __repr__(self) -> str:
-        return f"<smalti.kernel {self.__smalti_function__.__name__}{self._signature}>"
+        return f"<smalti.kernel {self.__smalti_function__.__name__}({', '.join(self._signature.parameters)})>"
+
+    def __reduce__(self) -> Any:
+        """A kernel is pickled by its name, as a function is."""
+        if self._origin is None:
+            return self.__qualname__
+        return functools.partial(self._origin.on, self._target, **self._options), ()
 
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is not None:
@@ -186,7 +222,7 @@ class PythonKernel:
             return str(self._variant(arguments, named)[0].module)
         asm: Mapping[str, str] = getattr(self.compile(*arguments, **named), "asm", {})
         if level not in asm:
-            raise LaunchError(f"the kernel does not have the level '{level}'; it has {', '.join(['tile', *asm])}")
+            raise LaunchError(f"the kernel does not have the level '{level}'; it has {', '.join({'tile': '', **asm})}")
         return asm[level]
 
     # --- Specialization ---
@@ -202,13 +238,12 @@ class PythonKernel:
     def _tiles(self, bound: Mapping[str, Any]) -> tuple[int, ...]:
         grid: Any = self._grid
         if callable(grid):
-            wanted = inspect.signature(grid).parameters
-            unknown = [name for name in wanted if name not in bound]
+            unknown = [name for name in self._grid_parameters if name not in bound]
             if unknown:
                 raise LaunchError(
                     f"the grid of {self.__name__} has the parameter {unknown[0]}, which the kernel does not have"
                 )
-            grid = grid(**{name: bound[name] for name in wanted})
+            grid = grid(**{name: bound[name] for name in self._grid_parameters})
         sizes = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
         for size in sizes:
             if not is_number(size) or isinstance(size, (bool, float)):
@@ -259,11 +294,18 @@ class PythonKernel:
             raise LaunchError(
                 f"{self.__name__}: {name} is not an array or a number ({error}); annotate a constant with smalti.constexpr"
             ) from None
-        dtype = to_dtype(view.dtype)
+        try:
+            dtype = to_dtype(view.dtype)
+        except Misuse as error:
+            raise LaunchError(f"{self.__name__}: the elements of {name} are not supported: {error.message}") from None
         wanted = stated if isinstance(stated, tuple) else (None, None)
         element, declared = wanted
         shape = view.shape
         if element is not None and element.bits < 8:
+            if dtype.bits != 8 or not shape:
+                raise LaunchError(
+                    f"{self.__name__}: the elements of {name} are {dtype}, but must be int8 or uint8 with packed {element}"
+                )
             shape = (*shape[:-1], shape[-1] * (8 // element.bits))
         elif element is not None and element != dtype:
             raise LaunchError(f"{self.__name__}: the elements of {name} are {dtype}, but must be {element}")
@@ -274,7 +316,10 @@ class PythonKernel:
             sizes = tuple(d if isinstance(d, int) else n for d, n in zip(declared, sizes, strict=True))
         strides = None
         if view.strides != arrays.row_major(view.shape):
-            strides = tuple(s if s in (0, 1) else None for s in view.strides)
+            # Strides of packed elements are counted in bytes, except the last one.
+            is_packed = element is not None and element.bits < 8
+            fixed = [s == 0 or (s == 1 and (not is_packed or d == len(shape) - 1)) for d, s in enumerate(view.strides)]
+            strides = tuple(s if is_fixed else None for s, is_fixed in zip(view.strides, fixed, strict=True))
         return ArraySpec(element or dtype, sizes, strides), [value]
 
     def _specialized(self, variant: Variant) -> SpecializedKernel:
@@ -321,7 +366,8 @@ class PythonKernel:
         translator = Translator()
         with context, ir.InsertionPoint(block.operations[len(block.operations) - 1]), ir.Location.unknown():
             names = self._arguments(specs, block)
-            _GRID.append(tuple(Scalar(value, index) for value in list(block.arguments)[len(passed) + dimensions :]))
+            tiles = tuple(Scalar(value, index) for value in list(block.arguments)[len(passed) + dimensions :])
+            grid = _GRID.set(tiles)
             try:
                 result = translator.call(Frame(source, names, translator.outside_of(function), function.__code__))
                 if result is not None:
@@ -334,7 +380,7 @@ class PythonKernel:
                 # The frames of the translator do not help the user.
                 raise error.with_traceback(None) from None
             finally:
-                _GRID.pop()
+                _GRID.reset(grid)
         _verify(module, source.location(source.node))
         return Variant(module, tuple(translator.captured.values()), {})
 
@@ -360,6 +406,11 @@ def _verify(module: ir.Module, location: SourceLocation) -> None:
         module.operation.verify()
     except ir.MLIRError as error:
         found = [diagnostic_from_mlir(info) for info in error.error_diagnostics]
+        if found and "does not dominate" in found[0].message:
+            message = "a value of a loop or a branch of the kernel is used outside of it"
+            first = dataclasses.replace(found[0], message=message)
+            hint = "assign it to a name that has a value before the loop or branch"
+            raise CompileError("", diagnostics=[first], hint=hint) from None
         raise CompileError("", diagnostics=found or [Diagnostic("error", str(error), location)]) from None
 
 

@@ -44,6 +44,9 @@ class Range:
             )
         return iter(builtins.range(*bounds))
 
+    def __reversed__(self) -> Iterator[int]:
+        raise Misuse("reversed is not supported for a range", "count up, and compute the index: n - 1 - i")
+
     def __len__(self) -> int:
         return len(list(iter(self)))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import dataclasses
 import inspect
 import operator
 import sys
@@ -22,12 +23,31 @@ from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
 from .frames import Frame, Source, source_of
-from .trees import Undefined, contains
+from .trees import Undefined, contains, copied, unchanged
 from .types import Misuse, boolean, float32, int32
-from .values import Array, Scalar, Tile, Value
+from .values import Scalar, Value
 
 MOST_CALLS = 100
 """Nested calls of helper functions."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Captured:
+    """A value outside of the kernel: a global name, a name of an enclosing function, an attribute of a module or class."""
+
+    owner: Any
+    """Kept, so that its id stays unique."""
+    read: Callable[[], Any]
+    value: Any
+    """The value at the translation. Lists, dictionaries and dataclasses are copies."""
+
+    @property
+    def is_current(self) -> bool:
+        try:
+            return unchanged(self.value, self.read())
+        except (KeyError, ValueError, AttributeError):
+            # The name was deleted.
+            return False
 
 
 class Return(Exception):
@@ -78,8 +98,8 @@ _COMPARE: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.NotIn: lambda a, b: a not in b,
 }
 
-_FOREIGN = {"numpy", "torch", "jax", "cupy", "scipy"}
-"""Packages whose functions compute arrays, not tiles."""
+_FOREIGN = {"math", "numpy", "torch", "jax", "cupy", "scipy"}
+"""Packages whose functions compute numbers and arrays, not tiles."""
 
 
 def is_value(value: Any) -> bool:
@@ -158,8 +178,8 @@ class Translator(ast.NodeVisitor):
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
-        self.captured: dict[tuple[int, str], tuple[Mapping[str, Any], str, Any]] = {}
-        """Global names that the kernel used, with their values: the result depends on them."""
+        self.captured: dict[tuple[int, str], Captured] = {}
+        """The values outside of the kernel that it used."""
         self._sources: dict[Any, Source] = {}
 
     # --- Errors and locations ---
@@ -227,18 +247,24 @@ class Translator(ast.NodeVisitor):
 
         def find(name: str) -> Any:
             if name in cells:
+                cell = cells[name]
                 try:
-                    value = cells[name].cell_contents
+                    return self._capture(cell, name, lambda: cell.cell_contents)
                 except ValueError:
                     raise KeyError(name) from None
-                return value
             space = function.__globals__
             if name in space:
-                self.captured[id(space), name] = (space, name, space[name])
-                return space[name]
+                return self._capture(space, name, lambda: space[name])
             return vars(builtins)[name]
 
         return find
+
+    def _capture(self, owner: Any, name: str, read: Callable[[], Any]) -> Any:
+        """A value outside of the kernel, on which the translation depends."""
+        value = read()
+        if (id(owner), name) not in self.captured:
+            self.captured[id(owner), name] = Captured(owner, read, copied(value))
+        return value
 
     # --- Calls ---
 
@@ -313,7 +339,8 @@ class Translator(ast.NodeVisitor):
             if package in _FOREIGN:
                 name = getattr(function, "__name__", "the function")
                 raise Misuse(
-                    f"{package}.{name} does not compute tiles", f"use a function of smalti.language, such as sl.{name}"
+                    f"{package}.{name} does not compute tiles and scalars",
+                    f"use a function of smalti.language, such as sl.{name}",
                 )
         # Functions of smalti.language call the functions that they receive.
         arguments = [self.function(a) if self.is_user_function(a) else a for a in arguments]
@@ -339,9 +366,8 @@ class Translator(ast.NodeVisitor):
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         base = self.value(node.value)
         value = getattr(base, node.attr)
-        if isinstance(base, types.ModuleType) and not callable(value):
-            space = vars(base)
-            self.captured[id(space), node.attr] = (space, node.attr, value)
+        if isinstance(base, (types.ModuleType, type)):
+            self._capture(base, node.attr, lambda: getattr(base, node.attr))
         return value
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -393,7 +419,7 @@ class Translator(ast.NodeVisitor):
             return bool(value)
         if value.ndim:
             raise Misuse(
-                f"the condition is a {value}, but must be a scalar",
+                f"the condition is {value:a}, but must be a scalar",
                 "reduce it with .any() or .all(), or use sl.where for each element",
             )
         return arithmetic.to_scalar(value, boolean)
@@ -467,7 +493,7 @@ class Translator(ast.NodeVisitor):
         value = self.value(node.value)
         if isinstance(value, Value):
             raise Misuse(
-                f"a {value} cannot be formatted when the kernel is compiled", "pass it to print as an argument"
+                f"{value:a} cannot be formatted when the kernel is compiled", "pass it to print as an argument"
             )
         if node.conversion != -1:
             value = {ord("s"): str, ord("r"): repr, ord("a"): ascii}[node.conversion](value)
@@ -538,7 +564,7 @@ class Translator(ast.NodeVisitor):
         elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target, value)
         elif isinstance(target, ast.Subscript):
-            self.assign_item(self.value(target.value), self.value(target.slice), value)
+            self.value(target.value)[self.value(target.slice)] = value
         elif isinstance(target, ast.Attribute):
             setattr(self.value(target.value), target.attr, value)
         else:
@@ -575,20 +601,10 @@ class Translator(ast.NodeVisitor):
             self.assign(target, compute(self.lookup(target.id), self.value(node.value)))
         elif isinstance(target, ast.Subscript):
             base, key = self.value(target.value), self.value(target.slice)
-            self.assign_item(base, key, compute(base[key], self.value(node.value)))
+            base[key] = compute(base[key], self.value(node.value))
         else:
             base = self.value(target.value)
             setattr(base, target.attr, compute(getattr(base, target.attr), self.value(node.value)))
-
-    @staticmethod
-    def assign_item(base: Any, key: Any, value: Any) -> None:
-        """`base[key] = value`."""
-        if isinstance(base, Array):
-            base.at[key].store(value)
-        elif isinstance(base, Tile):
-            raise Misuse("elements of a tile cannot be assigned", "use sl.where, or write the tile to an array")
-        else:
-            base[key] = value
 
     def visit_Expr(self, node: ast.Expr) -> None:
         self.value(node.value)

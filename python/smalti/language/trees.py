@@ -89,3 +89,10 @@ def same_static(a: Any, b: Any) -> bool:
         return bool(a == b)
     except Exception:  # An object may define == freely.
         return False
+
+
+def unchanged(before: Any, now: Any) -> bool:
+    """Whether a static value is still equal to its copy `before`, in types too."""
+    if now is before:
+        return True
+    return structure(before) == structure(now) and all(map(same_static, leaves(before), leaves(now)))

@@ -53,7 +53,8 @@ boolean = _named("i1")
 index = DType("index", "index", 64, "i")
 """The type of tile ids, sizes and loop variables. It adapts to the integer type of the other operand."""
 
-_PACKED = {t.name: t for t in (float4_e2m1fn, int4, int2, index)}
+_NAMED = {"boolean": boolean, **{t.name: t for t in (float4_e2m1fn, int4, int2, index)}}
+"""Names that `dtypes` does not have."""
 
 
 def dtype(value: Any) -> DType:
@@ -71,7 +72,7 @@ def dtype(value: Any) -> DType:
         return boolean
     name = value if isinstance(value, str) else getattr(value, "name", None) or getattr(value, "__name__", str(value))
     name = str(name).removeprefix("torch.")
-    found = _PACKED.get(name) or dtypes.from_name(name) or dtypes.from_mlir(name)
+    found = _NAMED.get(name) or dtypes.from_name(name) or dtypes.from_mlir(name)
     if found is None:
         raise Misuse(f"{value!r} is not an element type", "use a type of smalti.language, such as sl.float32")
     return found
@@ -79,7 +80,12 @@ def dtype(value: Any) -> DType:
 
 def mlir_type(dtype: DType) -> ir.Type:
     """The MLIR type. Integers are signless; the operators know the sign from the element type."""
-    return ir.Type.parse(dtype.mlir.removeprefix("u"))
+    try:
+        return ir.Type.parse(dtype.mlir.removeprefix("u"))
+    except RuntimeError:  # A kernel is not being translated.
+        raise RuntimeError(
+            "functions of smalti.language on tiles are only available in a function with @smalti.kernel"
+        ) from None
 
 
 def is_float(dtype: DType) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -22,6 +23,8 @@ class Value:
     """The functions of `smalti.language` that are methods too. Their modules add themselves."""
     operators: ClassVar[dict[str, Callable[..., Any]]] = {}
     """The functions of the operators, by the name of the method without underscores."""
+    __array_ufunc__ = None
+    """A numpy number at the left of an operator leaves it to the value."""
 
     @property
     def ndim(self) -> int:
@@ -31,8 +34,12 @@ class Value:
     def __getattr__(self, name: str) -> Any:
         function = Value.methods.get(name)
         if function is None:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            close = difflib.get_close_matches(name, [*Value.methods, "dtype", "ndim", "shape"], 1)
+            hint = f"a similar name is '{close[0]}'" if close else "help(smalti.language.Tile) lists the methods"
             kind = "a tile" if isinstance(self, Tile) else "a scalar"
-            raise Misuse(f"{kind} does not have the attribute '{name}'", f"it has {', '.join(sorted(Value.methods))}")
+            raise Misuse(f"{kind} does not have the attribute '{name}'", hint)
         return types.MethodType(function, self)
 
     def __bool__(self) -> bool:
@@ -53,9 +60,17 @@ class Value:
     def __getitem__(self, key: Any) -> Any:
         return Value.operators["getitem"](self, key)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise Misuse(f"elements of {self:a} cannot be assigned", "use sl.where, or write the tile to an array")
+
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
         return f"{self.dtype} tile {shape}" if isinstance(self, Tile) else f"{self.dtype} scalar"
+
+    def __format__(self, spec: str) -> str:
+        """The description; with the format "a", after its article."""
+        text = repr(self)
+        return text if spec != "a" else f"an {text}" if text[0] == "i" else f"a {text}"
 
     # The operators of numpy; `arithmetic` defines them.
     def __add__(self, other: Any) -> Any:
@@ -239,6 +254,9 @@ class Array:
 
     def __getitem__(self, key: Any) -> Any:
         return self.at[key].load()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.at[key].store(value)
 
     def __len__(self) -> int:
         raise Misuse(f"len({self.name}) is not supported for arrays", f"use {self.name}.shape[0]")

@@ -105,7 +105,7 @@ def _check_static(what: str, position: Any) -> None:
             "count from the end with x.shape[d] - 1; a window that begins before the array needs a computed offset",
         )
     if isinstance(position, Tile) and position.ndim:
-        raise Misuse(f"{what}: the bound of a slice is a {position}, but must be a scalar")
+        raise Misuse(f"{what}: the bound of a slice is {position:a}, but must be a scalar")
 
 
 class Window:
@@ -139,7 +139,7 @@ class Window:
                 self._keys.append(k)
                 continue
             if not is_integer(k.dtype):
-                raise Misuse(f"{what}: the index is a {k}, but must have an integer type")
+                raise Misuse(f"{what}: the index is {k:a}, but must have an integer type")
             self._keys.append(to_scalar(k, index) if k.ndim == 0 else k)
         self.is_gather = any(isinstance(k, Tile) for k in self._keys)
 
@@ -269,7 +269,7 @@ class Window:
         value = as_value(value, dtype if is_number(value) else None)
         if is_float(value.dtype) and not is_float(dtype):
             raise Misuse(
-                f"a {value} is written to {self.array.name}, whose elements are {dtype}",
+                f"{value:a} is written to {self.array.name}, whose elements are {dtype}",
                 f"convert it with .to(sl.{dtype})",
             )
         value = cast(value, dtype)

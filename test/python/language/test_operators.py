@@ -131,7 +131,7 @@ def test_indexing(name: str) -> None:
     np.testing.assert_array_equal(run(INDEXING[name], expected, x), expected)
 
 
-REDUCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+REDUCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any] | None]] = {
     "sum": (lambda t: t.sum(1), lambda x: x.sum(1)),
     "sum of all": (lambda t: t.sum(), lambda x: x.sum()),
     "keepdims": (lambda t: t - t.max(0, keepdims=True), lambda x: x - x.max(0, keepdims=True)),
@@ -191,3 +191,50 @@ def test_math(name: str) -> None:
     function = getattr(sl, name)
     expected = getattr(np, name)(x.astype(np.float64)).astype(np.float32)
     np.testing.assert_allclose(run(function, expected, x), expected, rtol=2e-6, atol=1e-7)
+
+
+def test_classes_of_floats() -> None:
+    x = np.array([1.5, -0.0, np.inf, -np.inf, np.nan], np.float32)
+    for name in ("isnan", "isinf", "isfinite"):
+        expected = getattr(np, name)(x)
+        np.testing.assert_array_equal(run(getattr(sl, name), expected, x), expected, err_msg=name)
+        expected = getattr(np, name)(np.arange(5))
+        np.testing.assert_array_equal(run(getattr(sl, name), expected, np.arange(5)), expected, err_msg=name)
+    y = np.array([-1, 2, -3, 4, -0.0], np.float32)
+    np.testing.assert_array_equal(run(sl.copysign, np.copysign(x, y), x, y), np.copysign(x, y))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "int64"])
+def test_numbers_of_bits(dtype: str) -> None:
+    x = np.array([0, 1, 12, 100, 127], dtype)
+    width = x.itemsize * 8
+    wanted = {
+        sl.popcount: [0, 1, 2, 3, 7],
+        sl.count_leading_zeros: [width, width - 1, width - 4, width - 7, width - 7],
+        sl.count_trailing_zeros: [width, 0, 2, 2, 0],
+    }
+    for function, numbers in wanted.items():
+        expected = np.array(numbers, dtype)
+        np.testing.assert_array_equal(run(function, expected, x), expected)
+
+
+def test_powers() -> None:
+    x = np.array([1.5, 2, 3, 4], np.float32)
+    for exponent in (0, 2, 5, 0.5, -1):
+        expected = x**exponent
+        result = run(lambda t, exponent=exponent: t**exponent, expected, x)
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+    n = np.arange(4, dtype=np.int32)
+    np.testing.assert_array_equal(run(lambda t: 2**t, 2**n, n), 2**n)
+    np.testing.assert_array_equal(run(lambda t: np.float32(2) * t, 2 * x, x), 2 * x)
+
+
+@smalti.kernel(target="cpu")
+def powers_of_a_size(x, out):
+    out[0] = x.shape[0] ** 2 + 2 ** x.shape[0]
+
+
+def test_powers_of_a_size() -> None:
+    out = np.zeros(1, np.int32)
+    powers_of_a_size(np.zeros(5, np.float32), out)
+    assert out[0] == 25 + 32

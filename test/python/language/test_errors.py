@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Errors of kernels in Python: the message, the hint, and the line, which has the comment `error`."""
+
+# ruff: noqa: F821
+
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+import smalti.language as sl
+
+X = np.arange(64, dtype=np.float32)
+OUT = np.zeros(64, np.float32)
+POSITIONS = np.array([5, 70], np.int32)
+CASES: list[tuple[str, Callable[..., Any]]] = []
+
+
+def case(phrase: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        CASES.append((phrase, function))
+        return function
+
+    return add
+
+
+def halved(t):
+    return t.half()  # error
+
+
+def endless(t):
+    return endless(t)  # error
+
+
+@case("does not have the attribute 'half'")
+def error_in_a_helper(x, out):
+    out[0:4] = halved(x[0:4])
+
+
+@case("recursion is not supported")
+def recursion(x, out):
+    out[0] = endless(x[0])
+
+
+@case("a similar name is 'softmax'")
+def similar_name(x, out):
+    out[0:4] = x[0:4].softmx()  # error
+
+
+@case("name 'missing' is not defined")
+def undefined_name(x, out):
+    out[0] = missing  # error
+
+
+@case("the loop in line .* may have no iteration")
+def name_of_a_loop(x, out):
+    for i in range(4):
+        last = x[i]
+    out[0] = last  # error
+
+
+@case("only one branch of the if")
+def name_of_a_branch(x, out):
+    if x[0] > 1:
+        t = x[0]
+    out[0] = t  # error
+
+
+@case("an int32 scalar before the loop and a float32 scalar after")
+def type_changes(x, out):
+    total = 0
+    for i in range(4):  # error
+        total += x[i]
+    out[0] = total
+
+
+@case("total = sl.to\\(0, sl.float32\\)")
+def type_of_a_number(x, out):
+    total = 0
+    i = 0
+    while i < 4:  # error
+        total += x[i]
+        i += 1
+    out[0] = total
+
+
+@case("break is inside of an if or a loop that the kernel executes")
+def exit_of_a_loop(x, out):
+    for i in range(4):
+        if x[i] > 2:
+            break  # error
+        out[i] = 1
+
+
+@case("return is inside")
+def early_return(x, out):
+    if x[0] > 2:
+        return  # error
+    out[0] = 1
+
+
+@case("a value of a loop or a branch of the kernel is used outside")
+def value_of_a_loop(x, out):
+    found = []
+    for i in range(4):
+        found.append(x[i])
+    out[0] = found[0]  # error
+
+
+@case("numpy.exp does not compute tiles and scalars")
+def function_of_numpy(x, out):
+    out[0:4] = np.exp(x[0:4])  # error
+
+
+@case("such as sl.sqrt")
+def function_of_math(x, out):
+    out[0] = math.sqrt(x[0])  # error
+
+
+@case("must be a scalar")
+def condition_of_a_tile(x, out):
+    if x[0:4] > 1:  # error
+        out[0] = 1
+
+
+@case("does not have a static size")
+def dynamic_slice(x, n, out):
+    out[0:4] = x[0:n]  # error
+
+
+@case("the step of the range is -1")
+def descending_range(x, out):
+    for i in range(4, 0, -1):  # error
+        out[i] = x[i]
+
+
+@case("reversed is not supported for a range")
+def reversed_range(x, out):
+    for i in reversed(range(4)):  # error
+        out[i] = x[i]
+
+
+@case("convert it with .to\\(sl.int32\\)")
+def float_in_an_integer_array(x, positions):
+    positions[0:2] = x[0:2]  # error
+
+
+@case("not in the range of int32")
+def large_number(positions, out):
+    out[0:2] = positions[0:2] + 2**40  # error
+
+
+@case("the exponent of a power of int32 is -1")
+def negative_exponent(positions, out):
+    out[0:2] = positions[0:2] ** -1  # error
+
+
+@case("a with statement is not supported")
+def statement(x, out):
+    with x:  # error
+        out[0] = 1
+
+
+@case("only for halves")
+def static_assertion(x, out):
+    assert x.dtype == sl.float16, "only for halves"  # error
+    out[0] = 1
+
+
+@case("the operands have K = 8 and 4")
+def shapes_of_a_matmul(out):
+    out[0:4] = (sl.zeros((4, 8)) @ sl.zeros((4, 8)))[0, :4]  # error
+
+
+@case("cannot be assigned")
+def element_of_a_tile(x, out):
+    t = x[0:4]
+    t[0] = 1  # error
+    out[0:4] = t
+
+
+@pytest.mark.parametrize(("phrase", "function"), CASES, ids=lambda item: getattr(item, "__name__", ""))
+def test_error_has_the_line(phrase: str, function: Callable[..., Any]) -> None:
+    kernel = smalti.kernel(target="cpu")(function)
+    given = {"x": X, "out": OUT, "positions": POSITIONS, "n": 5}
+    with pytest.raises(smalti.CompileError, match=phrase) as caught:
+        kernel(*(given[name] for name in function.__code__.co_varnames[: function.__code__.co_argcount]))
+    place = caught.value.location
+    assert place is not None and linecache.getline(place.file, place.line).rstrip().endswith("# error")
+
+
+@smalti.kernel
+def too_large(out):
+    out[0:4] = sl.sort(sl.full(1 << 20, 1.0))[:4]  # error
+
+
+@smalti.kernel
+def out_of_bounds(x, positions, out):
+    i = positions[1]
+    out[0] = x[i]  # error
+
+
+def test_errors_of_passes_have_the_line() -> None:
+    with pytest.raises(smalti.CompileError, match=r"'triton_xla.sort' of more elements") as caught:
+        too_large.on("sm_80").compile(OUT)
+    assert caught.value.location and "# error" in linecache.getline(__file__, caught.value.location.line)
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_80", "sim:sm_80"])
+def test_errors_of_launches_have_the_line(target: str) -> None:
+    with pytest.raises(smalti.SmaltiError, match=r"out[ -]of[ -]bounds") as caught:
+        out_of_bounds.on(target)(X, POSITIONS, OUT)
+    assert "out[0] = x[i]  # error" in str(caught.value)
+
+
+@smalti.kernel(target="cpu")
+def copy(x: sl.Array[sl.float32], n: sl.int32, out):
+    out[0:4] = x[0:4] + n
+
+
+@pytest.mark.parametrize(
+    ("arguments", "phrase"),
+    [
+        ((X, 1), "missing a required argument: 'out'"),
+        ((POSITIONS, 1, OUT), "the elements of x are int32, but must be float32"),
+        ((X.astype(np.complex64), 1, OUT), "the elements of x are not supported"),
+        (([1.0], 1, OUT), "x is not an array or a number"),
+        ((X, "one", OUT), "n is 'one', but must be a number of type int32"),
+        ((X, 1, X), "overlaps argument 0"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[Any, ...], phrase: str) -> None:
+    with pytest.raises(smalti.LaunchError, match=phrase):
+        copy(*arguments)
+
+
+def test_functions_outside_of_a_kernel() -> None:
+    with pytest.raises(RuntimeError, match="only available in a function with"):
+        sl.zeros(4)
