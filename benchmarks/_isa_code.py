@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
