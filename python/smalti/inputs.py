@@ -133,7 +133,7 @@ def random_arguments(
         assert argument.shape is not None
         if text is not None and text.endswith(".npy"):
             data = load_typed(f"argument {argument.index}", text, argument.shape, argument.dtype, argument.packed)
-            values.append(_in_memory(argument, data))
+            values.append(in_memory(argument, data))
             continue
         if text is not None:
             shape = _parse_shape(argument, text)
@@ -180,10 +180,10 @@ def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator,
         data = rng.integers(limits.min, limits.max, shape, ty.numpy, endpoint=True)
     else:
         data = rng.integers(0 if ty.kind == "u" else -8, 9, shape).astype(ty.numpy)
-    return _in_memory(argument, data)
+    return in_memory(argument, data)
 
 
-def _in_memory(argument: Argument, data: np.ndarray) -> np.ndarray:
+def in_memory(argument: Argument, data: np.ndarray) -> np.ndarray:
     """The array with the strides of the argument."""
     if argument.strides is None:
         return data

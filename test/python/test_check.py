@@ -42,7 +42,9 @@ def test_constant_results_are_a_warning(values: list[float], shown: str | None) 
     data = np.array(values)
     comparison = check.compare(argument, data.astype(np.float32), reference.Value(data))
     warnings = check.CheckResult((comparison,), ()).warnings
-    expected = f"argument 1 (memref<100x60xf32>): all {len(values)} elements of the reference are {shown}, so that"
+    expected = (
+        f"argument 1 (%dst: memref<100x60xf32>): all {len(values)} elements of the reference are {shown}, so that"
+    )
     assert [warning.split(" the check")[0] for warning in warnings] == ([] if shown is None else [expected])
 
 

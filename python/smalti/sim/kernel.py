@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import ir, targets
+from .. import inputs, ir, targets
 from ..calling import arrays, calls
 from ..compiler import driver, entry, legality
 from ..diagnostics import Diagnostic, source_location
@@ -217,11 +217,16 @@ class SimulatedKernel(Settings):
         generator, known = np.random.default_rng(seed), random_arguments.roles(self.module)
         parameters = bound_arguments.with_shapes(self.parameters, shapes or {})
         try:
-            return [
+            values = [
                 random_arguments.drawn(parameter, known.get(parameter.index), generator) for parameter in parameters
             ]
         except (MemoryError, ValueError) as problem:
             raise LaunchError(f"out of memory for the arguments of @{self.name}: {problem}") from None
+        # A call of a tile-level kernel requires the strides of its types.
+        return [
+            value if parameter.declared is None else inputs.in_memory(parameter.declared, value)
+            for parameter, value in zip(parameters, values, strict=True)
+        ]
 
     @property
     def arguments(self) -> tuple[entry.Argument, ...]:

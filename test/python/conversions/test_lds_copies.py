@@ -159,7 +159,7 @@ def test_extents_of_one(target: str, shape: tuple[int, int, int]) -> None:
 # A thread-level kernel, pipelined by hand: three slots, and waits that leave one or two loads in flight. Each thread reads
 # elements that another wave copied.
 PIPELINED = """
-!rows = memref<40x256xf32>
+!rows = memref<400x256xf32>
 !slots = memref<3x256xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x256xf32, strided<[256, 1], offset: ?>, #gpu.address_space<workgroup>>
 gpu.module @m {
@@ -169,7 +169,7 @@ gpu.module @m {
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %c3 = arith.constant 3 : index
-    %c38 = arith.constant 38 : index
+    %c398 = arith.constant 398 : index
     %c64 = arith.constant 64 : index
     %c255 = arith.constant 255 : index
     %zero = arith.constant 0.0 : f32
@@ -185,7 +185,7 @@ gpu.module @m {
     %slot2 = memref.subview %slots[%c2, 0] [1, 256] [1, 1] : !slots to !slot
     amdgpu.gather_to_lds %in[%c0, %t], %slot0[%c0, %place] : f32, !rows, !slot
     amdgpu.gather_to_lds %in[%c1, %t], %slot1[%c0, %place] : f32, !rows, !slot
-    %sum = scf.for %i = %c0 to %c38 step %c1 iter_args(%acc = %zero) -> f32 {
+    %sum = scf.for %i = %c0 to %c398 step %c1 iter_args(%acc = %zero) -> f32 {
       %j = arith.addi %i, %c2 : index
       %next = arith.remui %j, %c3 : index
       %this = arith.remui %i, %c3 : index
@@ -219,7 +219,7 @@ def test_hand_written_pipeline_overlaps(target: str) -> None:
     # LLVM may unroll the loop.
     assert [step.kind for step in body] == ["wait", "barrier", "copy", "read"] * (len(body) // 4)
     assert {step.left for step in body if step.kind == "wait"} == {1}
-    rows = np.random.default_rng(0).integers(-8, 9, (40, 256)).astype(np.float32)
+    rows = np.random.default_rng(0).integers(-8, 9, (400, 256)).astype(np.float32)
     for emulation in (*SCHEDULES, *LOOKS):
         kernel = smalti.compile(PIPELINED.replace("LEFT", "1"), target=targets.EMULATED + target)
         sums = np.full(256, np.nan, np.float32)

@@ -183,7 +183,7 @@ class Memory:
             pages = (array.nbytes + PAGE - 1) // PAGE * PAGE
             offset = end + (pages - array.nbytes) // 16 * 16
             self._offsets.append(offset)
-            self.lines.append(f"array {i} {offset} {array.nbytes} argument {i}")
+            self.lines.append(f"array {i} {offset} {array.nbytes} 0 argument {i}")
             self.lines.append(f"hole {end} {offset - end}")
             self.lines.append(f"hole {offset + array.nbytes} {end + pages - offset - array.nbytes}")
             guards.append(end + pages)
