@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -145,6 +146,16 @@ def cases_of(ty: str) -> Iterator[Case]:
         yield from grid(f"arith.truncf {{}} : {ty} to {result}", result, ty)
 
 
+def is_defined(case: Case) -> bool:
+    """Whether a case is not a division by zero, or of the smallest integer by -1."""
+    op = case.op.split()[0]
+    if not re.search(r"(div|rem)[su]i$", op):
+        return True
+    x, y = ({"false": 0, "true": -1}.get(value, value) for value, _ in case.operands)
+    smallest = -(1 << int(case.result[1:]) - 1)
+    return int(y) != 0 and (op.endswith("ui") or (int(x), int(y)) != (smallest, -1))
+
+
 def kernel(cases: list[Case]) -> str:
     """A kernel that stores the result of each case to an array of its own."""
     lines: list[str] = []
@@ -176,7 +187,7 @@ def agree(folded: reference.Value, expected: reference.Value, is_ordered: bool) 
 
 @pytest.mark.parametrize("ty", [*FLOATS, *SMALL, *INTEGERS])
 def test_folded_constants(ty: str) -> None:
-    cases = list(cases_of(ty))
+    cases = list(filter(is_defined, cases_of(ty)))
     cases = random.Random(ty).sample(cases, min(len(cases), 120))
     module = smalti.parse(kernel(cases))
     expected = results(module)

@@ -224,7 +224,9 @@ CONFLICTS: dict[str, list[str]] = {
 def test_casts_of_hints_resolve(lines: list[str]) -> None:
     """The cast of the hint, inserted at its location."""
     said = refusal(program(lines), "{relayouts=false}")
-    hint = re.search(r"insert 'mosaic_gpu.layout_cast' to (\w+) on operands? ([\d and]+) of this '([\w.]+)'", said)
+    hint = re.search(
+        r"insert 'mosaic_gpu.layout_cast' to the layout (\w+) on operands? ([\d and]+) of this '([\w.]+)'", said
+    )
     assert hint, said
     layout = {"WGMMA": WGMMA, "TCGEN05": TCGEN05}[hint[1]]
     operands = [int(number) for number in re.findall(r"\d+", hint[2])]
