@@ -102,8 +102,8 @@ def test_brackets_that_are_not_nested() -> None:
 
 def test_verifier_error_differs_from_a_parse_error() -> None:
     with pytest.raises(smalti.VerifyError) as caught:
-        smalti.parse(SCALE.replace("tiles 4", "tiles 0"))
-    assert "num_tiles" in str(caught.value)
+        smalti.parse(SCALE.replace("%tile: index", "%tile: index, %last: i32", 1))
+    assert "tile id" in str(caught.value)
     assert caught.value.location is not None and caught.value.location.line == 1
     assert "see current operation" not in str(caught.value)
 

@@ -225,7 +225,7 @@ def test_casts_of_hints_resolve(lines: list[str]) -> None:
     """The cast of the hint, inserted at its location."""
     said = refusal(program(lines), "{relayouts=false}")
     hint = re.search(
-        r"insert 'mosaic_gpu.layout_cast' to the layout (\w+) on operands? ([\d and]+) of this '([\w.]+)'", said
+        r"insert a 'mosaic_gpu.layout_cast' to the layout (\w+) before operands? ([\d and]+) of this '([\w.]+)'", said
     )
     assert hint, said
     layout = {"WGMMA": WGMMA, "TCGEN05": TCGEN05}[hint[1]]
