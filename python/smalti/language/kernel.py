@@ -155,6 +155,7 @@ class PythonKernel:
     ) -> None:
         functools.update_wrapper(self, function)
         self.__name__: str = function.__name__
+        self.__qualname__: str = function.__qualname__
         self.__smalti_function__ = function
         self._grid = grid
         self._grid_parameters = tuple(inspect.signature(grid).parameters) if callable(grid) else ()
