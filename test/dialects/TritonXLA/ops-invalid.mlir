@@ -501,7 +501,7 @@ triton_xla.entry_func @float_tiles(%n: f32, %tile: index) tiles %n {
 
 // -----
 
-// expected-error@+1 {{the number of tiles uses argument #1, but the kernel has only 1 arguments}}
+// expected-error@+1 {{the number of tiles uses argument #1, which is a tile id; add the tile id}}
 "triton_xla.entry_func"() <{sym_name = "f", function_type = (i32, index) -> (), num_tiles = 2147483647 : i64, dynamic_grid = [array<i64: 1, -1, 1>]}> ({
 ^bb0(%n: i32, %tile: index):
   "triton_xla.return"() : () -> ()
