@@ -58,7 +58,7 @@ def test_windows_of_dynamic_shape(case: str, chip: str) -> None:
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
 def test_a_pipeline_by_hand(chip: str) -> None:
-    rows = np.random.default_rng(0).integers(-8, 9, (40, 256)).astype(np.float32)
+    rows = np.random.default_rng(0).integers(-8, 9, (400, 256)).astype(np.float32)
     sums = np.full(256, np.nan, np.float32)
     for schedule in OWN[:2]:
         sums[:] = np.nan
