@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from . import aot, emulator, sim, targets, testing
+    from . import aot, emulator, sim, targets, testing, torch
     from .compiler.pipeline import Pipeline, register_pass
     from .emulator.options import Emulation
     from .errors import (
@@ -85,6 +85,7 @@ _MODULES = {
         "reference",
         "errors",
         "language",
+        "torch",
     )
 }
 _MODULES["entry"] = "compiler.entry"
@@ -121,6 +122,7 @@ __all__ = [
     "specialize",
     "targets",
     "testing",
+    "torch",
 ]
 
 

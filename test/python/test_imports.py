@@ -63,6 +63,7 @@ ORDER = (
     "smalti.front_end",
     "smalti.specialization",
     "smalti.language",
+    "smalti.torch",
     "smalti.cli",
     "smalti",
     "smalti.__main__",

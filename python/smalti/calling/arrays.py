@@ -129,8 +129,7 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
 
 
 def _view(array: Any, stream: int | None) -> ArrayView:
-    kind = cast(type[Any], type(array))
-    if kind.__module__ in _TORCH_MODULES and kind.__name__ in ("Tensor", "Parameter"):
+    if is_torch(array):
         return _torch_view(array)
     # numpy arrays do not have this attribute.
     if (interface := _attribute(array, "__cuda_array_interface__")) is not None:
@@ -173,8 +172,14 @@ def _numpy_view(array: Any) -> ArrayView:
     )
 
 
-# Modules of the classes Tensor and Parameter. Derived classes elsewhere may not own memory.
-_TORCH_MODULES = ("torch", "torch.nn.parameter")
+@functools.cache
+def _is_tensor_class(kind: type[Any]) -> bool:
+    return any((base.__module__, base.__name__) == ("torch", "Tensor") for base in kind.__mro__)
+
+
+def is_torch(value: Any) -> bool:
+    """Whether a value is a tensor of PyTorch, without an import of PyTorch."""
+    return _is_tensor_class(cast(type[Any], type(value)))
 
 
 @functools.cache
@@ -188,15 +193,20 @@ def _torch_view(tensor: Any) -> ArrayView:
     if tensor.is_neg() or tensor.is_conj():
         raise NotAnArray("the tensor is a lazily negated or conjugated view; pass tensor.clone()")
     try:
-        pointer = tensor.data_ptr()
+        pointer, shape, strides = tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
     except RuntimeError as error:
         raise NotAnArray(f"the tensor does not expose its memory: {error}") from None
+    if not pointer and 0 not in shape:
+        raise NotAnArray(
+            f"the {type(tensor).__name__} of shape {shape} does not have memory; pass an allocated tensor, or call the "
+            "operator of the kernel (smalti.torch.custom_op), which torch.compile and torch.export can trace"
+        )
     torch_device = tensor.device
     device = _torch_device(torch_device.type)
     return ArrayView(
         pointer=pointer,
-        shape=tuple(tensor.shape),
-        strides=tensor.stride(),
+        shape=shape,
+        strides=strides,
         dtype=_torch_dtype(tensor.dtype),
         device=device,
         device_index=None if device == CPU else torch_device.index,

@@ -20,12 +20,13 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from .. import front_end, ir, targets
+from .. import ir, targets
 from ..calling import arrays
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
+from ..launch import placement
 from ..specialization import DIVISOR, SpecializedKernel
 from .arithmetic import is_number
 from .debugging import multiple_of
@@ -139,6 +140,18 @@ class Variant:
         return all(captured.is_current for captured in self.captured)
 
 
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel."""
+
+    name: str
+    default: Any
+    """`inspect.Parameter.empty` without a default value."""
+    is_constant: bool
+    annotation: Any
+    """An element type or `int`, `float` or `bool` for a number; element type and shape, or None, for an array."""
+
+
 Grid = int | Sequence[int] | Callable[..., Any]
 
 
@@ -181,6 +194,15 @@ class PythonKernel:
         other._options = {**self._options, **options}
         return other
 
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters by name, in order."""
+        given = self._signature.parameters.values()
+        return {
+            p.name: Parameter(p.name, p.default, p.name in self._constants, self._annotations.get(p.name))
+            for p in given
+        }
+
     def __repr__(self) -> str:
         return f"<smalti.kernel {self.__smalti_function__.__name__}({', '.join(self._signature.parameters)})>"
 
@@ -198,20 +220,28 @@ class PythonKernel:
     def __call__(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
         """Runs the kernel on arrays and numbers, in place. Compiles it unless a call with equal types did.
 
-        `stream` is a stream of CUDA or HIP. Raises CompileError with the line of the kernel, and LaunchError if an
+        `stream` is a stream of CUDA or HIP. Default: torch's current stream for tensors of torch, else the default stream. Raises CompileError with the line of the kernel, and LaunchError if an
         argument cannot be passed.
         """
-        variant, given = self._variant(arguments, named)
+        kernel, given = self.bind(arguments, named)
         options = {} if stream is None else {"stream": stream}
-        self._specialized(variant)(*given, **options)
+        kernel(*given, **options)
+
+    # torch.compile does not trace the call. It calls the kernel as Python does, between two graphs.
+    __call__._torchdynamo_disable = True  # pyright: ignore[reportFunctionMemberAccess]
+
+    def bind(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[SpecializedKernel, list[Any]]:
+        """The kernel for the types of these arguments, and the arrays and numbers of its call."""
+        variant, given = self._variant(arguments, named)
+        return self._specialized(variant, given), given
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`.
 
         Its last arguments are the numbers of tiles of the grid.
         """
-        variant, given = self._variant(arguments, named)
-        return self._specialized(variant).variant(*given)
+        kernel, given = self.bind(arguments, named)
+        return kernel.variant(*given)
 
     def module(self, /, *arguments: Any, **named: Any) -> ir.Module:
         """A copy of the tile-level module for these arguments."""
@@ -292,6 +322,8 @@ class PythonKernel:
         try:
             view = arrays.view(value)
         except arrays.NotAnArray as error:
+            if arrays.is_torch(value):
+                raise LaunchError(f"{self.__name__}: {name}: {error}") from None
             raise LaunchError(
                 f"{self.__name__}: {name} is not an array or a number ({error}); annotate a constant with smalti.constexpr"
             ) from None
@@ -323,11 +355,11 @@ class PythonKernel:
             strides = tuple(s if is_fixed else None for s, is_fixed in zip(view.strides, fixed, strict=True))
         return ArraySpec(element or dtype, sizes, strides), [value]
 
-    def _specialized(self, variant: Variant) -> SpecializedKernel:
-        target = self._target
-        key = _hashable((target, tuple(sorted(self._options.items()))))
+    def _specialized(self, variant: Variant, given: Sequence[Any]) -> SpecializedKernel:
+        memory = placement.memory_of(given) if self._target is None else None
+        key = _hashable((self._target, memory, tuple(sorted(self._options.items()))))
         if key not in variant.compiled:
-            chosen = front_end.target_of(variant.module, target)
+            chosen = placement.target_for(memory) if self._target is None else targets.get(self._target)
             variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, self._options)
         return variant.compiled[key]
 
@@ -439,14 +471,14 @@ def _is_constexpr(annotation: Any) -> bool:
 
 
 def _annotations(function: types.FunctionType) -> dict[str, Any]:
-    """The element types and shapes that annotations state: `x: sl.Array[sl.float16, ("m", 64)]`, `n: sl.int32`."""
+    """The types and shapes that annotations state: `x: sl.Array[sl.float16, ("m", 64)]`, `n: sl.int32`, `n: int`."""
     try:
         given = inspect.get_annotations(function, eval_str=True)
     except Exception:  # Names that only type checkers know.
         return {}
     found: dict[str, Any] = {}
     for name, annotation in given.items():
-        if isinstance(annotation, DType):
+        if isinstance(annotation, DType) or annotation in (bool, int, float):
             found[name] = annotation
         elif isinstance(annotation, types.GenericAlias) and annotation.__origin__ is Array:
             element, *rest = annotation.__args__
@@ -477,7 +509,7 @@ def kernel(
 
     - `grid`: the number of tiles, a tuple for several dimensions, or a function of parameters of the kernel that returns
       them: `grid=lambda x, block: sl.cdiv(x.shape[0], block)`.
-    - `target`: as in `smalti.compile`. Default: the GPU of this machine, else the CPU.
+    - `target`: as in `smalti.compile`. Default: the GPU of the arrays, or the CPU if they are in host memory.
     - `do_not_specialize`: parameters for which a value of 1 and multiples of 16 do not give kernels of their own.
     - `options`: options of `smalti.compile`, such as `num_warps=4`.
 

@@ -13,7 +13,7 @@ from typing import Any
 from .. import files, targets
 from ..calling import arrays
 from ..errors import CompileError, LaunchError, SmaltiError, ToolMissing
-from . import archive, header
+from . import archive, header, placement
 from .compiled import CompiledCode
 
 # The form of the code, or the format of the binary, by file suffix.
@@ -127,12 +127,15 @@ class Kernel(CompiledCode):
 
         Arguments are passed by position, by their SSA names, or both: `kernel(a, b, c=c)`. An argument named `stream` or
         `time_limit` must be passed by position. `stream` is a CUDA or HIP stream: an integer, or an object with
-        `__cuda_stream__`, `cuda_stream` or `ptr`. `time_limit` is in seconds, and is not supported on a GPU. Raises
+        `__cuda_stream__`, `cuda_stream` or `ptr`. Default: torch's current stream for tensors of torch on a GPU, else the
+        default stream. `time_limit` is in seconds, and is not supported on a GPU. Raises
         LaunchError if the arguments do not match, the time limit is reached or the GPU reports an error.
         """
         if named or ((stream is not None or time_limit is not None) and len(arguments) < len(self.entry.arguments)):
             arguments = self.entry.bind(arguments, named, CALL_OPTIONS)
-        if time_limit is None:
+        if time_limit is None and self.target.is_gpu and not self.target.is_emulated:
+            placement.launch(self.launcher, arguments, stream)
+        elif time_limit is None:
             self.launcher(*arguments, stream=stream)
         elif self.target.is_emulated:
             settings = dataclasses.replace(self.emulation, time_limit=time_limit)
