@@ -356,7 +356,8 @@ class PythonKernel:
         return ArraySpec(element or dtype, sizes, strides), [value]
 
     def _specialized(self, variant: Variant, given: Sequence[Any]) -> SpecializedKernel:
-        memory = placement.memory_of(given) if self._target is None else None
+        arrays_given = [value for value in given if not is_number(value)]
+        memory = placement.memory_of(arrays_given) if self._target is None else None
         key = _hashable((self._target, memory, tuple(sorted(self._options.items()))))
         if key not in variant.compiled:
             chosen = placement.target_for(memory) if self._target is None else targets.get(self._target)

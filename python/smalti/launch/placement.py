@@ -17,16 +17,12 @@ Memory = tuple[str, int | None]
 _VENDORS = {arrays.CUDA: "nvidia", arrays.HIP: "amd"}
 
 
-def memory_of(values: Sequence[Any]) -> Memory | None:
-    """The memory of the first array; None if no value is an array. The launch checks that the arrays are on one device."""
-    for value in values:
-        if not isinstance(value, (int, float)):
-            try:
-                view = arrays.view(value)
-            except arrays.NotAnArray:
-                continue
-            return view.device, view.device_index
-    return None
+def memory_of(given: Sequence[Any]) -> Memory | None:
+    """The memory of the first array, or None without arrays. The launch checks that all arrays are on one device."""
+    if not given:
+        return None
+    view = arrays.view(given[0])
+    return view.device, view.device_index
 
 
 def target_for(memory: Memory | None) -> targets.Target:

@@ -8,7 +8,7 @@ import importlib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from ..errors import LaunchError
 from ..language.kernel import PythonKernel
@@ -219,7 +219,7 @@ class _Operator:
     ) -> None:
         """Saves the values that the backward function names."""
         assert self._backward is not None
-        outputs = output if isinstance(output, tuple) else (output,)
+        outputs = cast(tuple[Any, ...], output) if isinstance(output, tuple) else (output,)
         values = {**self._values(inputs, keyword_only_inputs or {}), **dict(zip(self._outputs, outputs, strict=True))}
         saved = {name: values[name] for name in self._backward.names if name in values}
         tensors = {name for name in saved if name in self.tensors or name in self._outputs}
@@ -237,13 +237,14 @@ class _Operator:
 
     def _gradients(self, result: Any) -> Mapping[str, Any]:
         if isinstance(result, Mapping):
-            unknown = [name for name in result if name not in self.tensors]
+            named = cast(Mapping[str, Any], result)
+            unknown = [name for name in named if name not in self.tensors]
             if unknown:
                 raise LaunchError(
                     f"{self.name}: backward returned a gradient of {unknown[0]}; the tensors are {', '.join(self.tensors)}"
                 )
-            return result
-        results = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+            return named
+        results = cast(Sequence[Any], result) if isinstance(result, (tuple, list)) else (result,)
         if len(results) != len(self.tensors):
             raise LaunchError(
                 f"{self.name}: backward returned {len(results)} gradients; it must return {len(self.tensors)}, for "
