@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from . import architecture, coverage, machine, op_table, outputs, steps, words
 from . import examples as example_list
+from . import frameworks as framework_tests
 from . import messages as message_list
 from .shell import ROOT, Failure, capture, run, say, step
 
@@ -306,7 +307,7 @@ def help_verb(_: Sequence[str]) -> None:
     """Show this list."""
     say("tools/dev VERB [ARGUMENTS]\n")
     for name, verb in VERBS.items():
-        say(f"  {name:8} {' '.join((verb.__doc__ or '').split())}")
+        say(f"  {name:10} {' '.join((verb.__doc__ or '').split())}")
 
 
 VERBS: dict[str, Verb] = {
@@ -320,6 +321,7 @@ VERBS: dict[str, Verb] = {
     "docs": docs_verb,
     "bench": bench_verb,
     "examples": example_list.examples,
+    "frameworks": framework_tests.frameworks,
     "fuzz": fuzz_verb,
     "outputs": outputs_verb,
     "clean": clean_verb,

@@ -195,7 +195,8 @@ def _torch_view(tensor: Any) -> ArrayView:
     try:
         pointer, shape, strides = tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
     except RuntimeError as error:
-        raise NotAnArray(f"the tensor does not expose its memory: {error}") from None
+        layout = f" with the layout {tensor.layout}" if hasattr(tensor, "layout") else ""
+        raise NotAnArray(f"the tensor{layout} does not expose its memory: {error}") from None
     if not pointer and 0 not in shape:
         raise NotAnArray(
             f"the {type(tensor).__name__} of shape {shape} does not have memory; pass an allocated tensor, or call the "

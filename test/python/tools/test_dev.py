@@ -39,6 +39,8 @@ def test_help_lists_every_verb() -> None:
         "lint",
         "docs",
         "bench",
+        "examples",
+        "frameworks",
         "fuzz",
         "messages",
         "outputs",
