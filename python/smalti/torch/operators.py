@@ -144,7 +144,7 @@ class _Operator:
         return f"({', '.join(arguments)}) -> {results if len(self._outputs) == 1 else f'({results})'}"
 
     def _values(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by name. Torch leaves out those that equal their default."""
+        """The arguments by name. Torch drops those that equal their default."""
         return {**self.defaults, **dict(zip(self.types, arguments, strict=False)), **named}
 
     def _add_constants(self, values: dict[str, Any], needed: Iterable[str]) -> None:
@@ -306,7 +306,7 @@ def custom_op(
     Each function names the arguments that it needs. The parameters of the kernel are tensors, or numbers if they are annotated
     with an element type such as `sl.int32`, or with `int`, `float` or `bool`.
 
-    The result is a `torch.library.CustomOpDef`. Raises TypeError if the parameters do not fit the kernel.
+    The result is a `torch.library.CustomOpDef`. Raises TypeError if the kernel does not have these parameters.
     """
     if kernel is None:
         return functools.partial(

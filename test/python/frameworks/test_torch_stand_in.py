@@ -15,7 +15,8 @@ import smalti
 import stub_driver
 import torch_programs
 import torch_stand_in
-from smalti.launch import devices
+from smalti import targets
+from smalti.launch import devices, placement
 from stub_driver import Stub
 from torch_programs import double
 from torch_stand_in import Cuda, Tensor
@@ -49,6 +50,7 @@ def softmax(x: np.ndarray) -> np.ndarray:
         ("softmax", "(Tensor x) -> Tensor"),
         ("scale", "(Tensor(a!) x, float factor, *, bool negate=False) -> ()"),
         ("extrema", "(Tensor x) -> (Tensor, Tensor)"),
+        ("lows", "(Tensor x, Tensor(a!) high) -> Tensor"),
         ("count", "(Tensor x, SymInt bins) -> Tensor"),
         ("multiply_add", "(Tensor x, Tensor y, float bias, *, int block=32) -> Tensor"),
     ],
@@ -56,8 +58,7 @@ def softmax(x: np.ndarray) -> np.ndarray:
 def test_schemas(operators: SimpleNamespace, name: str, schema: str) -> None:
     operator = getattr(operators, name)
     assert (operator.name, operator.schema) == (f"smalti_test::{name}", schema)
-    assert operator.mutates_args == (["x"] if name == "scale" else [])
-    assert operator.__doc__ == getattr(torch_programs, name).__doc__
+    assert operator.mutates_args == {"scale": ["x"], "lows": ["high"]}.get(name, [])
 
 
 def test_outputs(operators: SimpleNamespace) -> None:
@@ -74,9 +75,21 @@ def test_changed_arguments_and_keywords(operators: SimpleNamespace) -> None:
     before = x.array.copy()
     assert operators.scale(x, 2.0) is None
     assert (x.array == 2 * before).all()
-    # Torch leaves out arguments that equal their default.
+    # Torch drops arguments that equal their default.
     operators.scale(x, 0.5, negate=True)
     assert (x.array == -before).all()
+
+
+def test_the_description_is_that_of_the_kernel(operators: SimpleNamespace) -> None:
+    assert operators.scale.__doc__ == "Multiplies a vector by a number."
+
+
+def test_a_target_of_the_kernel() -> None:
+    """A kernel for an emulated GPU takes tensors on the CPU."""
+    x = random(100)
+    before = x.array.copy()
+    op("test::emulated", torch_programs.scale.on("emu:sm_80"), mutates_args="x")(x, 2.0)
+    assert (x.array == 2 * before).all()
 
 
 def test_the_fake_function_does_not_use_memory(operators: SimpleNamespace) -> None:
@@ -126,7 +139,7 @@ def test_wrong_gradients() -> None:
         ("accumulate", {"outputs": {"out": "y"}}, "the output out is like 'y', but the tensors are x"),
         ("accumulate", {"outputs": {"out": 3}}, "the output out is 3; a function such as"),
         ("accumulate", {"outputs": {"out": lambda z: z}}, "the output out has the parameter z; it can use x"),
-        ("accumulate", {"outputs": {"out": "x"}, "backward": lambda dout: dout}, "it can use grad_out, x, out"),
+        ("accumulate", {"outputs": {"out": "x"}, "backward": lambda grad: grad}, "it can use grad_out, x, out"),
         ("softmax", {"outputs": {"y": "x"}}, "the constant block does not have a value; state one"),
     ],
 )
@@ -198,6 +211,23 @@ def test_the_gpu_and_stream_are_those_of_torch(driver: Stub, index: int) -> None
     assert [(launch.stream, launch.numbers[0]) for launch in driver.launches] == [(70 + index, 0x10000), (5, 0x10000)]
     # Both calls were on the GPU of the tensors, which is the current one only during the call.
     assert len(driver.named("load")) == 1
+
+
+@pytest.mark.parametrize(
+    ("memory", "target"),
+    [
+        (("cuda", 1), "sm_90a"),
+        (("cuda", None), "sm_80"),
+        (("hip", 0), "gfx942"),
+        (("cpu", None), "cpu"),
+        (None, "sm_80"),
+    ],
+)
+def test_targets_of_memory(monkeypatch: pytest.MonkeyPatch, memory: placement.Memory | None, target: str) -> None:
+    chips = (("nvidia", 0, "sm_80"), ("nvidia", 1, "sm_90a"), ("amd", 0, "gfx942"))
+    found = [devices.Gpu(vendor, index, chip, chip, targets.get(chip)) for vendor, index, chip in chips]
+    monkeypatch.setattr(devices, "gpus", lambda: found)
+    assert placement.target_for(memory).name == target
 
 
 def test_the_memory_of_the_arrays_selects_the_target(driver: Stub) -> None:

@@ -33,7 +33,7 @@ def clean() -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_values_and_gradients(device: str, dtype: torch.dtype) -> None:
     x = torch.randn(9, 70, dtype=dtype, device=device, requires_grad=True)
     dy = torch.randn_like(x)
@@ -89,6 +89,7 @@ def samples() -> dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]]:
         "softmax_backward": (OPERATORS.softmax_backward, (x.softmax(1), torch.randn(9, 70)), {}),
         "scale": (OPERATORS.scale, (torch.randn(100), 2.0), {"negate": True}),
         "extrema": (OPERATORS.extrema, (x,), {}),
+        "lows": (OPERATORS.lows, (x, torch.zeros(9)), {}),
         "count": (OPERATORS.count, (torch.randint(0, 9, (500,), dtype=torch.int32), 9), {}),
         "multiply_add": (OPERATORS.multiply_add, (torch.randn(50, requires_grad=True), torch.randn(50), 0.5), {}),
         "multiply_add, keyword": (OPERATORS.multiply_add, (torch.randn(50), torch.randn(50), 0.5), {"block": 16}),
@@ -236,6 +237,7 @@ def test_kinds_that_are_refused() -> None:
         (lambda x: x.to_sparse(), "the tensor with the layout torch.sparse_coo does not expose its memory"),
         (lambda x: torch.nested.nested_tensor([x[0], x[1, :5]]), "does not expose its memory"),
     ],
+    ids=["meta", "wrapper", "negated", "sparse", "nested"],
 )
 def test_a_kernel_refuses_tensors_without_memory(given: Any, message: str) -> None:
     x = torch.randn(9, 70)

@@ -95,6 +95,13 @@ def operators() -> SimpleNamespace:
             outputs={"low": lambda x: x.new_empty(x.shape[0]), "high": lambda x: x.new_empty(x.shape[0])},
             constants={"block": row_size},
         ),
+        lows=op(
+            "smalti_test::lows",
+            extrema,
+            outputs={"low": lambda x: x.new_empty(x.shape[0])},
+            mutates_args=["high"],
+            constants={"block": row_size},
+        ),
         count=op("smalti_test::count", count, outputs={"counts": lambda x, bins: x.new_zeros(bins)}),
         multiply_add=op(
             "smalti_test::multiply_add",

@@ -51,7 +51,7 @@ Tensor.__module__ = "torch"
 
 
 class Context:
-    """What torch passes from the forward to the backward function."""
+    """The object that torch passes from the forward to the backward function."""
 
     saved_tensors: tuple[Tensor, ...] = ()
 

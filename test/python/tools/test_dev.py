@@ -178,3 +178,15 @@ def test_every_source_is_compiled() -> None:
     folders = ("dialects", "passes", "targets", "tools", "python", "test/unit")
     sources = {path for folder in folders for path in (ROOT / folder).rglob("*.cpp")}
     assert not sources - compiled
+
+
+def test_outcomes_of_frameworks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that is skipped is not recorded as passed."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    frameworks = importlib.import_module("devlib.frameworks")
+    report = tmp_path / "report.xml"
+    report.write_text(
+        '<testsuites><testsuite><testcase name="a"/><testcase name="b"><skipped message="no GPU"/></testcase>'
+        '<testcase name="c"><failure/></testcase><testcase name="d"><error/></testcase></testsuite></testsuites>'
+    )
+    assert frameworks.outcomes(report) == {"a": "passed", "b": "not run: no GPU", "c": "failed", "d": "failed"}
