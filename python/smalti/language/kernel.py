@@ -27,6 +27,7 @@ from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
 from ..launch import placement
+from ..launch.untraced import untraced
 from ..specialization import DIVISOR, SpecializedKernel
 from .arithmetic import is_number
 from .debugging import multiple_of
@@ -217,6 +218,7 @@ class PythonKernel:
             raise TypeError(f"{self.__name__} is a method; a kernel must be a function of a module")
         return self
 
+    @untraced("a kernel is called without an operator (smalti.torch.custom_op)")
     def __call__(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
         """Runs the kernel on arrays and numbers, in place. Compiles it unless a call with equal types did.
 
@@ -226,9 +228,6 @@ class PythonKernel:
         kernel, given = self.bind(arguments, named)
         options = {} if stream is None else {"stream": stream}
         kernel(*given, **options)
-
-    # torch.compile does not trace the call. It calls the kernel as Python does, between two graphs.
-    __call__._torchdynamo_disable = True  # pyright: ignore[reportFunctionMemberAccess]
 
     def bind(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[SpecializedKernel, list[Any]]:
         """The kernel for the types of these arguments, and the arrays and numbers of its call."""

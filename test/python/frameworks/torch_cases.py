@@ -8,6 +8,7 @@ import io
 import re
 import runpy
 import shutil
+import warnings
 from typing import Any
 
 import pytest
@@ -145,7 +146,13 @@ def test_a_kernel_in_a_compiled_function_is_called_between_two_graphs() -> None:
         return y + 1
 
     x = torch.randn(9, 70)
-    torch.testing.assert_close(torch.compile(run, backend="eager")(x), x.softmax(1) + 1)
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="called without an operator"):
+        torch.compile(run, backend="eager", fullgraph=True)(x)
+    torch._dynamo.reset()
+    with warnings.catch_warnings():
+        # Torch warns if it traces the code of Smalti.
+        warnings.simplefilter("error")
+        torch.testing.assert_close(torch.compile(run, backend="eager")(x), x.softmax(1) + 1)
 
 
 class Block(torch.nn.Module):
@@ -164,6 +171,17 @@ def test_export() -> None:
     for rows in (9, 20):
         x = torch.randn(rows, 70)
         torch.testing.assert_close(loaded(x), block(x))
+
+
+def test_export_refuses_a_kernel_without_an_operator() -> None:
+    class Direct(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = torch.empty_like(x)
+            torch_programs.softmax(x, y, block=128)
+            return y
+
+    with pytest.raises(smalti.LaunchError, match="softmax: x: the tensor .* does not expose its memory"):
+        torch.export.export(Direct(), (torch.randn(9, 70),))
 
 
 def test_vmap() -> None:
