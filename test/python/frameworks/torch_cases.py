@@ -180,7 +180,7 @@ def test_export_refuses_a_kernel_without_an_operator() -> None:
             torch_programs.softmax(x, y, block=128)
             return y
 
-    with pytest.raises(smalti.LaunchError, match="softmax: x: the tensor .* does not expose its memory"):
+    with pytest.raises(smalti.LaunchError, match=r"softmax: x: the tensor .* does not expose its memory"):
         torch.export.export(Direct(), (torch.randn(9, 70),))
 
 
