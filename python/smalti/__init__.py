@@ -85,6 +85,7 @@ _MODULES = {
         "reference",
         "errors",
         "language",
+        "block",
     )
 }
 _MODULES["entry"] = "compiler.entry"

@@ -63,6 +63,7 @@ ORDER = (
     "smalti.front_end",
     "smalti.specialization",
     "smalti.language",
+    "smalti.block",
     "smalti.cli",
     "smalti",
     "smalti.__main__",

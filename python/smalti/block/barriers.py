@@ -148,13 +148,13 @@ def group_index_i32() -> ir.Value:
     """The number of the thread group, which is uniform in a warp."""
     launch = current().launch
     i = ir.IntegerType.get_signless(32)
-    thread = arith.index_cast(i, gpu.thread_id(ir.Attribute.parse("#gpu<dim x>")))
+    thread = arith.index_cast(i, gpu.thread_id(gpu.Dimension.x))
     number = arith.divui(thread, arith.constant(i, launch.group_size))
     if launch.target.vendor != "nvidia":
         return number
     # The compiler does not know that the number is uniform.
     mask, zero, last = (arith.constant(i, n) for n in (-1, 0, 31))
-    return nvvm.shfl_sync(i, mask, number, zero, last, ir.Attribute.parse("#nvvm<shfl_kind idx>"))
+    return nvvm.shfl_sync(i, mask, number, zero, last, nvvm.ShflKind.idx)
 
 
 def fence_async_shared() -> None:
@@ -162,9 +162,7 @@ def fence_async_shared() -> None:
 
     Call it after the stores and before the `sync` that precedes the asynchronous operation.
     """
-    nvvm.fence_proxy(
-        ir.Attribute.parse("#nvvm.proxy_kind<async.shared>"), space=ir.Attribute.parse("#nvvm.shared_space<cta>")
-    )
+    nvvm.fence_proxy(nvvm.ProxyKind.async_shared, space=nvvm.SharedSpace.shared_cta)
 
 
 def cluster_arrive(relaxed: bool = False) -> None:

@@ -96,7 +96,8 @@ class Memory:
         """Whether the window is all of its base."""
         sizes = self._type.shape
         return all(
-            isinstance(k, Extent) and _is_zero(k.start) and k.size == size for k, size in zip(self.keys, sizes, strict=True)
+            isinstance(k, Extent) and _is_zero(k.start) and k.size == size
+            for k, size in zip(self.keys, sizes, strict=True)
         )
 
     @property
@@ -314,7 +315,8 @@ def shared(shape: Any, dtype: Any, swizzle: int | None = None, reuse: Memory | N
     """Shared memory (LDS on AMD) of the block. It is not initialized.
 
     `swizzle` is as in `Memory.with_swizzle`; by default, layout inference chooses how the memory is stored. `reuse` places it
-    at the first byte of other shared memory. Example: `buffers = sb.shared((2, 64, 64), sl.float16)`.
+    at the first byte of other shared memory; its elements are then undefined, since the two may be stored in different orders.
+    Example: `buffers = sb.shared((2, 64, 64), sl.float16)`.
     """
     wanted = to_dtype(dtype)
     sizes = static_shape(shape)

@@ -110,7 +110,7 @@ def atomic_cas(
 
 
 def optimization_barrier(*values: Tile) -> Any:
-    """The tiles, through an operation that passes neither fold nor move other accesses across."""
+    """The tiles, through an operation that passes neither fold nor move other accesses across. NVIDIA only."""
     given = [as_value(value) for value in values]
     op = mosaic_gpu.OptimizationBarrierOp([v.value for v in given], results=[v.value.type for v in given])
     results = [type(v)(result, v.dtype) for v, result in zip(given, op.results, strict=True)]

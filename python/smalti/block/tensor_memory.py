@@ -106,19 +106,19 @@ def async_copy_to_tensor(
 
 def tcgen05_wait_loads() -> None:
     """Waits for the loads of tensor memory."""
-    nvvm.tcgen05_wait(ir.Attribute.parse("#nvvm.tcgen05_wait<load>"))
+    nvvm.tcgen05_wait(nvvm.Tcgen05WaitKind.LOAD)
 
 
 def tcgen05_wait_stores() -> None:
     """Waits for the stores to tensor memory."""
-    nvvm.tcgen05_wait(ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
+    nvvm.tcgen05_wait(nvvm.Tcgen05WaitKind.STORE)
 
 
 def tcgen05_fence_after() -> None:
     """Orders later tensor core operations after a barrier or wait before it."""
-    nvvm.tcgen05_fence(ir.Attribute.parse("#nvvm.tcgen05_fence<after>"))
+    nvvm.tcgen05_fence(nvvm.Tcgen05FenceKind.AFTER_THREAD_SYNC)
 
 
 def tcgen05_fence_before() -> None:
     """Orders earlier tensor core operations before a later barrier."""
-    nvvm.tcgen05_fence(ir.Attribute.parse("#nvvm.tcgen05_fence<before>"))
+    nvvm.tcgen05_fence(nvvm.Tcgen05FenceKind.BEFORE_THREAD_SYNC)

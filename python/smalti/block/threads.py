@@ -15,7 +15,7 @@ from ..language.types import dtype as to_dtype
 from ..language.values import Scalar, Tile, Value
 from .barriers import Barrier, group_index_i32
 from .layouts import Layout, layout_attribute
-from .memory import Axis, Memory
+from .memory import Axis, Memory, member
 from .state import current
 
 
@@ -34,7 +34,7 @@ def num_blocks(axis: int = 0) -> int:
 
 def cluster_block_id(axis: Axis = "x") -> Scalar:
     """The number of the block in its cluster along `axis`: an `index` scalar."""
-    return Scalar(gpu.cluster_block_id(ir.Attribute.parse(f"#gpu<dim {axis}>")), index)
+    return Scalar(gpu.cluster_block_id(member(gpu.Dimension, "axis", axis)), index)
 
 
 def thread_group() -> Scalar:
@@ -48,7 +48,7 @@ def thread_group() -> Scalar:
 
 def set_max_registers(count: int, action: Literal["increase", "decrease"]) -> None:
     """Changes the number of registers per thread of the thread group (sm_90a and later): a multiple of 8 from 24 to 256."""
-    nvvm.setmaxregister(count, ir.Attribute.parse(f"#nvvm.action<{action}>"))
+    nvvm.setmaxregister(count, member(nvvm.SetMaxRegisterAction, "action", action))
 
 
 # --- Regions ---

@@ -14,7 +14,7 @@ from .state import current
 
 
 def block_index(axis: int) -> ir.Value:
-    return gpu.block_id(ir.Attribute.parse(f"#gpu<dim {'xyz'[axis]}>"))
+    return gpu.block_id(list(gpu.Dimension)[axis])
 
 
 def _linear_block_index() -> ir.Value:
