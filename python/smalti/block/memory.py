@@ -213,7 +213,7 @@ class Memory:
         return True
 
     def __repr__(self) -> str:
-        return f"{self.space} memory {self.name} of {self.dtype}, shape {self.shape}"
+        return f"{self.name} ({self.space} memory of {self.dtype}, shape {self.shape})"
 
     # --- MLIR ---
 
@@ -249,6 +249,12 @@ class Memory:
             raise Misuse(f"a window of {self.name} has a tile as an index, which only bulk copies and atomics support")
         starts = [k.start if isinstance(k, Extent) else k for k in keys]
         sizes = [k.size if isinstance(k, Extent) else 1 for k in keys]
+        for dimension, (start, size, limit) in enumerate(zip(starts, sizes, self._type.shape, strict=True)):
+            if size > limit or (isinstance(start, int) and start + size > limit):
+                raise Misuse(
+                    f"dimension {dimension} of {self.name}: the window of {size} elements exceeds the {limit} elements",
+                    "only windows of asynchronous copies may extend past an array",
+                )
         dynamic = [s.value for s in starts if isinstance(s, Scalar)]
         static = [_DYNAMIC if isinstance(s, Scalar) else s for s in starts]
         strides, offset = self._type.get_strides_and_offset()
@@ -329,12 +335,12 @@ def shared(shape: Any, dtype: Any, swizzle: int | None = None, reuse: Memory | N
         if reuse.offset is None:
             raise Misuse(f"{reuse} is not a whole buffer", "pass the result of sb.shared")
         offset = reuse.offset
-        block.bytes = max(block.bytes, offset + count // 8)
+        block.reserve(offset + count // 8)
         block.aliases += 1
         alias = block.aliases
     else:
         # A swizzle of 128 bytes repeats after 1024 bytes; a bulk copy needs 128.
         offset = block.allocate(count // 8, 1024 if count >= 8192 else 128)
     ty = ir.MemRefType.get(list(sizes), mlir_type(wanted), memory_space=ir.Attribute.parse(SHARED))
-    memory = Memory(mosaic_gpu.slice_smem(ty, offset, alias_id=alias), wanted, "shared", offset=offset)
+    memory = Memory(mosaic_gpu.slice_smem(ty, offset, alias_id=alias), wanted, "the buffer", offset=offset)
     return memory if swizzle is None else memory.with_swizzle(swizzle)

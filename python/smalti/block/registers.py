@@ -40,7 +40,7 @@ def _kind(name: str, dtype: DType) -> Any:
     return next(item for item in arith.AtomicRMWKind if str(item) == found)
 
 
-def _places(memory: Memory, indices: Any, mask: Any) -> tuple[Tile, ir.Value | None]:
+def _locations(memory: Memory, indices: Any, mask: Any) -> tuple[Tile, ir.Value | None]:
     if memory.ndim != 1:
         raise Misuse(f"{memory} has {memory.ndim} dimensions, but atomics access memory of one dimension")
     if not isinstance(indices, Tile) or not is_integer(indices.dtype):
@@ -67,7 +67,7 @@ def atomic_rmw(
     `indices` is a tile of int32, int64 or index, in bounds where `mask` is true. `values` is repeated to its shape.
     Example: `sb.atomic_rmw(bins, t, "add", 1)`.
     """
-    where, active = _places(memory, indices, mask)
+    where, active = _locations(memory, indices, mask)
     given = stored_value(values, memory.dtype, where.shape, memory.name)
     old = mosaic_gpu.atomic_rmw(
         given.value.type,
@@ -95,11 +95,12 @@ def atomic_cas(
 
     The arguments are those of `atomic_rmw`.
     """
-    where, active = _places(memory, indices, mask)
+    where, active = _locations(memory, indices, mask)
     values = [stored_value(v, memory.dtype, where.shape, memory.name).value for v in (expected, desired)]
     old = mosaic_gpu.atomic_cas(
         values[0].type,
-        *values,
+        values[0],
+        values[1],
         memory.value,
         where.value,
         member(mosaic_gpu.AtomicScope, "scope", scope),

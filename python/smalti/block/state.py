@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextvars
 import dataclasses
 
+from ..language.types import Misuse
 from ..targets import Target
 
 
@@ -35,10 +36,20 @@ class Block:
     aliases: int = 0
 
     def allocate(self, size: int, alignment: int) -> int:
-        """The offset of `size` bytes of shared memory."""
+        """The offset of `size` bytes of shared memory. Raises Misuse if the chip does not have them."""
         start = -(-self.bytes // alignment) * alignment
-        self.bytes = start + size
+        self.reserve(start + size)
         return start
+
+    def reserve(self, end: int) -> None:
+        """States that the kernel uses shared memory up to byte `end`."""
+        self.bytes = max(self.bytes, end)
+        target = self.launch.target
+        if self.bytes > (limit := target.shared_memory_per_block):
+            raise Misuse(
+                f"the kernel needs {self.bytes} B of shared memory; a block on {target} has at most {limit} B",
+                "use smaller buffers, or fewer of them",
+            )
 
 
 CURRENT: contextvars.ContextVar[Block | None] = contextvars.ContextVar("block", default=None)

@@ -58,7 +58,7 @@ def tensor_memory(shape: Any, dtype: Any, packing: int = 1, collective: bool = F
     wanted = to_dtype(dtype)
     address = shared((), int32)
     value = mosaic_gpu.tmem_alloc(_type(shape, wanted), address.value, collective=collective, packing=packing)
-    return TensorMemory(value, wanted, "tensor memory")
+    return TensorMemory(value, wanted, "the buffer")
 
 
 def tensor_memory_free(memory: TensorMemory) -> None:
@@ -91,8 +91,8 @@ def async_copy_to_tensor(
 ) -> None:
     """Starts a copy of shared memory to tensor memory; `tcgen05_commit_arrive` arrives on a barrier when it is complete.
 
-    `kind` is "scales" for the scales of operands (shared memory of shape (M / 128, N / 4, 32, 16)), and "sparse_metadata" for
-    the metadata of a sparse operand ((M / 128, N / 64, 128, 64)). With `collective`, one block of a pair copies for both.
+    `kind` is "scales" for the scales of operands. Their shared memory has the shape (M / 128, N / 4, 32, 16). It is
+    "sparse_metadata" for the metadata of a sparse operand, of shape (M / 128, N / 64, 128, 64). With `collective`, one block of a pair copies for both.
     """
     ops = {
         "elements": mosaic_gpu.async_store_smem_to_tmem,

@@ -104,7 +104,7 @@ def custom_primitive(
     """Thread-level code: each thread executes `function` on its part of the operands.
 
     `results` has the shape and element type of each result, `()` for a scalar. `in_layouts` has a layout for each tile among
-    the operands, `out_layouts` one for each tile among the results, and `in_transforms` the transforms of each operand in
+    the operands, and `out_layouts` one for each tile among the results. `in_transforms` has the transforms of each operand in
     shared memory, as MLIR text. `function` cannot use other values of the kernel.
     """
     given = [as_value(o) if isinstance(o, (int, float)) else o for o in operands]

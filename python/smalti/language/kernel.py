@@ -388,7 +388,7 @@ class PythonKernel:
         self._finish(module, launch)
         return Variant(module, tuple(translator.captured.values()), {})
 
-    # What differs between levels; `smalti.block` overrides it.
+    # `smalti.block` overrides these attributes and methods.
 
     _level: ClassVar[str] = "tile"
     _dialects: ClassVar[Sequence[str]] = ("arith", "math", "memref", "scf", "tensor", "triton_xla")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every operation of `mosaic_gpu` has a function in `smalti.block`, or a reason."""
+"""Coverage of the operations of `mosaic_gpu` by the functions of `smalti.block`."""
 
 from __future__ import annotations
 
