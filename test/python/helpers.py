@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 import subprocess
+import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 from smalti.emulator import Emulation
 
 Array = np.ndarray[Any, Any]
@@ -78,3 +83,23 @@ def row_softmax(a: np.ndarray) -> np.ndarray:
     """The expected results of row_softmax.mlir."""
     powers = np.exp(a.astype(np.float64) - a.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
+
+
+def run_python_blocks(text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs the Python code of a page in order. A block prints the text block that follows it, or nothing.
+
+    A first line such as `# errors.py` is the name of the block's file in errors.
+    """
+    module = types.ModuleType("guide")
+    monkeypatch.setitem(sys.modules, "guide", module)
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    for number, (language, block) in enumerate(blocks):
+        if language == "text":
+            continue
+        assert language == "python"
+        comment = re.match(r"# (\w+\.py)\n", block)
+        file = comment[1] if comment else f"block{number}.py"
+        monkeypatch.setitem(linecache.cache, file, (len(block), None, block.splitlines(True), file))
+        exec(compile(block, file, "exec", dont_inherit=True), vars(module))
+        following = blocks[number + 1] if number + 1 < len(blocks) else ("", "")
+        assert capsys.readouterr().out == (following[1] if following[0] == "text" else "")

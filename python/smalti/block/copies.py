@@ -10,20 +10,24 @@ from .. import ir
 from ..dialects import mosaic_gpu, nvvm
 from ..language.arithmetic import cast, to_scalar
 from ..language.types import Misuse, boolean, index, int32
-from ..language.values import Scalar, Tile
+from ..language.values import Array, Scalar, Tile
 from .barriers import Barrier
-from .memory import AtomicStore, Axis, Memory, i32, member
+from .memory import AtomicStore, Axis, Memory, as_memory, i32, member
 
 Reduction = Literal["add", "min", "max", "inc", "dec", "and", "or", "xor", "umin", "umax", "smin", "smax"]
 
 
-def _check(source: Memory, destination: Memory, spaces: tuple[str, str]) -> None:
-    """Raises Misuse if a copy between the two windows is not possible."""
-    for what, memory, space in (("source", source, spaces[0]), ("destination", destination, spaces[1])):
-        if not isinstance(memory, Memory):
-            raise Misuse(f"the {what} is {memory!r}, but must be memory", "write a window: x.at[i : i + 64]")
+def _operands(source: Any, destination: Any, spaces: tuple[str, str]) -> tuple[Memory, Memory]:
+    """The windows of a copy, in these memory spaces. Raises Misuse."""
+    found = (as_memory(source, "source"), as_memory(destination, "destination"))
+    for what, memory, space in zip(("source", "destination"), found, spaces, strict=True):
         if memory.space != space:
             raise Misuse(f"the {what} is in {memory.space} memory, but must be in {space} memory")
+    return found
+
+
+def _check_equal(source: Memory, destination: Memory) -> None:
+    """Raises Misuse if the windows of a copy differ in shape or element type."""
     if source.dtype != destination.dtype:
         raise Misuse(f"the source has elements of {source.dtype} and the destination of {destination.dtype}")
     if source.shape != destination.shape:
@@ -33,7 +37,7 @@ def _check(source: Memory, destination: Memory, spaces: tuple[str, str]) -> None
 # --- Copies in groups ---
 
 
-def async_copy(source: Memory, destination: Memory) -> None:
+def async_copy(source: Array, destination: Array) -> None:
     """Starts a copy of a window of an array to shared memory, by all threads (`cp.async`, LDS DMA).
 
     Elements outside of the array are written as 0. Shapes and element types are equal. The next `async_commit_group` adds it
@@ -41,9 +45,10 @@ def async_copy(source: Memory, destination: Memory) -> None:
 
     Example: `sb.async_copy(x.at[i : i + 64, k : k + 32], buffers.at[0])`.
     """
-    _check(source, destination, ("global", "shared"))
-    memory, starts = source.without_indices()
-    mosaic_gpu.async_copy(memory, [to_scalar(start, index).value for start in starts], destination.value)
+    window, buffer = _operands(source, destination, ("global", "shared"))
+    _check_equal(window, buffer)
+    memory, starts = window.without_indices()
+    mosaic_gpu.async_copy(memory, [to_scalar(start, index).value for start in starts], buffer.value)
 
 
 def async_commit_group() -> None:
@@ -74,8 +79,8 @@ def _optional(predicate: Scalar | bool | None) -> ir.Value | None:
 
 
 def async_load(
-    source: Memory,
-    destination: Memory,
+    source: Array,
+    destination: Array,
     barrier: Barrier,
     *,
     predicate: Scalar | bool | None = None,
@@ -96,19 +101,20 @@ def async_load(
 
     Example: `sb.async_load(x.at[i : i + 64, :], buffer, full)`.
     """
+    window, buffer = _operands(source, destination, ("global", "shared"))
     if not isinstance(leader_tracked, int):
-        _check(source, destination, ("global", "shared"))
+        _check_equal(window, buffer)
     leader = None
     if leader_tracked == "replicated":
         leader = ir.Attribute.parse("#mosaic_gpu.copy_replicated")
     elif leader_tracked is not None:
         leader = ir.Attribute.parse(f"#mosaic_gpu.copy_partitioned<axis = {leader_tracked}>")
     mosaic_gpu.async_load(
-        source.base,
-        destination.value,
+        window.base,
+        buffer.value,
         barrier.value,
-        _bulk_indices(source),
-        source.lengths(),
+        _bulk_indices(window),
+        window.lengths(),
         predicate=_optional(predicate),
         collective=_dimensions(collective),
         leader_tracked=leader,
@@ -117,21 +123,22 @@ def async_load(
 
 
 def async_prefetch(
-    source: Memory, *, predicate: Scalar | bool | None = None, collective: str | Sequence[Axis] = ()
+    source: Array, *, predicate: Scalar | bool | None = None, collective: str | Sequence[Axis] = ()
 ) -> None:
     """Starts a prefetch of a window of an array into the L2 cache. Its completion cannot be observed. NVIDIA only."""
+    window = as_memory(source, "source")
     mosaic_gpu.async_prefetch(
-        source.base,
-        _bulk_indices(source),
-        source.lengths(),
+        window.base,
+        _bulk_indices(window),
+        window.lengths(),
         predicate=_optional(predicate),
         collective=_dimensions(collective),
     )
 
 
 def async_store(
-    source: Memory,
-    destination: Memory,
+    source: Array,
+    destination: Array,
     *,
     predicate: Scalar | bool | None = None,
     reduction: Reduction | None = None,
@@ -145,12 +152,13 @@ def async_store(
 
     Example: `sb.async_store(buffer, y.at[i : i + 64, :])`.
     """
-    _check(source, destination, ("shared", "global"))
+    buffer, window = _operands(source, destination, ("shared", "global"))
+    _check_equal(buffer, window)
     mosaic_gpu.async_store(
-        source.value,
-        destination.base,
-        _bulk_indices(destination),
-        destination.lengths(),
+        buffer.value,
+        window.base,
+        _bulk_indices(window),
+        window.lengths(),
         predicate=_optional(predicate),
         commit_group=commit,
         reduction_op=member(mosaic_gpu.TMAReduction, "reduction", reduction),

@@ -81,6 +81,9 @@ class BlockKernel(PythonKernel):
         # Rows of packed elements have a whole number of bytes.
         packed = max(8 // spec.dtype.bits, 1)
         shape = (*view.shape[:-1], *(size * packed for size in view.shape[-1:]))
+        for stated, size in zip(spec.shape, shape, strict=True):
+            if stated not in (None, size):
+                raise LaunchError(f"{self.__name__}: {name} has the sizes {shape}, but must have {spec.shape}")
         strides = None
         if spec.strides is not None:
             strides = (*(step * packed for step in view.strides[:-1]), *view.strides[-1:])

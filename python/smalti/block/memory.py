@@ -14,7 +14,7 @@ from ..language.arithmetic import Operand, constant, to_scalar
 from ..language.shapes import static_shape
 from ..language.types import DType, Misuse, index, int32, mlir_type
 from ..language.types import dtype as to_dtype
-from ..language.values import Scalar, Tile, Value
+from ..language.values import Array, Scalar, Tile, Value
 from ..language.windows import Extent, normalized_keys, stored_value
 from .layouts import Layout, layout_attribute
 from .state import current
@@ -38,7 +38,7 @@ def member(enumeration: Any, what: str, value: str | None) -> Any:
     return names[value]
 
 
-class Memory:
+class Memory(Array):
     """An array, shared memory, tensor memory, or a window of one of them.
 
     `m[i : i + 64]` reads a tile and `m[i : i + 64] = t` writes one. `m.at[i : i + 64]` is a window, for copies, matmuls, and
@@ -101,7 +101,7 @@ class Memory:
         )
 
     @property
-    def at(self) -> _At:
+    def at(self) -> Any:
         """`m.at[i : i + 64, k]` is a window of the memory."""
         return _At(self)
 
@@ -269,7 +269,7 @@ class Memory:
 
     def window(self, key: Any) -> Memory:
         """The window `m.at[key]`."""
-        given = iter(normalized_keys(self, key))  # type: ignore[arg-type]
+        given = iter(normalized_keys(self, key))
         keys: list[Any] = []
         for old in self.keys:
             if not isinstance(old, (Extent, Tile)):
@@ -300,6 +300,13 @@ def _is_zero(number: Any) -> bool:
 def _sum(a: int | Scalar, b: Any) -> Any:
     """A sum without an operation if one is zero."""
     return b if _is_zero(a) else a if _is_zero(b) else a + b
+
+
+def as_memory(value: Any, what: str) -> Memory:
+    """An operand that is memory. Raises Misuse for a tile."""
+    if not isinstance(value, Memory):
+        raise Misuse(f"the {what} is {value!r}, but must be memory", "write a window: x.at[i : i + 64]")
+    return value
 
 
 class _At:

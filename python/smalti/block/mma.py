@@ -73,7 +73,7 @@ def wgmma(a: Tile | Memory, b: Memory, acc: Tile | None = None) -> Tile:
 
     Example: `acc = sb.wgmma(a.at[slot], b.at[slot], acc)`.
     """
-    if not isinstance(b, Memory):
+    if not isinstance(b, Memory) or b.space != "shared":
         raise Misuse(f"operand B is {b!r}, but must be in shared memory", "store it to sb.shared(...) first")
     shape = _matmul(acc, a, b)
     start = _accumulator(acc, a.dtype, shape)

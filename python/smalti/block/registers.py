@@ -9,9 +9,9 @@ from .. import ir
 from ..dialects import arith, mosaic_gpu, vector
 from ..language.arithmetic import Operand, as_value, broadcast_to
 from ..language.types import DType, Misuse, boolean, is_float, is_integer
-from ..language.values import Tile
+from ..language.values import Array, Tile
 from ..language.windows import stored_value
-from .memory import Memory, member
+from .memory import Memory, as_memory, member
 
 AtomicKind = Literal["add", "mul", "max", "min", "and", "or", "xor", "exchange"]
 Scope = Literal["block", "device", "system"]
@@ -40,21 +40,22 @@ def _kind(name: str, dtype: DType) -> Any:
     return next(item for item in arith.AtomicRMWKind if str(item) == found)
 
 
-def _locations(memory: Memory, indices: Any, mask: Any) -> tuple[Tile, ir.Value | None]:
+def _locations(array: Array, indices: Any, mask: Any) -> tuple[Memory, Tile, ir.Value | None]:
+    memory = as_memory(array, "destination")
     if memory.ndim != 1:
         raise Misuse(f"{memory} has {memory.ndim} dimensions, but atomics access memory of one dimension")
     if not isinstance(indices, Tile) or not is_integer(indices.dtype):
         raise Misuse(f"the indices are {indices!r}, but must be a tile of integers")
     if mask is None:
-        return indices, None
+        return memory, indices, None
     given = as_value(mask)
     if given.dtype != boolean:
         raise Misuse(f"the mask is {given.dtype}, but must be a boolean", "compare it, for example with != 0")
-    return indices, broadcast_to(given, indices.shape).value
+    return memory, indices, broadcast_to(given, indices.shape).value
 
 
 def atomic_rmw(
-    memory: Memory,
+    memory: Array,
     indices: Tile,
     kind: AtomicKind,
     values: Operand,
@@ -67,13 +68,13 @@ def atomic_rmw(
     `indices` is a tile of int32, int64 or index, in bounds where `mask` is true. `values` is repeated to its shape.
     Example: `sb.atomic_rmw(bins, t, "add", 1)`.
     """
-    where, active = _locations(memory, indices, mask)
+    destination, where, active = _locations(memory, indices, mask)
     given = stored_value(values, memory.dtype, where.shape, memory.name)
     old = mosaic_gpu.atomic_rmw(
         given.value.type,
         _kind(kind, memory.dtype),
         given.value,
-        memory.value,
+        destination.value,
         where.value,
         member(mosaic_gpu.AtomicScope, "scope", scope),
         member(mosaic_gpu.AtomicOrdering, "ordering", ordering),
@@ -83,7 +84,7 @@ def atomic_rmw(
 
 
 def atomic_cas(
-    memory: Memory,
+    memory: Array,
     indices: Tile,
     expected: Operand,
     desired: Operand,
@@ -95,13 +96,13 @@ def atomic_cas(
 
     The arguments are those of `atomic_rmw`.
     """
-    where, active = _locations(memory, indices, mask)
+    destination, where, active = _locations(memory, indices, mask)
     values = [stored_value(v, memory.dtype, where.shape, memory.name).value for v in (expected, desired)]
     old = mosaic_gpu.atomic_cas(
         values[0].type,
         values[0],
         values[1],
-        memory.value,
+        destination.value,
         where.value,
         member(mosaic_gpu.AtomicScope, "scope", scope),
         member(mosaic_gpu.AtomicOrdering, "ordering", ordering),

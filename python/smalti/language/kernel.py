@@ -483,7 +483,11 @@ def _annotations(function: types.FunctionType) -> dict[str, Any]:
     for name, annotation in given.items():
         if isinstance(annotation, DType):
             found[name] = annotation
-        elif isinstance(annotation, types.GenericAlias) and annotation.__origin__ is Array:
+        elif (
+            isinstance(annotation, types.GenericAlias)
+            and isinstance(annotation.__origin__, type)
+            and issubclass(annotation.__origin__, Array)
+        ):
             element, *rest = annotation.__args__
             found[name] = (to_dtype(element), tuple(rest[0]) if rest else None)
     return found

@@ -52,7 +52,7 @@ ARGUMENTS: dict[PythonKernel, tuple[str, list[Any]]] = {
 def operations() -> set[str]:
     """The operations of the dialect."""
     classes = [value for value in vars(mosaic_gpu).values() if inspect.isclass(value)]
-    found = {c.OPERATION_NAME for c in classes if issubclass(c, ir.OpView) and c is not ir.OpView}
+    found = {str(vars(c)["OPERATION_NAME"]) for c in classes if issubclass(c, ir.OpView) and c is not ir.OpView}
     return {name.removeprefix("mosaic_gpu.") for name in found if name.startswith("mosaic_gpu.")}
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Errors of block-level kernels in Python: the message and the line, which has the comment `error`."""
 
+# ruff: noqa: F821, UP037
+
 from __future__ import annotations
 
 import linecache
@@ -141,7 +143,7 @@ def test_the_message_and_the_line(phrase: str, function: Any) -> None:
 
 
 @smalti.kernel(level="block", grid=lambda x: x.shape[0] // 16, target="sim:sm_90a")
-def copy(x: sl.Array, y: sl.Array):
+def copy(x: sb.Memory[sl.float32, ("n", 64)], y: sb.Memory):
     i = 16 * sb.block_id()
     y[i : i + 16, :] = x[i : i + 16, :]
 
@@ -158,6 +160,18 @@ def copy(x: sl.Array, y: sl.Array):
 def test_wrong_options(options: dict[str, Any], phrase: str) -> None:
     with pytest.raises(smalti.LaunchError, match=phrase):
         copy.on(**options)(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("x", "phrase"),
+    [
+        (X.astype(np.int32), "the elements of x are int32, but must be float32"),
+        (np.zeros((64, 32), np.float32), r"x has the sizes \(64, 32\), but must have \(None, 64\)"),
+    ],
+)
+def test_wrong_arguments(x: Any, phrase: str) -> None:
+    with pytest.raises(smalti.LaunchError, match=phrase):
+        copy(x, Y)
 
 
 def test_an_access_outside_of_an_array_is_found() -> None:

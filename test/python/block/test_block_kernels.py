@@ -81,7 +81,7 @@ def test_atomics(target: str) -> None:
     for slot in np.unique(x):
         first = slots[slot] - 1
         assert x[first] == slot and old[first] == 0
-        assert set(old[x == slot]) <= {0, slots[slot]} and (old[x == slot] == 0).sum() == 1
+        assert set(old[x == slot]) <= {0, int(slots[slot])} and (old[x == slot] == 0).sum() == 1
 
 
 @pytest.mark.parametrize("target", HOPPER)

@@ -3,32 +3,19 @@
 
 from __future__ import annotations
 
-import linecache
 import re
-import sys
-import types
 
 import pytest
 import smalti.block as sb
 from conftest import ROOT
+from helpers import run_python_blocks
 from test_block_coverage import WITHOUT_FUNCTION, operations
 
 TEXT = (ROOT / "docs/block-kernels.md").read_text()
 
 
 def test_blocks_print_what_the_page_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    module = types.ModuleType("guide")
-    monkeypatch.setitem(sys.modules, "guide", module)
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-    for number, (language, block) in enumerate(blocks):
-        if language == "text":
-            continue
-        comment = re.match(r"# (\w+\.py)\n", block)
-        file = comment[1] if comment else f"block{number}.py"
-        monkeypatch.setitem(linecache.cache, file, (len(block), None, block.splitlines(True), file))
-        exec(compile(block, file, "exec", dont_inherit=True), vars(module))
-        following = blocks[number + 1] if number + 1 < len(blocks) else ("", "")
-        assert capsys.readouterr().out == (following[1] if following[0] == "text" else "")
+    run_python_blocks(TEXT, monkeypatch, capsys)
 
 
 def test_the_table_has_all_functions_and_operations() -> None:

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import linecache
 import re
-import sys
-import types
 
 import pytest
 import smalti.language as sl
 from conftest import ROOT
+from helpers import run_python_blocks
 from smalti.language.types import Misuse, promote
 from smalti.language.values import Value
 
@@ -23,20 +21,7 @@ def section(title: str) -> str:
 
 def test_blocks_print_what_the_page_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
-    module = types.ModuleType("guide")
-    monkeypatch.setitem(sys.modules, "guide", module)
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-    # A block without output is not followed by a text block.
-    for number, (language, block) in enumerate(blocks):
-        if language == "text":
-            continue
-        assert language == "python"
-        comment = re.match(r"# (\w+\.py)\n", block)
-        file = comment[1] if comment else f"block{number}.py"
-        monkeypatch.setitem(linecache.cache, file, (len(block), None, block.splitlines(True), file))
-        exec(compile(block, file, "exec", dont_inherit=True), vars(module))
-        following = blocks[number + 1] if number + 1 < len(blocks) else ("", "")
-        assert capsys.readouterr().out == (following[1] if following[0] == "text" else "")
+    run_python_blocks(TEXT, monkeypatch, capsys)
 
 
 def test_the_tables_have_all_names() -> None:
