@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import front_end, ir, targets
 from ..calling import arrays
@@ -16,10 +16,15 @@ from ..language.tile_ops import set_tile_ops
 from ..language.types import index
 from ..language.values import Scalar
 from ..launch import devices
+from ..remarks import Remark
 from ..specialization import SpecializedKernel
 from .memory import Memory
 from .state import CURRENT, Block, Launch
 from .vectors import VectorOps, block_index
+
+if TYPE_CHECKING:
+    from .. import sim
+    from ..launch.kernels import Kernel
 
 _SHAPE_OPTIONS = ("num_warps", "thread_groups", "cluster")
 
@@ -89,6 +94,14 @@ class BlockKernel(PythonKernel):
             strides = (*(step * packed for step in view.strides[:-1]), *view.strides[-1:])
         return ArraySpec(spec.dtype, shape, strides), passed
 
+    def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
+        """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It takes the arrays and scalars."""
+        variant, given = self._variant(arguments, named)
+        kernel = self._specialized(variant).variant(*given)
+        if variant.remarks and variant.remarks[0] not in kernel.remarks:
+            kernel.remarks = (*variant.remarks, *kernel.remarks)
+        return kernel
+
     def _specialized(self, variant: Variant) -> SpecializedKernel:
         key = (self._target, repr(sorted(self._options.items())))
         if key not in variant.compiled:
@@ -143,10 +156,10 @@ class BlockKernel(PythonKernel):
     def _array(self, value: ir.Value, spec: ArraySpec, name: str) -> Memory:
         return Memory(value, spec.dtype, name)
 
-    def _finish(self, module: ir.Module, launch: Launch) -> None:
+    def _finish(self, module: ir.Module, launch: Launch) -> Sequence[Remark]:
         """Chooses the layouts of vectors and of shared memory."""
         options = f"target={launch.target.chip} warps={launch.num_warps}"
-        driver.run_pipeline(module, f"builtin.module(mosaic-gpu-infer-layouts{{{options}}})")
+        return driver.run_pipeline(module, f"builtin.module(mosaic-gpu-infer-layouts{{{options}}})")
 
 
 LEVELS["block"] = BlockKernel

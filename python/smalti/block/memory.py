@@ -11,7 +11,7 @@ from typing import Any, Literal
 from .. import ir
 from ..dialects import memref, mosaic_gpu
 from ..language.arithmetic import Operand, constant, to_scalar
-from ..language.shapes import static_shape
+from ..language.shapes import reshaped, static_shape
 from ..language.types import DType, Misuse, index, int32, mlir_type
 from ..language.types import dtype as to_dtype
 from ..language.values import Array, Scalar, Tile, Value
@@ -126,10 +126,10 @@ class Memory(Array):
         return Memory(memref.transpose(ty, value, permuted), self.dtype, self.name)
 
     def reshape(self, *shape: Any) -> Memory:
-        """The memory in another shape, in row-major order. It must be a whole buffer, which does not have a swizzle."""
-        sizes = static_shape(shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
-        if math.prod(sizes) != math.prod(self.shape) or not self.is_whole:
-            raise Misuse(f"{self} cannot be reshaped to {sizes}", "reshape a whole buffer of as many elements")
+        """The memory in another shape, in row-major order; one size may be -1. It must be a whole buffer without a swizzle."""
+        sizes = reshaped("memory", self.shape, shape)
+        if not self.is_whole:
+            raise Misuse(f"a window of {self.name} cannot be reshaped", "reshape the whole buffer, and then slice it")
         ty = ir.MemRefType.get(list(sizes), self._type.element_type, memory_space=self._type.memory_space)
         return Memory(mosaic_gpu.reinterpret_cast(ty, self._base), self.dtype, self.name)
 

@@ -132,8 +132,8 @@ def debug_print(format: str, value: Operand, with_block_id: bool = True) -> None
 
 
 def print_layout(format: str, value: Tile | Memory) -> None:
-    """Prints the layout of a tile, or the transforms of shared memory, when the kernel is compiled.
+    """Emits a remark with the layout of a tile, or with the transforms of shared memory, when the kernel is compiled.
 
-    `{}` in `format` is replaced. Example: `sb.print_layout("acc is laid out as {}", acc)`.
+    `{}` in `format` is replaced; `kernel.compile(...).remarks` has the remark. Example: `sb.print_layout("acc is laid out as {}", acc)`.
     """
     mosaic_gpu.print_layout(ir.StringAttr.get(format), value.value)

@@ -27,6 +27,7 @@ from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
+from ..remarks import Remark
 from ..specialization import DIVISOR, SpecializedKernel
 from .arithmetic import is_number
 from .debugging import multiple_of
@@ -134,6 +135,8 @@ class Variant:
     module: ir.Module
     captured: tuple[Captured, ...]
     compiled: dict[tuple[Any, ...], SpecializedKernel]
+    remarks: Sequence[Remark] = ()
+    """Remarks of the passes that ran on the translated module."""
 
     @property
     def is_current(self) -> bool:
@@ -385,8 +388,8 @@ class PythonKernel:
             finally:
                 _GRID.reset(grid)
         _verify(module, source.location(source.node))
-        self._finish(module, launch)
-        return Variant(module, tuple(translator.captured.values()), {})
+        remarks = self._finish(module, launch)
+        return Variant(module, tuple(translator.captured.values()), {}, remarks)
 
     # `smalti.block` overrides these attributes and methods.
 
@@ -414,8 +417,9 @@ class PythonKernel:
     def _tile_ids(self, block: ir.Block, arguments: int, launch: Any) -> tuple[Scalar, ...]:
         return tuple(Scalar(value, index) for value in list(block.arguments)[arguments + launch :])
 
-    def _finish(self, module: ir.Module, launch: Any) -> None:
-        """Passes that run on the translated module."""
+    def _finish(self, module: ir.Module, launch: Any) -> Sequence[Remark]:
+        """Runs passes on the translated module, and returns their remarks."""
+        return ()
 
     def _array(self, value: ir.Value, spec: ArraySpec, name: str) -> Any:
         return Array(value, spec.dtype, name)

@@ -75,24 +75,28 @@ def iota(shape: Shape, axis: int, dtype: Any = int32) -> Tile:
     return Tile(tile_ops().iota(tile_type(sizes, wanted), axis), wanted)
 
 
-@method
-def reshape(tile: Tile, *shape: Any) -> Tile:
-    """The elements in row-major order in another shape; one size may be -1. Example: `t.reshape(8, -1)`."""
+def reshaped(what: str, old: Sequence[int], shape: Sequence[Any]) -> tuple[int, ...]:
+    """The new shape of something of shape `old`: numbers or one tuple, of which one number may be -1. Raises Misuse."""
     sizes = list(static_shape(shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape))
-    count = math.prod(tile.shape)
+    count = math.prod(old)
     if -1 in sizes:
         rest = -math.prod(sizes)
         if rest <= 0 or count % rest:
-            raise Misuse(f"a tile of shape {tile.shape} cannot be reshaped to {tuple(sizes)}")
+            raise Misuse(f"{what} of shape {tuple(old)} cannot be reshaped to {tuple(sizes)}")
         sizes[sizes.index(-1)] = count // rest
     if math.prod(sizes) != count:
         raise Misuse(
-            f"a tile of shape {tile.shape} has {count} elements, and the shape {tuple(sizes)} has {math.prod(sizes)}"
+            f"{what} of shape {tuple(old)} has {count} elements, and the shape {tuple(sizes)} has {math.prod(sizes)}"
         )
+    return tuple(sizes)
+
+
+@method
+def reshape(tile: Tile, *shape: Any) -> Tile:
+    """The elements in row-major order in another shape; one size may be -1. Example: `t.reshape(8, -1)`."""
+    sizes = reshaped("a tile", tile.shape, shape)
     return (
-        tile
-        if tuple(sizes) == tile.shape
-        else Tile(tile_ops().reshape(tile_type(sizes, tile.dtype), tile.value), tile.dtype)
+        tile if sizes == tile.shape else Tile(tile_ops().reshape(tile_type(sizes, tile.dtype), tile.value), tile.dtype)
     )
 
 

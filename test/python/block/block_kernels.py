@@ -52,7 +52,7 @@ def aliases(x: sl.Array, y: sl.Array):
     other = sb.shared((64, 32), x.dtype, reuse=flat)
     flat[:] = x[:]
     sb.sync()
-    t = sb.optimization_barrier(flat.reshape(64, 32)[:, :])
+    t = sb.optimization_barrier(flat.reshape(64, -1)[:, :])
     sb.sync()
     other[:, :] = t
     sb.sync()

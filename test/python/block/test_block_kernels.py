@@ -105,6 +105,17 @@ def test_prints_and_assertions(target: str, capfd: pytest.CaptureFixture[str]) -
         kernels.prints.on(target)(x)
 
 
+def test_the_kernel_has_the_remarks_of_layout_inference() -> None:
+    x, sums = empty(64, 64), empty(64, 64)
+    kernel = kernels.shapes.on("sm_90a")
+    for _ in range(2):
+        remarks = kernel.compile(x, x.copy(), sums).remarks
+        found = [r for r in remarks if "relayout inserted" in r.message]
+        assert len(found) == 2
+        assert all(r.location is not None and r.location.file == kernels.__file__ for r in found)
+        assert any("the tile is laid out as #mosaic_gpu.WGStridedFragLayout<[64, 64], 4>" in r.message for r in remarks)
+
+
 # --- Copies ---
 
 
@@ -143,10 +154,11 @@ def test_windows_with_an_index_that_end_outside(target: str) -> None:
 
 @pytest.mark.parametrize("target", HOPPER)
 def test_bulk_stores(target: str) -> None:
-    x, y, sums = integers(128, 64), empty(128, 64, dtype=np.float16), np.zeros((64, 64), np.float16)
+    """Sixteen blocks add to the same elements."""
+    x, y, sums = integers(1024, 64), empty(1024, 64, dtype=np.float16), np.zeros((64, 64), np.float16)
     kernels.bulk_store.on(target)(x, y, sums)
     np.testing.assert_array_equal(y, 2 * x)
-    np.testing.assert_array_equal(sums, 2 * (x[:64] + x[64:]))
+    np.testing.assert_array_equal(sums, 2 * x.reshape(16, 64, 64).sum(0))
 
 
 def test_gathered_rows() -> None:
