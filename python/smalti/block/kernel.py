@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _SHAPE_OPTIONS = ("num_warps", "thread_groups", "cluster")
 
+_GROUP_SIZE = "mosaic_gpu.thread_group_size"
+
 _AS_WRITTEN: dict[str, Any] = {"depth": 1, "stages": 1, "specialize": "off", "bank_conflicts": "keep"}
 """Options of `smalti.compile` with which no pass changes the copies, loops and buffers of the kernel."""
 
@@ -126,8 +128,8 @@ class BlockKernel(PythonKernel):
         }
         if any(size != 1 for size in launch.cluster):
             attributes["known_cluster_size"] = sizes(*launch.cluster)
-        if launch.thread_groups > 1:
-            attributes["mosaic_gpu.thread_group_size"] = f"{launch.group_size} : i64"
+        # Layout inference needs it to know that a kernel without operations of `mosaic_gpu` is at block level.
+        attributes[_GROUP_SIZE] = f"{launch.group_size} : i64"
         text = ", ".join(f"{key} = {value}" for key, value in attributes.items())
         return (
             "module attributes {gpu.container_module} {\n"
@@ -159,7 +161,12 @@ class BlockKernel(PythonKernel):
     def _finish(self, module: ir.Module, launch: Launch) -> Sequence[Remark]:
         """Chooses the layouts of vectors and of shared memory."""
         options = f"target={launch.target.chip} warps={launch.num_warps}"
-        return driver.run_pipeline(module, f"builtin.module(mosaic-gpu-infer-layouts{{{options}}})")
+        remarks = driver.run_pipeline(module, f"builtin.module(mosaic-gpu-infer-layouts{{{options}}})")
+        if launch.thread_groups == 1:
+            # Findings then name the block, not its only thread group.
+            kernel: Any = self._body(module).owner
+            del kernel.attributes[_GROUP_SIZE]
+        return remarks
 
 
 LEVELS["block"] = BlockKernel

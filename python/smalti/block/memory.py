@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from .. import ir
-from ..dialects import memref, mosaic_gpu
+from ..dialects import memref, mosaic_gpu, vector
 from ..language.arithmetic import Operand, constant, to_scalar
 from ..language.shapes import reshaped, static_shape
 from ..language.types import DType, Misuse, index, int32, mlir_type
@@ -43,7 +43,7 @@ class Memory(Array):
 
     `m[i : i + 64]` reads a tile and `m[i : i + 64] = t` writes one. `m.at[i : i + 64]` is a window, for copies, matmuls, and
     reads and writes with options. Slices have static sizes and step 1; a scalar index removes its dimension. A window of
-    registers must be in bounds. A window of an asynchronous copy may extend past the array.
+    an array may extend past the array: elements outside of it are read as 0, and are not written.
     """
 
     def __init__(
@@ -163,39 +163,79 @@ class Memory(Array):
 
     # --- Reads and writes ---
 
-    def load(self, layout: Layout | None = None, conflict_free: bool = False) -> Any:
-        """Reads the window as a tile, or as a scalar if it does not have dimensions. It must be in bounds.
+    def load(
+        self,
+        layout: Layout | None = None,
+        fill: int | float = 0,
+        in_bounds: bool = False,
+        conflict_free: bool = False,
+    ) -> Any:
+        """Reads the window as a tile, or as a scalar if it does not have dimensions.
 
-        `layout` states the layout of the tile; layout inference chooses by default. `conflict_free` requires a load of
-        shared memory without bank conflicts; an error reports that none exists.
+        - `layout`: the layout of the tile. By default, layout inference chooses.
+        - `fill`: elements outside of an array. Windows of shared memory and scalar indices must be in bounds.
+        - `in_bounds`: states that the window of an array is in bounds, so that its elements are not masked.
+        - `conflict_free`: requires a load of shared memory without bank conflicts; an error reports that none exists.
         """
         if not self.ndim:
             return Scalar(memref.load(self._base, self._indices()), self.dtype)
         ty = ir.VectorType.get(list(self.shape), self._type.element_type)
-        tile = Tile(mosaic_gpu.vector_load(self.value, optimized=conflict_free, results=[ty]), self.dtype)
+        if in_bounds or not self._is_masked:
+            tile = Tile(mosaic_gpu.vector_load(self.value, optimized=conflict_free, results=[ty]), self.dtype)
+        else:
+            base, *rest = self._transfer()
+            padding = constant(fill, self.dtype).value
+            tile = Tile(vector.transfer_read(ty, base, rest[0], rest[1], padding, rest[2]), self.dtype)
         if layout is not None:
             attribute = layout_attribute(layout, tile.shape)
             tile = Tile(mosaic_gpu.layout_cast(tile.value, attribute, results=[ty]), tile.dtype)
         return tile
 
-    def store(self, value: Operand, atomic: AtomicStore | None = None, conflict_free: bool = False) -> None:
+    def store(
+        self,
+        value: Operand,
+        atomic: AtomicStore | None = None,
+        in_bounds: bool = False,
+        conflict_free: bool = False,
+    ) -> None:
         """Writes a tile, which is repeated to the shape of the window and converted to its element type.
 
-        `atomic` combines each element with that in memory. `conflict_free` requires a store to shared memory without bank
-        conflicts.
+        - `atomic`: combines each element with that in memory. The window must be in bounds.
+        - `in_bounds`: states that the window of an array is in bounds. Otherwise elements outside of it are not written.
+        - `conflict_free`: requires a store to shared memory without bank conflicts.
         """
         stored = stored_value(value, self.dtype, self.shape, self.name)
         if not self.ndim:
             if atomic is not None:
                 raise Misuse("a scalar cannot be stored atomically", "store a tile of one element: m.at[i : i + 1]")
             memref.store(stored.value, self._base, self._indices())
-            return
-        mosaic_gpu.vector_store(
-            stored.value,
-            self.value,
-            optimized=True if conflict_free else None,
-            atomic_type=member(mosaic_gpu.AtomicOpType, "atomic", atomic),
+        elif in_bounds or atomic is not None or not self._is_masked:
+            mosaic_gpu.vector_store(
+                stored.value,
+                self.value,
+                optimized=True if conflict_free else None,
+                atomic_type=member(mosaic_gpu.AtomicOpType, "atomic", atomic),
+            )
+        else:
+            base, *rest = self._transfer()
+            vector.transfer_write(None, stored.value, base, *rest)
+
+    @property
+    def _is_masked(self) -> bool:
+        """Whether elements of the window may be outside of an array."""
+        sizes = self._type.shape
+        return self.space == "global" and not all(
+            isinstance(k, (int, Scalar))
+            or (isinstance(k, Extent) and isinstance(k.start, int) and k.start + k.size <= size)
+            for k, size in zip(self.keys, sizes, strict=True)
         )
+
+    def _transfer(self) -> tuple[ir.Value, list[ir.Value], ir.Attribute, ir.Attribute]:
+        """The memory, first indices, permutation and bounds of a masked transfer."""
+        base, starts = self.without_indices()
+        identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(self.ndim))
+        bounds = ir.ArrayAttr.get([ir.BoolAttr.get(False)] * self.ndim)
+        return base, [to_scalar(start, index).value for start in starts], identity, bounds
 
     def __getitem__(self, key: Any) -> Any:
         return self.at[key].load()
@@ -253,7 +293,7 @@ class Memory(Array):
             if size > limit or (isinstance(start, int) and start + size > limit):
                 raise Misuse(
                     f"dimension {dimension} of {self.name}: the window of {size} elements exceeds the {limit} elements",
-                    "only windows of asynchronous copies may extend past an array",
+                    "only windows of arrays without in_bounds may extend past the memory",
                 )
         dynamic = [s.value for s in starts if isinstance(s, Scalar)]
         static = [_DYNAMIC if isinstance(s, Scalar) else s for s in starts]

@@ -24,13 +24,19 @@ def _type(shape: Any, dtype: DType) -> ir.MemRefType:
 class TensorMemory(Memory):
     """Tensor memory: rows (lanes) and columns of 32 bits, from `sb.tensor_memory`. It is read and written as a whole."""
 
-    def load(self, layout: Layout | None = None, conflict_free: bool = False) -> Tile:
+    def load(
+        self,
+        layout: Layout | None = None,
+        fill: int | float = 0,
+        in_bounds: bool = False,
+        conflict_free: bool = False,
+    ) -> Tile:
         """Starts a load as a tile. Call `tcgen05_wait_loads` before the tile is used."""
         tile = async_load_tensor(self)
         assert isinstance(tile, Tile)
         return tile
 
-    def store(self, value: Any, atomic: Any = None, conflict_free: bool = False) -> None:
+    def store(self, value: Any, atomic: Any = None, in_bounds: bool = False, conflict_free: bool = False) -> None:
         """Starts a store of a tile. Call `tcgen05_wait_stores` before the memory is read."""
         if not isinstance(value, Tile) or value.shape != self.shape or value.dtype != self.dtype:
             raise Misuse(f"the value is {value!r}, but the destination is {self}")

@@ -25,6 +25,15 @@ def transpose(x: sl.Array, y: sl.Array):
     y[j : j + 64, i : i + 64] = tile.T[:, :]
 
 
+@smalti.kernel(level="block", grid=lambda x: (sl.cdiv(x.shape[0], 64), x.shape[1]))
+def edges(x: sl.Array, y: sl.Array, fill: smalti.constexpr):
+    """Windows that end outside of the arrays, one of them from a negative index."""
+    i, j = sb.block_id(0) * 64, sb.block_id(1)
+    t = x.at[i : i + 64, j, :].load(fill=fill)
+    before = x[i - 1 : i + 63, j, :]
+    y[i : i + 64, j, :] = t - before
+
+
 @smalti.kernel(level="block", grid=2)
 def scalars(x: sl.Array, factor: sl.float32, rows: sl.int32, y: sl.Array):
     block = sb.block_id()

@@ -41,6 +41,19 @@ def test_elements_and_a_reduction(target: str, warps: int) -> None:
 
 
 @pytest.mark.parametrize("target", BOTH_VENDORS)
+def test_windows_are_masked_at_the_edges(target: str) -> None:
+    x, y = RANDOM.standard_normal((100, 3, 32), np.float32), empty(70, 3, 32)
+    kernels.edges.on(target)(x, y, fill=-1)
+    before = np.concatenate([np.zeros((1, 3, 32), np.float32), x[:-1]])
+    np.testing.assert_array_equal(y, (x - before)[:70])
+    padded = empty(128, 3, 32)
+    kernels.edges.on(target)(x, padded, fill=-1)
+    np.testing.assert_array_equal(padded[:100], x - before)
+    np.testing.assert_array_equal(padded[100], -1 - x[99])
+    np.testing.assert_array_equal(padded[101:], -1)
+
+
+@pytest.mark.parametrize("target", BOTH_VENDORS)
 def test_transpose_through_shared_memory(target: str) -> None:
     x, y = RANDOM.standard_normal((128, 192), np.float32), empty(192, 128)
     kernels.transpose.on(target)(x, y)
