@@ -51,10 +51,8 @@ class BlockKernel(PythonKernel):
     )
 
     def _launch(self, grid: tuple[int, ...]) -> tuple[Launch, Sequence[int]]:
-        if not 1 <= len(grid) <= 3 or any(size < 0 for size in grid):
-            raise LaunchError(
-                f"the grid of {self.__name__} is {grid}, but must be one to three sizes that are not negative"
-            )
+        if not 1 <= len(grid) <= 3 or any(size < 1 for size in grid):
+            raise LaunchError(f"the grid of {self.__name__} is {grid}, but must be one to three positive sizes")
         chosen = targets.get(self._target) if self._target is not None else devices.here()
         if not chosen.is_gpu:
             raise LaunchError(
@@ -95,6 +93,11 @@ class BlockKernel(PythonKernel):
         if spec.strides is not None:
             strides = (*(step * packed for step in view.strides[:-1]), *view.strides[-1:])
         return ArraySpec(spec.dtype, shape, strides), passed
+
+    def __call__(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
+        """Runs the kernel on arrays and numbers, in place; see `PythonKernel`. A grid without blocks does not run anything."""
+        if 0 not in self._tiles(self._bind(arguments, named)):
+            super().__call__(*arguments, stream=stream, **named)
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It takes the arrays and scalars."""

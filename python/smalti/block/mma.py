@@ -77,6 +77,9 @@ def wgmma(a: Tile | Memory, b: Memory, acc: Tile | None = None) -> Tile:
         raise Misuse(f"operand B is {b!r}, but must be in shared memory", "store it to sb.shared(...) first")
     shape = _matmul(acc, a, b)
     start = _accumulator(acc, a.dtype, shape)
+    if acc is None:
+        # The zeros are written to registers here.
+        wgmma_fence()
     result = mosaic_gpu.wgmma(
         start.value,
         a.value,

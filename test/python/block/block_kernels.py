@@ -45,6 +45,24 @@ def scalars(x: sl.Array, factor: sl.float32, rows: sl.int32, y: sl.Array):
         y[first : first + 8, :] = x[first : first + 8, :] + x[first, 3] + count
 
 
+@smalti.kernel(level="block", grid=lambda x: x.shape[0] // 64)
+def control_flow(x: sl.Array, y: sl.Array, n: sl.int32):
+    i = 64 * sb.block_id()
+    t = x[i : i + 64, :]
+    k = 0
+    while k < n:
+        t = t * 2 if k % 2 == 0 else t + 1
+        k += 1
+    if n > 3:
+        t = -t
+    y[i : i + 64, :] = t
+
+
+@smalti.kernel(level="block", grid=1)
+def packed_elements(x: sb.Memory[sl.int4], y: sl.Array):
+    y[:, :] = x[:, :].to(sl.int32)
+
+
 @smalti.kernel(level="block", grid=1)
 def shapes(x: sl.Array, y: sl.Array, sums: sl.Array):
     t = sb.layout_cast(x[:, :], 4)
@@ -329,6 +347,26 @@ def transposed_wgmma(a: sl.Array, b: sl.Array, c: sl.Array):
     sb.sync()
     sb.wgmma_fence()
     acc = sb.wgmma(a[:, :], b_tile.T)
+    sb.wgmma_commit()
+    sb.wgmma_wait()
+    c[:, :] = acc
+
+
+@smalti.kernel(level="block", grid=1)
+def register_matmul(a: sl.Array, b: sl.Array, c: sl.Array, allow_tf32: smalti.constexpr = False):
+    c[:, :] = sb.mma(a[:, :], b[:, :], allow_tf32=allow_tf32)
+
+
+@smalti.kernel(level="block", grid=1)
+def one_wgmma(a: sl.Array, b: sl.Array, c: sl.Array):
+    a_tile, b_tile = sb.shared((64, 64), a.dtype), sb.shared((64, 64), b.dtype)
+    full = sb.barrier()
+    sb.sync()
+    full.arrive_expect_tx(a_tile.num_bytes + b_tile.num_bytes)
+    sb.async_load(a, a_tile, full)
+    sb.async_load(b, b_tile, full)
+    full.wait(0)
+    acc = sb.wgmma(a_tile, b_tile.T)
     sb.wgmma_commit()
     sb.wgmma_wait()
     c[:, :] = acc

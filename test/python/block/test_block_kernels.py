@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import block_kernels as kernels
+import ml_dtypes
 import numpy as np
 import pytest
 import smalti
@@ -65,6 +66,32 @@ def test_scalars_and_a_branch(target: str) -> None:
     x, y = RANDOM.standard_normal((16, 128), np.float32), empty(16, 128)
     kernels.scalars.on(target, num_warps=1)(x, 3.0, 8, y)
     np.testing.assert_allclose(y, np.concatenate([x[:8] * 3, x[8:] + x[8, 3] + 2]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("target", BOTH_VENDORS)
+def test_control_flow(target: str) -> None:
+    x = RANDOM.standard_normal((128, 64), np.float32)
+    for n in (2, 5):
+        y, expected = empty(128, 64), x
+        kernels.control_flow.on(target)(x, y, n)
+        for k in range(n):
+            expected = expected * 2 if k % 2 == 0 else expected + 1
+        np.testing.assert_allclose(y, -expected if n > 3 else expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("target", ["emu:sm_80", "emu:gfx942"])
+def test_packed_elements(target: str) -> None:
+    x, y = RANDOM.integers(-128, 128, (64, 32)).astype(np.int8), empty(64, 64, dtype=np.int32)
+    kernels.packed_elements.on(target)(x, y)
+    wide = x.astype(np.int32)
+    np.testing.assert_array_equal(y, np.stack([wide << 28 >> 28, wide << 24 >> 28], -1).reshape(64, 64))
+
+
+def test_strided_arrays_and_arrays_without_elements() -> None:
+    x, y = RANDOM.standard_normal((64, 256), np.float32)[:, ::2], empty(128, 64).T
+    kernels.twice_plus_maximum.on("emu:sm_80")(x, y)
+    np.testing.assert_allclose(y, 2 * x + x.max(1, keepdims=True), rtol=1e-6)
+    kernels.twice_plus_maximum.on("emu:sm_80")(x[:0], y[:0])
 
 
 @pytest.mark.parametrize("target", BOTH_VENDORS)
@@ -240,6 +267,39 @@ def test_a_pipelined_matmul(target: str) -> None:
 def test_wgmma_of_registers_and_a_transposed_operand(target: str) -> None:
     a, b, c = integers(64, 64), integers(64, 64), empty(64, 64)
     kernels.transposed_wgmma.on(target)(a, b, c)
+    np.testing.assert_array_equal(c, matmul(a, b.T))
+
+
+MMAS: list[tuple[str, Any, dict[str, int]]] = [
+    *((target, ml_dtypes.bfloat16, {}) for target in ("emu:sm_80", "emu:gfx942", "emu:gfx1201")),
+    *((target, np.int8, {}) for target in ("emu:sm_80", "emu:sm_90a", "emu:gfx942")),
+    *((target, np.float64, {}) for target in ("emu:sm_80", "emu:gfx942", "sim:sm_90a")),
+    *((target, np.float16, {"num_warps": warps}) for target in ("emu:sm_80", "emu:gfx942") for warps in (1, 2, 8)),
+]
+
+
+@pytest.mark.parametrize(("target", "dtype", "options"), MMAS)
+def test_mmas_of_element_types_and_warps(target: str, dtype: Any, options: dict[str, int]) -> None:
+    a, b = integers(64, 64, dtype=dtype), integers(64, 64, dtype=dtype)
+    c = empty(64, 64, dtype={np.int8: np.int32, np.float64: np.float64}.get(dtype, np.float32))
+    kernels.register_matmul.on(target, **options)(a, b, c)
+    np.testing.assert_array_equal(c, matmul(a, b))
+
+
+def test_mmas_of_float32_need_a_permission() -> None:
+    a, b, c = integers(64, 64, dtype=np.float32), integers(64, 64, dtype=np.float32), empty(64, 64)
+    kernels.register_matmul.on("emu:sm_80")(a, b, c, allow_tf32=True)
+    np.testing.assert_array_equal(c, a @ b)
+    with pytest.raises(smalti.CompileError, match="does not have the layouts of an MMA instruction"):
+        kernels.register_matmul.on("emu:sm_80")(a, b, c)
+
+
+@pytest.mark.parametrize("target", HOPPER)
+@pytest.mark.parametrize("dtype", [ml_dtypes.float8_e4m3fn, np.int8, ml_dtypes.bfloat16])
+def test_wgmma_of_element_types(target: str, dtype: Any) -> None:
+    a, b = integers(64, 64, dtype=dtype), integers(64, 64, dtype=dtype)
+    c = empty(64, 64, dtype=np.int32 if dtype == np.int8 else np.float32)
+    kernels.one_wgmma.on(target)(a, b, c)
     np.testing.assert_array_equal(c, matmul(a, b.T))
 
 
