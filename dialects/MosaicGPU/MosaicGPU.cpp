@@ -24,6 +24,8 @@ void MosaicGPUDialect::initialize() {
 //===----------------------------------------------------------------------===//
 
 bool smalti::mosaic_gpu::hasBlockLevelOps(Operation *op) {
+  if (op->hasAttr(kThreadGroupSize))
+    return true;
   return op
       ->walk([](Operation *inner) {
         bool isBlockLevel =

@@ -79,8 +79,8 @@ inline constexpr llvm::StringLiteral kKernelArgument =
 inline constexpr llvm::StringLiteral kOriginalArgument =
     "mosaic_gpu.original_kernel_arg";
 
-/// Whether the regions of the op contain block-level code: an op of this
-/// dialect or an op with layouts.
+/// Whether the op contains block-level code: it states the size of its thread
+/// groups, or its regions have an op of this dialect or an op with layouts.
 bool hasBlockLevelOps(mlir::Operation *op);
 
 /// The memory space of a memref. Shared memory is that of the block; cluster

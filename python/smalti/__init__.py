@@ -85,6 +85,7 @@ _MODULES = {
         "reference",
         "errors",
         "language",
+        "block",
         "torch",
     )
 }

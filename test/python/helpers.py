@@ -85,8 +85,11 @@ def row_softmax(a: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def run_blocks(text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Runs the Python blocks of a page in one module. Each prints the text block after it, or nothing."""
+def run_python_blocks(text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs the Python code of a page in order. A block prints the text block that follows it, or nothing.
+
+    A first line such as `# errors.py` is the name of the block's file in errors.
+    """
     module = types.ModuleType("guide")
     monkeypatch.setitem(sys.modules, "guide", module)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)

@@ -23,8 +23,11 @@ _EMULATED = ("emu:sm_80", "emu:gfx942", "emu:gfx1201")
 _TARGETS = dict(
     zip(examples.names(), random.Random(22).choices(("cpu", *_EMULATED), k=len(examples.names())), strict=True)
 )
-_PYTHON = sorted((examples.FOLDER / "python").glob("*.py"))
+_BLOCK_LEVEL = examples.FOLDER / "python" / "block_matmul.py"
+_PYTHON = sorted(set((examples.FOLDER / "python").glob("*.py")) - {_BLOCK_LEVEL})
 _SAMPLE = zip(_PYTHON, random.Random(23).choices(_EMULATED, k=len(_PYTHON)), strict=True)
+_BLOCK_TARGETS = ("emu:sm_80", "emu:sm_90a", "emu:gfx942", "sim:sm_90a")
+_CASES = (*((p, "cpu") for p in _PYTHON), *_SAMPLE, *((_BLOCK_LEVEL, target) for target in _BLOCK_TARGETS))
 
 
 @pytest.mark.parametrize("name", examples.names())
@@ -36,7 +39,7 @@ def test_example(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "target"),
-    [pytest.param(*case, id=f"{case[0].stem}-{case[1]}") for case in (*((p, "cpu") for p in _PYTHON), *_SAMPLE)],
+    [pytest.param(*case, id=f"{case[0].stem}-{case[1]}") for case in _CASES],
 )
 def test_kernel_in_python(path: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The script compares the kernel with numpy."""

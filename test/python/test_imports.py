@@ -63,6 +63,7 @@ ORDER = (
     "smalti.front_end",
     "smalti.specialization",
     "smalti.language",
+    "smalti.block",
     "smalti.torch",
     "smalti.cli",
     "smalti",

@@ -25,9 +25,9 @@ template <class Type> Type *atomicAt(void *address) {
   return static_cast<Type *>(address);
 }
 
-/// Replaces the memory by what `combine` makes of it; returns what was there.
-template <class Type, class Combine> Type exchange(void *at, Combine combine) {
-  Type *address = atomicAt<Type>(at);
+/// As `exchange`, for an access that was reported to the sanitizers.
+template <class Type, class Combine>
+Type update(Type *address, Combine combine) {
   Type old, changed;
   __atomic_load(address, &old, __ATOMIC_RELAXED);
   do {
@@ -35,6 +35,11 @@ template <class Type, class Combine> Type exchange(void *at, Combine combine) {
   } while (!__atomic_compare_exchange(address, &old, &changed, false,
                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   return old;
+}
+
+/// Replaces the memory by what `combine` makes of it; returns what was there.
+template <class Type, class Combine> Type exchange(void *at, Combine combine) {
+  return update(atomicAt<Type>(at), combine);
 }
 
 /// Writes `desired` where the memory has `expected`; returns what was there.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/NVIDIA/TensorMap.h"
+#include "smalti/emulator/Instructions/NVIDIA/Atomic.h"
 #include "smalti/emulator/Instructions/Numbers.h"
 #include "smalti/emulator/Instructions/Thread.h"
 
@@ -204,22 +205,26 @@ template <class Type> Type combine(Type old, Type value, Reduction reduction) {
        ".add, .min and .max");
 }
 
+// Each element is one atomic operation: other blocks may reduce it at the same
+// time.
+
 template <class Type>
 void combineAt(char *at, const char *from, Reduction reduction) {
-  Type old, value;
-  memcpy(&old, at, sizeof(Type));
+  Type value;
   memcpy(&value, from, sizeof(Type));
-  old = combine(old, value, reduction);
-  memcpy(at, &old, sizeof(Type));
+  update(reinterpret_cast<Type *>(at),
+         [&](Type old) { return combine(old, value, reduction); });
 }
 
 template <class Float>
 void combineSmall(char *at, const char *from, Reduction reduction) {
-  typename Float::Storage old, value;
-  memcpy(&old, at, sizeof old);
+  using Storage = typename Float::Storage;
+  Storage value;
   memcpy(&value, from, sizeof value);
-  old = Float::write(combine(Float::read(old), Float::read(value), reduction));
-  memcpy(at, &old, sizeof old);
+  update(reinterpret_cast<Storage *>(at), [&](Storage old) -> Storage {
+    return Float::write(
+        combine(Float::read(old), Float::read(value), reduction));
+  });
 }
 
 using Combine = void (*)(char *, const char *, Reduction);

@@ -428,7 +428,8 @@ SmallVector<Pressure> MosaicGPUInferLayouts::measure(Evaluator &evaluator,
   // next op that uses whole vectors or has side effects.
   auto isPoint = [](Operation *op) {
     return isa<vector::MultiDimReductionOp>(op) || op->getNumRegions() != 0 ||
-           (!isa<mosaic_gpu::VectorLoadOp>(op) && !isMemoryEffectFree(op));
+           (!isa<mosaic_gpu::VectorLoadOp, vector::TransferReadOp>(op) &&
+            !isMemoryEffectFree(op));
   };
   SmallVector<Pressure> pressures;
   getOperation()->walk([&](FunctionOpInterface function) {

@@ -94,12 +94,13 @@ struct MMARule {
   static LogicalResult derive(MMAOp op, ConstraintSystem &system) {
     LayoutTable &layouts = system.getLayouts();
     int64_t warps = layouts.getWarps();
-    if (system.getTarget().vendor == targets::Vendor::NVIDIA) {
-      int64_t bits = getElementBits(op.getA().getType());
+    // JAX has neither the fragments of f64 nor parts of a warpgroup.
+    int64_t bits = getElementBits(op.getA().getType());
+    if (system.getTarget().vendor == targets::Vendor::NVIDIA && bits <= 32 &&
+        warps % 4 == 0)
       return addMma(op, system, layouts.tiled(layout::mmaAccumulator(warps)),
                     layouts.tiled(layout::mmaLhs(bits, warps)),
                     layouts.tiled(layout::mmaRhs(bits, warps)));
-    }
     auto type = cast<VectorType>(op.getType());
     auto aType = cast<VectorType>(op.getA().getType());
     std::optional<MmaElements> elements =

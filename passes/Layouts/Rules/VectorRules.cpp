@@ -208,6 +208,48 @@ struct ExtractRule {
   }
 };
 
+/// A transfer of a window of global memory, whose elements outside of the
+/// memory are masked.
+template <typename OpTy> struct WindowRule {
+  static LogicalResult derive(OpTy op, ConstraintSystem &system) {
+    constexpr bool isLoad = std::is_same_v<OpTy, vector::TransferReadOp>;
+    auto memory = dyn_cast<MemRefType>(op.getBase().getType());
+    if (!memory || hasLayout(op.getBase()))
+      return op.emitOpError("supports only global memory; use "
+                            "'mosaic_gpu.vector_")
+             << (isLoad ? "load'" : "store'");
+    VectorType vector = op.getVectorType();
+    if (op.getMask() || !op.getPermutationMap().isMinorIdentity() ||
+        vector.getRank() == 0)
+      return op.emitOpError("supports only vectors of rank 1 or higher, "
+                            "without a mask, along the last dimensions of the "
+                            "memory");
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(memory.getStridesAndOffset(strides, offset)))
+      return op.emitOpError("requires strided memory");
+    VarId registers;
+    if constexpr (isLoad) {
+      registers = system.create(op.getResult());
+      system.notSplat(registers, "the loaded elements may differ");
+    } else {
+      registers = system.create(op.getValueToStoreMutable());
+    }
+    Constraint &transfer =
+        system.add(Constraint::Kind::GlobalTransfer, registers, kNoVar,
+                   isLoad ? "the op loads its result from memory"
+                          : "the op stores its vector operand to memory");
+    transfer.type = MemRefType::get(
+        vector.getShape(), memory.getElementType(),
+        StridedLayoutAttr::get(
+            op.getContext(), ShapedType::kDynamic,
+            ArrayRef<int64_t>(strides).take_back(vector.getRank())));
+    transfer.need = transfers::TransferNeed::Unoptimized;
+    transfer.isLoad = isLoad;
+    return success();
+  }
+};
+
 } // namespace
 
 void inference::addReduction(ConstraintSystem &system, VarId source,
@@ -240,5 +282,9 @@ void inference::registerVectorRules(DialectRegistry &registry) {
     attachRule<ExtractSliceRule, vector::ExtractStridedSliceOp>(context);
     attachRule<InsertSliceRule, vector::InsertStridedSliceOp>(context);
     attachRule<ExtractRule, vector::ExtractOp>(context);
+    attachRule<WindowRule<vector::TransferReadOp>, vector::TransferReadOp>(
+        context);
+    attachRule<WindowRule<vector::TransferWriteOp>, vector::TransferWriteOp>(
+        context);
   });
 }

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import ir
-from ..dialects import arith, tensor, triton_xla
+from ..dialects import arith
 from ..dialects import math as mlir_math
+from .tile_ops import tile_ops
 from .types import (
     DType,
     Misuse,
@@ -29,15 +30,15 @@ from .values import Affine, Array, Scalar, Tile, Value, method
 Operand = Value | int | float | bool
 
 
-def tile_type(shape: Sequence[int], dtype: DType) -> ir.RankedTensorType:
+def tile_type(shape: Sequence[int], dtype: DType) -> Any:
     if any(size < 1 for size in shape):
         raise Misuse(f"a tile of shape {tuple(shape)} does not have elements", "use sizes of at least 1")
-    return ir.RankedTensorType.get(list(shape), mlir_type(dtype))
+    return tile_ops().type(shape, mlir_type(dtype))
 
 
 def wrap(value: ir.Value, dtype: DType) -> Tile | Scalar:
     """The result of an op as a value of the kernel."""
-    return Tile(value, dtype) if isinstance(value.type, ir.RankedTensorType) else Scalar(value, dtype)
+    return Tile(value, dtype) if isinstance(value.type, ir.ShapedType) else Scalar(value, dtype)
 
 
 def is_number(value: Any) -> bool:
@@ -140,7 +141,7 @@ def broadcast_to(value: Any, shape: Sequence[int]) -> Tile:
         if owner is not None and owner.name == "arith.constant":
             splat = ir.DenseElementsAttr.get_splat(ty, owner.attributes["value"])
             return Tile(arith.constant(ty, splat), value.dtype)
-        return Tile(tensor.splat(ty, value.value, []), value.dtype)
+        return Tile(tile_ops().splat(ty, value.value), value.dtype)
     if value.shape == shape:
         return value
     if (
@@ -150,7 +151,7 @@ def broadcast_to(value: Any, shape: Sequence[int]) -> Tile:
     ):
         raise Misuse(f"a tile of shape {value.shape} cannot be repeated to {shape}", "each size must be equal or 1")
     dims = list(range(len(shape) - value.ndim, len(shape)))
-    return Tile(triton_xla.broadcast(ty, value.value, dims), value.dtype)
+    return Tile(tile_ops().broadcast(ty, value.value, dims), value.dtype)
 
 
 def matched(*operands: Any) -> list[Tile | Scalar]:
@@ -168,7 +169,7 @@ def to_scalar(value: Any, dtype: DType | None = None) -> Scalar:
     if isinstance(value, Tile):
         if value.shape:
             raise Misuse(f"{value:a} is used as a scalar", "reduce the tile, for example with sl.sum or sl.all")
-        value = Scalar(tensor.extract(value.value, []), value.dtype)
+        value = Scalar(tile_ops().element(value.value), value.dtype)
     return value if dtype is None or value.dtype == dtype else cast(value, dtype)  # type: ignore[return-value]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import ir
 from ..dialects import triton_xla
 from .arithmetic import Operand, as_value, cast, to_scalar
+from .tile_ops import require_tile_level, tile_ops
 from .types import Misuse, boolean, float32, int32, is_integer, uint32
 from .values import Array, Scalar, Tile, Value
 
@@ -21,7 +21,7 @@ def print_(*values: Any) -> None:
         if isinstance(value, Array):
             raise Misuse(f"{value.name} is an array, but print takes tiles", f"read a tile: {value.name}[i : i + 64]")
     text = " ".join(str(value) for value in values if not isinstance(value, Value))
-    triton_xla.print_(ir.StringAttr.get(text), [value.value for value in values if isinstance(value, Value)])
+    tile_ops().print(text, [value.value for value in values if isinstance(value, Value)])
 
 
 def check(condition: Operand, message: str = "assertion failed") -> None:
@@ -29,11 +29,12 @@ def check(condition: Operand, message: str = "assertion failed") -> None:
     value = as_value(condition)
     if value.dtype != boolean:
         raise Misuse(f"the condition is {value.dtype}, but must be a boolean", "compare it, for example with != 0")
-    triton_xla.assert_(value.value, ir.StringAttr.get(message))
+    tile_ops().check(value.value, message)
 
 
 def assume(condition: Scalar | bool) -> None:
     """States that a condition is true; the behavior is undefined if it is not."""
+    require_tile_level("sl.assume")
     triton_xla.assume(to_scalar(condition, boolean).value)
 
 
@@ -41,7 +42,7 @@ def multiple_of(value: Scalar, divisor: int) -> Scalar:
     """The value, with the fact that it is a multiple of `divisor`. The behavior is undefined if it is not."""
     if not is_integer(value.dtype):
         raise Misuse(f"the value is {value.dtype}, but must be an integer")
-    return Scalar(triton_xla.assume_multiple(value.value, divisor), value.dtype)
+    return Scalar(tile_ops().multiple_of(value.value, divisor), value.dtype)
 
 
 def random_bits(seed: Operand, *counters: Tile, stream: Operand = 0) -> tuple[Tile, ...]:
@@ -49,6 +50,7 @@ def random_bits(seed: Operand, *counters: Tile, stream: Operand = 0) -> tuple[Ti
 
     Different counters give independent bits, which do not depend on the target.
     """
+    require_tile_level("sl.random_bits")
     if not 1 <= len(counters) <= 4:
         raise Misuse(f"{len(counters)} counters are given; use one to four tiles")
     words = [cast(counter, int32).value for counter in counters]

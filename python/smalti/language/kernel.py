@@ -12,13 +12,14 @@ double(x, y)
 from __future__ import annotations
 
 import ast
+import contextlib
 import contextvars
 import dataclasses
 import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, overload
 
 from .. import ir, targets
 from ..calling import arrays
@@ -28,10 +29,12 @@ from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
 from ..launch import placement
 from ..launch.untraced import untraced
+from ..remarks import Remark
 from ..specialization import DIVISOR, SpecializedKernel
 from .arithmetic import is_number
 from .debugging import multiple_of
 from .frames import Frame, source_of
+from .tile_ops import require_tile_level
 from .translator import Captured, Translator
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
@@ -40,8 +43,6 @@ from .values import Array, Scalar
 if TYPE_CHECKING:
     from .. import sim
     from ..launch.kernels import Kernel
-
-_DIALECTS = ("arith", "math", "memref", "scf", "tensor", "triton_xla")
 
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def tile_id(axis: int = 0) -> Scalar:
 def num_tiles(axis: int = 0) -> Scalar:
     """The number of tiles in dimension `axis` of the grid: an `index` scalar."""
     tile_id(axis)  # Checks the dimension.
+    require_tile_level("sl.num_tiles", "use sb.num_blocks")
     return Scalar(triton_xla.num_tiles(axis), index)
 
 
@@ -135,6 +137,8 @@ class Variant:
     module: ir.Module
     captured: tuple[Captured, ...]
     compiled: dict[tuple[Any, ...], SpecializedKernel]
+    remarks: Sequence[Remark] = ()
+    """Remarks of the passes that ran on the translated module."""
 
     @property
     def is_current(self) -> bool:
@@ -188,7 +192,7 @@ class PythonKernel:
 
     def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel:
         """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`."""
-        other = object.__new__(PythonKernel)
+        other = object.__new__(type(self))
         vars(other).update(vars(self))
         other._origin = self._origin or self
         other._target = self._target if target is None else target
@@ -243,16 +247,19 @@ class PythonKernel:
         return kernel.variant(*given)
 
     def module(self, /, *arguments: Any, **named: Any) -> ir.Module:
-        """A copy of the tile-level module for these arguments."""
+        """A copy of the module for these arguments, before it is compiled."""
         return driver.clone(self._variant(arguments, named)[0].module)
 
     def ir(self, level: str, /, *arguments: Any, **named: Any) -> str:
-        """The code at a level: "tile", or a key of `Kernel.asm` such as "mosaic", "llvm", "ptx" or "gcn"."""
-        if level == "tile":
+        """The code at a level: the one of the kernel ("tile" or "block"), or a key of `Kernel.asm` such as "mosaic", "llvm",
+        "ptx" or "gcn"."""
+        if level == self._level:
             return str(self._variant(arguments, named)[0].module)
         asm: Mapping[str, str] = getattr(self.compile(*arguments, **named), "asm", {})
         if level not in asm:
-            raise LaunchError(f"the kernel does not have the level '{level}'; it has {', '.join({'tile': '', **asm})}")
+            raise LaunchError(
+                f"the kernel does not have the level '{level}'; it has {', '.join({self._level: '', **asm})}"
+            )
         return asm[level]
 
     # --- Specialization ---
@@ -282,7 +289,7 @@ class PythonKernel:
 
     def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
         bound = self._bind(arguments, named)
-        tiles = self._tiles(bound)
+        grid = self._tiles(bound)
         specs: dict[str, Any] = {}
         given: list[Any] = []
         for name, value in bound.items():
@@ -292,11 +299,16 @@ class PythonKernel:
             spec, passed = self._spec(name, value)
             specs[name] = spec
             given.extend(passed)
-        key = _hashable((tuple(specs.items()), len(tiles)))
+        launch, numbers = self._launch(grid)
+        key = _hashable((tuple(specs.items()), launch))
         variant = self._variants.get(key)
         if variant is None or not variant.is_current:
-            variant = self._variants[key] = self._translate(specs, len(tiles))
-        return variant, [*given, *tiles]
+            variant = self._variants[key] = self._translate(specs, launch)
+        return variant, [*given, *numbers]
+
+    def _launch(self, grid: tuple[int, ...]) -> tuple[Any, Sequence[int]]:
+        """The facts of a launch that select the kernel, and the numbers that it passes after the arguments."""
+        return len(grid), grid
 
     def _spec(self, name: str, value: Any) -> tuple[Any, list[Any]]:
         """The facts that select the kernel, and the values that a launch passes."""
@@ -365,42 +377,35 @@ class PythonKernel:
 
     # --- Translation ---
 
-    def _translate(self, specs: Mapping[str, Any], dimensions: int) -> Variant:
+    def _translate(self, specs: Mapping[str, Any], launch: Any) -> Variant:
         function = self.__smalti_function__
         try:
             source = source_of(function)
         except Misuse as error:
             raise CompileError(error.message, hint=error.hint) from None
         context = driver.new_context()
-        for dialect in _DIALECTS:
+        for dialect in self._dialects:
             context.get_dialect_descriptor(dialect)
         nodes = {a.arg: a for a in ast.walk(source.node.args) if isinstance(a, ast.arg)}
         passed = {n: s for n, s in specs.items() if isinstance(s, (ArraySpec, ScalarSpec)) and n not in self._constants}
-        ids = [f"grid{d}" for d in range(dimensions)]
 
         def argument(name: str, type: str) -> str:
             place = source.location(nodes.get(name, source.node))
             return f'%{name}: {type} loc("{name}"({_quoted(place)}))'
 
-        text = ", ".join(
-            [
-                *(argument(name, spec.type) for name, spec in passed.items()),
-                *(argument(name, "index") for name in ids),
-                *(f"%tile{d}: index" for d in range(dimensions)),
-            ]
-        )
-        place = _quoted(source.location(source.node))
-        module = ir.Module.parse(
-            f"triton_xla.entry_func @{function.__name__}({text}) tiles [{', '.join(f'%{name}' for name in ids)}] {{\n"
-            f"  triton_xla.return loc({place})\n}} loc({place})\n",
-            context,
-        )
-        block = module.body.operations[0].regions[0].blocks[0]
+        arguments = [argument(name, spec.type) for name, spec in passed.items()]
+        text = self._declaration(function.__name__, arguments, argument, launch, _quoted(source.location(source.node)))
+        module = ir.Module.parse(text, context)
+        block = self._body(module)
         translator = Translator()
-        with context, ir.InsertionPoint(block.operations[len(block.operations) - 1]), ir.Location.unknown():
+        with (
+            context,
+            ir.InsertionPoint(block.operations[len(block.operations) - 1]),
+            ir.Location.unknown(),
+            self._scope(launch),
+        ):
             names = self._arguments(specs, block)
-            tiles = tuple(Scalar(value, index) for value in list(block.arguments)[len(passed) + dimensions :])
-            grid = _GRID.set(tiles)
+            grid = _GRID.set(self._tile_ids(block, len(passed), launch))
             try:
                 result = translator.call(Frame(source, names, translator.outside_of(function), function.__code__))
                 if result is not None:
@@ -415,7 +420,41 @@ class PythonKernel:
             finally:
                 _GRID.reset(grid)
         _verify(module, source.location(source.node))
-        return Variant(module, tuple(translator.captured.values()), {})
+        remarks = self._finish(module, launch)
+        return Variant(module, tuple(translator.captured.values()), {}, remarks)
+
+    # `smalti.block` overrides these attributes and methods.
+
+    _level: ClassVar[str] = "tile"
+    _dialects: ClassVar[Sequence[str]] = ("arith", "math", "memref", "scf", "tensor", "triton_xla")
+
+    def _declaration(
+        self, name: str, arguments: list[str], argument: Callable[[str, str], str], launch: Any, place: str
+    ) -> str:
+        """The text of the module with an empty kernel. `argument` declares a further argument."""
+        ids = [f"grid{d}" for d in range(launch)]
+        text = [*arguments, *(argument(i, "index") for i in ids), *(f"%tile{d}: index" for d in range(launch))]
+        return (
+            f"triton_xla.entry_func @{name}({', '.join(text)}) tiles [{', '.join(f'%{i}' for i in ids)}] {{\n"
+            f"  triton_xla.return loc({place})\n}} loc({place})\n"
+        )
+
+    def _body(self, module: ir.Module) -> ir.Block:
+        return module.body.operations[0].regions[0].blocks[0]
+
+    def _scope(self, launch: Any) -> contextlib.AbstractContextManager[Any]:
+        """Entered while the function is translated."""
+        return contextlib.nullcontext()
+
+    def _tile_ids(self, block: ir.Block, arguments: int, launch: Any) -> tuple[Scalar, ...]:
+        return tuple(Scalar(value, index) for value in list(block.arguments)[arguments + launch :])
+
+    def _finish(self, module: ir.Module, launch: Any) -> Sequence[Remark]:
+        """Runs passes on the translated module, and returns their remarks."""
+        return ()
+
+    def _array(self, value: ir.Value, spec: ArraySpec, name: str) -> Any:
+        return Array(value, spec.dtype, name)
 
     def _arguments(self, specs: Mapping[str, Any], block: ir.Block) -> dict[str, Any]:
         values = iter(block.arguments)
@@ -424,7 +463,7 @@ class PythonKernel:
             if name in self._constants:
                 names[name] = spec
             elif isinstance(spec, ArraySpec):
-                names[name] = Array(next(values), spec.dtype, name)
+                names[name] = self._array(next(values), spec, name)
             elif isinstance(spec, ConstantSpec):
                 names[name] = spec.value
             else:
@@ -480,10 +519,19 @@ def _annotations(function: types.FunctionType) -> dict[str, Any]:
     for name, annotation in given.items():
         if isinstance(annotation, DType) or annotation in (bool, int, float):
             found[name] = annotation
-        elif isinstance(annotation, types.GenericAlias) and annotation.__origin__ is Array:
+        elif (
+            isinstance(annotation, types.GenericAlias)
+            and isinstance(annotation.__origin__, type)
+            and issubclass(annotation.__origin__, Array)
+        ):
             element, *rest = annotation.__args__
             found[name] = (to_dtype(element), tuple(rest[0]) if rest else None)
     return found
+
+
+Level = Literal["tile", "block"]
+LEVELS: dict[str, type[PythonKernel]] = {"tile": PythonKernel}
+"""The classes of kernels by their level. `smalti.block` adds its own."""
 
 
 @overload
@@ -494,6 +542,7 @@ def kernel(
     grid: Grid = ...,
     target: str | targets.Target | None = ...,
     do_not_specialize: Sequence[str] = ...,
+    level: Level = ...,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], PythonKernel]: ...
 def kernel(
@@ -503,6 +552,7 @@ def kernel(
     grid: Grid = 1,
     target: str | targets.Target | None = None,
     do_not_specialize: Sequence[str] = (),
+    level: Level = "tile",
     **options: Any,
 ) -> Any:
     """Makes a Python function a kernel, which is compiled when it is called.
@@ -511,14 +561,19 @@ def kernel(
       them: `grid=lambda x, block: sl.cdiv(x.shape[0], block)`.
     - `target`: as in `smalti.compile`. Default: the GPU of the arrays, or the CPU if they are in host memory.
     - `do_not_specialize`: parameters for which a value of 1 and multiples of 16 do not give kernels of their own.
+    - `level`: "tile", or "block" for a kernel that is written with `smalti.block`.
     - `options`: options of `smalti.compile`, such as `num_warps=4`.
 
     The parameters are arrays (`sl.Array`), numbers, and constants (`smalti.constexpr`).
     """
 
+    if level not in LEVELS:
+        hint = "; import smalti.block before the kernel" if level == "block" else f", not {', '.join(LEVELS)}"
+        raise TypeError(f"level is {level!r}, which is not available{hint}")
+
     def decorate(decorated: Callable[..., Any]) -> PythonKernel:
         if not isinstance(decorated, types.FunctionType):
             raise TypeError(f"@smalti.kernel is for functions, not {type(decorated).__name__}")
-        return PythonKernel(decorated, grid, target, do_not_specialize, options)
+        return LEVELS[level](decorated, grid, target, do_not_specialize, options)
 
     return decorate if function is None else decorate(function)

@@ -9,6 +9,7 @@ from .. import ir
 from ..dialects import triton_xla
 from .arithmetic import broadcast_to, cast, tile_type, to_scalar
 from .shapes import full
+from .tile_ops import require_tile_level
 from .types import DType, Misuse, float32, float64, int32, is_float, mlir_type
 from .types import dtype as to_dtype
 from .values import Scalar, Tile, Value
@@ -18,6 +19,7 @@ ScaleLayout = Literal["linear", "padded", "swizzled_128x4"]
 
 
 def _matrices(a: Any, b: Any) -> None:
+    require_tile_level("a matmul of tiles", "use sb.mma or sb.wgmma")
     for tile in (a, b):
         if not isinstance(tile, Tile) or tile.ndim not in (2, 3):
             raise Misuse(f"{tile!r} is an operand of a matmul, but must be a tile of 2 or 3 dimensions")

@@ -21,8 +21,10 @@ from .arithmetic import (
     tile_type,
     to_scalar,
     where,
+    wrap,
 )
 from .shapes import axis_of, iota, reshape
+from .tile_ops import require_tile_level, tile_ops
 from .types import DType, Misuse, boolean, float32, int32, is_float, is_integer
 from .types import dtype as to_dtype
 from .values import Scalar, Tile, Value, method
@@ -60,7 +62,7 @@ def _fill(op: Any, dtypes: Sequence[DType], function: Combine, halves: int, resu
         if len(items) != len(results):
             raise Misuse(f"the function returns {len(items)} values, but must return {len(results)} ({count} inputs)")
         yielded = [to_scalar(item, dtype) for item, dtype in zip(items, results, strict=True)]
-        triton_xla.yield_([item.value for item in yielded])
+        tile_ops().end_of_region([item.value for item in yielded])
 
 
 def _initial(tiles: Sequence[Tile], init: Any) -> list[Scalar]:
@@ -81,13 +83,13 @@ def reduce(tiles: Any, axis: Axis, function: Combine, init: Any, keepdims: bool 
     inits = _initial(inputs, init)
     shape = [size for d, size in enumerate(inputs[0].shape) if d not in dims]
     types = [tile_type(shape, t.dtype) for t in inputs]
-    op = triton_xla.ReduceOp(types, [t.value for t in inputs], [i.value for i in inits], dims)
+    op = tile_ops().reduce(types, [t.value for t in inputs], [i.value for i in inits], dims)
     dtypes = [t.dtype for t in inputs]
     _fill(op, dtypes * 2, function, 2, dtypes)
-    results = [Tile(result, dtype) for result, dtype in zip(op.results, dtypes, strict=True)]
+    results: list[Any] = [wrap(result, dtype) for result, dtype in zip(op.results, dtypes, strict=True)]
     if keepdims:
         kept = [1 if d in dims else size for d, size in enumerate(inputs[0].shape)]
-        results = [reshape(result, kept) for result in results]
+        results = [broadcast_to(r, kept) if isinstance(r, Scalar) else reshape(r, kept) for r in results]
     return tuple(results) if isinstance(tiles, (tuple, list)) else results[0]
 
 
@@ -98,13 +100,8 @@ def scan(tiles: Any, axis: int, function: Combine, init: Any, exclusive: bool = 
     """
     inputs = _tiles(tiles)
     inits = _initial(inputs, init)
-    op = triton_xla.ScanOp(
-        [t.value.type for t in inputs],
-        [t.value for t in inputs],
-        [i.value for i in inits],
-        axis_of(inputs[0], axis),
-        exclusive=exclusive or None,
-        reverse=reverse or None,
+    op = tile_ops().scan(
+        [t.value for t in inputs], [i.value for i in inits], axis_of(inputs[0], axis), exclusive, reverse
     )
     dtypes = [t.dtype for t in inputs]
     _fill(op, dtypes * 2, function, 2, dtypes)
@@ -118,6 +115,7 @@ def sort(tiles: Any, axis: int = -1, before: Combine | None = None, descending: 
     `before(a0, b0, a1, b1, ...)` returns whether the first element comes before the second one; the default compares
     the keys. Example: `keys, positions = sl.sort((keys, positions), descending=True)`.
     """
+    require_tile_level("sl.sort")
     inputs = _tiles(tiles)
     op = triton_xla.SortOp([t.value.type for t in inputs], [t.value for t in inputs], axis_of(inputs[0], axis))
     if before is not None and descending:
@@ -256,6 +254,7 @@ def histogram(tile: Tile, bins: int, mask: Operand | None = None, dtype: Any = i
 
     Other elements, and those whose mask is false, are not counted.
     """
+    require_tile_level("sl.histogram", "use sb.atomic_rmw")
     wanted = to_dtype(dtype)
     given = None if mask is None else broadcast_to(mask, tile.shape).value
     return Tile(triton_xla.histogram(tile_type((bins,), wanted), tile.value, bins, mask=given), wanted)

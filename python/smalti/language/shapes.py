@@ -11,6 +11,7 @@ from .. import ir
 from ..dialects import triton_xla
 from . import arithmetic
 from .arithmetic import Operand, as_value, broadcast_to, common, constant, tile_type, to_scalar
+from .tile_ops import require_tile_level, tile_ops
 from .types import Misuse, float32, index, int32, is_integer
 from .types import dtype as to_dtype
 from .values import Scalar, Tile, Value, method
@@ -61,7 +62,7 @@ def arange(start: int, stop: int | None = None, dtype: Any = int32) -> Tile:
     if high <= low:
         raise Misuse(f"arange({low}, {high}) does not have elements")
     wanted = to_dtype(dtype)
-    counts = Tile(triton_xla.iota(tile_type((high - low,), wanted), 0), wanted)
+    counts = Tile(tile_ops().iota(tile_type((high - low,), wanted), 0), wanted)
     return counts + low if low else counts
 
 
@@ -71,27 +72,31 @@ def iota(shape: Shape, axis: int, dtype: Any = int32) -> Tile:
     sizes = static_shape(shape)
     if not 0 <= axis < len(sizes):
         raise Misuse(f"axis is {axis}, but the shape has {len(sizes)} dimensions")
-    return Tile(triton_xla.iota(tile_type(sizes, wanted), axis), wanted)
+    return Tile(tile_ops().iota(tile_type(sizes, wanted), axis), wanted)
+
+
+def reshaped(what: str, old: Sequence[int], shape: Sequence[Any]) -> tuple[int, ...]:
+    """The new shape of something of shape `old`: numbers or one tuple, of which one number may be -1. Raises Misuse."""
+    sizes = list(static_shape(shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape))
+    count = math.prod(old)
+    if -1 in sizes:
+        rest = -math.prod(sizes)
+        if rest <= 0 or count % rest:
+            raise Misuse(f"{what} of shape {tuple(old)} cannot be reshaped to {tuple(sizes)}")
+        sizes[sizes.index(-1)] = count // rest
+    if math.prod(sizes) != count:
+        raise Misuse(
+            f"{what} of shape {tuple(old)} has {count} elements, and the shape {tuple(sizes)} has {math.prod(sizes)}"
+        )
+    return tuple(sizes)
 
 
 @method
 def reshape(tile: Tile, *shape: Any) -> Tile:
     """The elements in row-major order in another shape; one size may be -1. Example: `t.reshape(8, -1)`."""
-    sizes = list(static_shape(shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape))
-    count = math.prod(tile.shape)
-    if -1 in sizes:
-        rest = -math.prod(sizes)
-        if rest <= 0 or count % rest:
-            raise Misuse(f"a tile of shape {tile.shape} cannot be reshaped to {tuple(sizes)}")
-        sizes[sizes.index(-1)] = count // rest
-    if math.prod(sizes) != count:
-        raise Misuse(
-            f"a tile of shape {tile.shape} has {count} elements, and the shape {tuple(sizes)} has {math.prod(sizes)}"
-        )
+    sizes = reshaped("a tile", tile.shape, shape)
     return (
-        tile
-        if tuple(sizes) == tile.shape
-        else Tile(triton_xla.reshape(tile_type(sizes, tile.dtype), tile.value), tile.dtype)
+        tile if sizes == tile.shape else Tile(tile_ops().reshape(tile_type(sizes, tile.dtype), tile.value), tile.dtype)
     )
 
 
@@ -105,7 +110,7 @@ def transpose(tile: Tile, *permutation: Any) -> Tile:
     if order == list(range(tile.ndim)):
         return tile
     ty = tile_type([tile.shape[axis] for axis in order], tile.dtype)
-    return Tile(triton_xla.transpose(ty, tile.value, order), tile.dtype)
+    return Tile(tile_ops().transpose(ty, tile.value, order), tile.dtype)
 
 
 @method
@@ -131,7 +136,7 @@ def squeeze(tile: Tile, axis: int) -> Tile:
     if tile.shape[axis] != 1:
         raise Misuse(f"dimension {axis} of a tile of shape {tile.shape} does not have size 1")
     sizes = [size for d, size in enumerate(tile.shape) if d != axis]
-    return Tile(triton_xla.squeeze_dims(tile_type(sizes, tile.dtype), tile.value, [axis]), tile.dtype)
+    return Tile(tile_ops().squeeze(tile_type(sizes, tile.dtype), tile.value, axis), tile.dtype)
 
 
 def concat(tiles: Sequence[Tile], axis: int = 0) -> Tile:
@@ -148,7 +153,7 @@ def concat(tiles: Sequence[Tile], axis: int = 0) -> Tile:
     sizes = list(values[0].shape)
     sizes[axis] = sum(v.shape[axis] for v in values)
     ty = tile_type(sizes, values[0].dtype)
-    return Tile(triton_xla.concat(ty, [v.value for v in values], axis), values[0].dtype)
+    return Tile(tile_ops().concat(ty, [v.value for v in values], axis), values[0].dtype)
 
 
 def stack(tiles: Sequence[Tile], axis: int = 0) -> Tile:
@@ -164,8 +169,7 @@ def split(tile: Tile, parts: int, axis: int = 0) -> tuple[Tile, ...]:
         raise Misuse(f"dimension {axis} of a tile of shape {tile.shape} cannot be split into {parts} equal parts")
     sizes = list(tile.shape)
     sizes[axis] //= parts
-    ty = tile_type(sizes, tile.dtype)
-    results = triton_xla.SplitOp([ty] * parts, tile.value, axis).results
+    results = tile_ops().split(tile_type(sizes, tile.dtype), tile.value, parts, axis)
     return tuple(Tile(result, tile.dtype) for result in results)
 
 
@@ -212,7 +216,7 @@ def _getitem(tile: Value, key: Any) -> Any:
     result: Any = tile
     if tuple(sizes) != tile.shape:
         ty = tile_type(sizes, tile.dtype)
-        result = Tile(triton_xla.slice(ty, tile.value, offsets, sizes, steps), tile.dtype)
+        result = Tile(tile_ops().slice(ty, tile.value, offsets, sizes, steps), tile.dtype)
     if isinstance(result, Scalar):
         return broadcast_to(result, shape) if shape else result
     return reshape(result, shape)
@@ -224,6 +228,7 @@ def gather(tile: Tile, indices: Tile, axis: int, fill: int | float | None = None
 
     An index that is out of bounds reads `fill` (default: 0). `indices` has the shape of the tile except along `axis`.
     """
+    require_tile_level("sl.gather")
     axis = axis_of(tile, axis)
     if not is_integer(indices.dtype):
         raise Misuse(f"the indices are {indices.dtype}, but must be integers")
@@ -235,6 +240,7 @@ def gather(tile: Tile, indices: Tile, axis: int, fill: int | float | None = None
 @method
 def mask(tile: Tile, bounds: Sequence[int | Scalar], value: int | float = 0) -> Tile:
     """The tile with `value` where an index is not below the bound of its dimension. One bound for each dimension."""
+    require_tile_level("sl.mask", "use sl.where")
     if len(bounds) != tile.ndim:
         raise Misuse(f"{len(bounds)} bounds for a tile of {tile.ndim} dimensions")
     dynamic = [to_scalar(b, index).value for b in bounds if isinstance(b, Value)]

@@ -187,7 +187,7 @@ class Tile(Value):
     def __init__(self, value: ir.Value, dtype: DType) -> None:
         self.value = value
         self.dtype = dtype
-        self.shape = tuple(ir.RankedTensorType(value.type).shape)
+        self.shape = tuple(ir.ShapedType(value.type).shape)
 
     @property
     def T(self) -> Any:  # noqa: N802

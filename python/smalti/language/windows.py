@@ -21,7 +21,7 @@ from .arithmetic import (
     to_scalar,
     wrap,
 )
-from .types import Misuse, boolean, index, int32, is_float, is_integer, mlir_type
+from .types import DType, Misuse, boolean, index, int32, is_float, is_integer, mlir_type
 from .values import Array, Scalar, Tile, Value
 
 LoadCache = Literal["ca", "cg", "cs", "cv"]
@@ -64,7 +64,7 @@ def size(array: Array, dimension: int) -> int | Scalar:
 
 
 @dataclasses.dataclass
-class _Extent:
+class Extent:
     """A slice: its first index, and its static size and step."""
 
     start: int | Scalar
@@ -72,7 +72,7 @@ class _Extent:
     step: int
 
 
-def _extent(array: Array, dimension: int, key: slice) -> _Extent:
+def _extent(array: Array, dimension: int, key: slice) -> Extent:
     what = f"dimension {dimension} of {array.name}"
     step = 1 if key.step is None else key.step
     if isinstance(step, Value) or not isinstance(step, int) or step < 1:
@@ -95,7 +95,7 @@ def _extent(array: Array, dimension: int, key: slice) -> _Extent:
     if length.constant < 1:
         raise Misuse(f"{what}: the slice has {length.constant} elements, but must have at least 1")
     first = low.affine.constant if not low.affine.terms else low
-    return _Extent(first, -(-length.constant // step), step)
+    return Extent(first, -(-length.constant // step), step)
 
 
 def _check_static(what: str, position: Any) -> None:
@@ -108,6 +108,44 @@ def _check_static(what: str, position: Any) -> None:
         raise Misuse(f"{what}: the bound of a slice is {position:a}, but must be a scalar")
 
 
+def normalized_keys(array: Array, key: Any) -> list[Extent | Value | int]:
+    """One index or slice for each dimension of an array: Ellipsis and omitted dimensions are expanded. Raises Misuse."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    at = next((i for i, k in enumerate(keys) if k is Ellipsis), None)
+    if at is not None:
+        keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
+    keys += [slice(None)] * (array.ndim - len(keys))
+    if len(keys) != array.ndim:
+        raise Misuse(f"{len(keys)} indices for {array.name}, which has {array.ndim} dimensions")
+    result: list[Extent | Value | int] = []
+    for dimension, k in enumerate(keys):
+        if isinstance(k, slice):
+            result.append(_extent(array, dimension, k))
+            continue
+        what = f"dimension {dimension} of {array.name}"
+        if is_number(k) and not isinstance(k, int):
+            raise Misuse(f"{what}: the index is {k!r}, but must be an integer, a scalar, a slice or a tile")
+        if not isinstance(k, Value):
+            if not isinstance(k, int):
+                raise Misuse(f"{what}: the index is {k!r}, but must be an integer, a scalar, a slice or a tile")
+            _check_static(what, k)
+            result.append(k)
+            continue
+        if not is_integer(k.dtype):
+            raise Misuse(f"{what}: the index is {k:a}, but must have an integer type")
+        result.append(to_scalar(k, index) if k.ndim == 0 else k)
+    return result
+
+
+def stored_value(value: Any, dtype: DType, shape: Sequence[int], name: str) -> Tile | Scalar:
+    """A value in the element type and shape of the memory to which it is written. Raises Misuse."""
+    value = as_value(value, dtype if is_number(value) else None)
+    if is_float(value.dtype) and not is_float(dtype):
+        raise Misuse(f"{value:a} is written to {name}, whose elements are {dtype}", f"convert it with .to(sl.{dtype})")
+    value = cast(value, dtype)
+    return broadcast_to(value, shape) if shape else to_scalar(value)
+
+
 class Window:
     """A window of an array: `x.at[i : i + 64, k]`. Elements outside of the array are masked.
 
@@ -116,43 +154,20 @@ class Window:
     """
 
     def __init__(self, array: Array, key: Any) -> None:
-        keys = list(key) if isinstance(key, tuple) else [key]
-        if Ellipsis in [k for k in keys if k is Ellipsis]:
-            at = next(i for i, k in enumerate(keys) if k is Ellipsis)
-            keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
-        keys += [slice(None)] * (array.ndim - len(keys))
-        if len(keys) != array.ndim:
-            raise Misuse(f"{len(keys)} indices for {array.name}, which has {array.ndim} dimensions")
         self.array = array
-        self._keys: list[_Extent | Value | int] = []
-        for dimension, k in enumerate(keys):
-            if isinstance(k, slice):
-                self._keys.append(_extent(array, dimension, k))
-                continue
-            what = f"dimension {dimension} of {array.name}"
-            if is_number(k) and not isinstance(k, int):
-                raise Misuse(f"{what}: the index is {k!r}, but must be an integer, a scalar, a slice or a tile")
-            if not isinstance(k, Value):
-                if not isinstance(k, int):
-                    raise Misuse(f"{what}: the index is {k!r}, but must be an integer, a scalar, a slice or a tile")
-                _check_static(what, k)
-                self._keys.append(k)
-                continue
-            if not is_integer(k.dtype):
-                raise Misuse(f"{what}: the index is {k:a}, but must have an integer type")
-            self._keys.append(to_scalar(k, index) if k.ndim == 0 else k)
+        self._keys = normalized_keys(array, key)
         self.is_gather = any(isinstance(k, Tile) for k in self._keys)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the tile that the window reads."""
         if not self.is_gather:
-            return tuple(k.size for k in self._keys if isinstance(k, _Extent))
+            return tuple(k.size for k in self._keys if isinstance(k, Extent))
         picked = shape_of(*(k for k in self._keys if isinstance(k, Tile)))
         shape: list[int] = []
         first = True
         for k in self._keys:
-            if isinstance(k, _Extent):
+            if isinstance(k, Extent):
                 shape.append(k.size)
             elif isinstance(k, Tile) and first:
                 shape.extend(picked)
@@ -164,7 +179,7 @@ class Window:
         dynamic: list[ir.Value] = []
         static: list[int] = []
         for k in self._keys:
-            start = k.start if isinstance(k, _Extent) else k
+            start = k.start if isinstance(k, Extent) else k
             if isinstance(start, Scalar):
                 dynamic.append(start.value)
                 static.append(ir.ShapedType.get_dynamic_size())
@@ -175,8 +190,8 @@ class Window:
 
     def _rectangle(self) -> tuple[Any, ...]:
         dynamic, static = self._offsets()
-        sizes = [k.size if isinstance(k, _Extent) else 1 for k in self._keys]
-        steps = [k.step if isinstance(k, _Extent) else 1 for k in self._keys]
+        sizes = [k.size if isinstance(k, Extent) else 1 for k in self._keys]
+        steps = [k.step if isinstance(k, Extent) else 1 for k in self._keys]
         return dynamic, [], [], static, sizes, steps
 
     def indices(self) -> list[ir.Value]:
@@ -187,7 +202,7 @@ class Window:
         axis = 0
         place: int | None = None
         for k in self._keys:
-            if isinstance(k, _Extent):
+            if isinstance(k, Extent):
                 result.append(self._range(k, axis, shape))
                 axis += 1
             elif isinstance(k, Tile):
@@ -207,7 +222,7 @@ class Window:
                 result.append(to_scalar(k, index).value)
         return result
 
-    def _range(self, extent: _Extent, axis: int, shape: Sequence[int]) -> ir.Value:
+    def _range(self, extent: Extent, axis: int, shape: Sequence[int]) -> ir.Value:
         steps = Tile(triton_xla.iota(tile_type(shape, index), axis), index)
         return (steps * extent.step + extent.start).value
 
@@ -265,15 +280,7 @@ class Window:
         return Tile(triton_xla.gather(ty, self.array.value, self.indices(), mask=self._mask(mask), fill=attr), dtype)
 
     def _stored(self, value: Any) -> Tile | Scalar:
-        dtype = self.array.dtype
-        value = as_value(value, dtype if is_number(value) else None)
-        if is_float(value.dtype) and not is_float(dtype):
-            raise Misuse(
-                f"{value:a} is written to {self.array.name}, whose elements are {dtype}",
-                f"convert it with .to(sl.{dtype})",
-            )
-        value = cast(value, dtype)
-        return broadcast_to(value, self.shape) if self.shape else to_scalar(value)
+        return stored_value(value, self.array.dtype, self.shape, self.array.name)
 
     def store(
         self,

@@ -151,3 +151,24 @@ module attributes {smalti.target = "sm_80"} {
     return
   }
 }
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {smalti.target = "sm_90a"} {
+  func.func @window_of_shared_memory(%m: memref<64x64xf32, #smem>, %i: index, %zero: f32) {
+    // expected-error@+1 {{'vector.transfer_read' op supports only global memory; use 'mosaic_gpu.vector_load'}}
+    %v = vector.transfer_read %m[%i, %i], %zero : memref<64x64xf32, #smem>, vector<64x64xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {smalti.target = "sm_90a"} {
+  func.func @transposed_window(%m: memref<64x64xf32>, %v: vector<64x64xf32>, %i: index) {
+    // expected-error@+1 {{'vector.transfer_write' op supports only vectors of rank 1 or higher, without a mask, along the last dimensions of the memory}}
+    vector.transfer_write %v, %m[%i, %i] {permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : vector<64x64xf32>, memref<64x64xf32>
+    return
+  }
+}

@@ -16,7 +16,7 @@ import smalti
 import torch
 import torch_programs
 from conftest import ROOT
-from helpers import run_blocks
+from helpers import run_python_blocks
 
 OPERATORS = torch_programs.operators()
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
@@ -299,4 +299,4 @@ def test_the_example() -> None:
 
 def test_blocks_print_what_the_page_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
-    run_blocks((ROOT / "docs" / "torch.md").read_text(), monkeypatch, capsys)
+    run_python_blocks((ROOT / "docs" / "torch.md").read_text(), monkeypatch, capsys)

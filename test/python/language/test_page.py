@@ -8,7 +8,7 @@ import re
 import pytest
 import smalti.language as sl
 from conftest import ROOT
-from helpers import run_blocks
+from helpers import run_python_blocks
 from smalti.language.types import Misuse, promote
 from smalti.language.values import Value
 
@@ -21,7 +21,7 @@ def section(title: str) -> str:
 
 def test_blocks_print_what_the_page_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
-    run_blocks(TEXT, monkeypatch, capsys)
+    run_python_blocks(TEXT, monkeypatch, capsys)
 
 
 def test_the_tables_have_all_names() -> None:

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`@smalti.kernel(level="block")`: kernels that describe one thread block."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .. import front_end, ir, targets
+from ..calling import arrays
+from ..compiler import driver
+from ..errors import LaunchError
+from ..language.kernel import LEVELS, ArraySpec, PythonKernel, Variant
+from ..language.tile_ops import set_tile_ops
+from ..language.types import index
+from ..language.values import Scalar
+from ..launch import devices
+from ..remarks import Remark
+from ..specialization import SpecializedKernel
+from .memory import Memory
+from .state import CURRENT, Block, Launch
+from .vectors import VectorOps, block_index
+
+if TYPE_CHECKING:
+    from .. import sim
+    from ..launch.kernels import Kernel
+
+_SHAPE_OPTIONS = ("num_warps", "thread_groups", "cluster")
+
+_GROUP_SIZE = "mosaic_gpu.thread_group_size"
+
+_AS_WRITTEN: dict[str, Any] = {"depth": 1, "stages": 1, "specialize": "off", "bank_conflicts": "keep"}
+"""Options of `smalti.compile` with which no pass changes the copies, loops and buffers of the kernel."""
+
+
+class BlockKernel(PythonKernel):
+    """A block-level kernel: each instance is one thread block. See docs/block-kernels.md."""
+
+    _level: ClassVar[str] = "block"
+    _dialects: ClassVar[Sequence[str]] = (
+        "arith",
+        "gpu",
+        "llvm",
+        "math",
+        "memref",
+        "mosaic_gpu",
+        "nvvm",
+        "scf",
+        "vector",
+    )
+
+    def _launch(self, grid: tuple[int, ...]) -> tuple[Launch, Sequence[int]]:
+        if not 1 <= len(grid) <= 3 or any(size < 1 for size in grid):
+            raise LaunchError(f"the grid of {self.__name__} is {grid}, but must be one to three positive sizes")
+        chosen = targets.get(self._target) if self._target is not None else devices.here()
+        if not chosen.is_gpu:
+            raise LaunchError(
+                f"{self.__name__} is a block-level kernel, which {chosen} cannot run",
+                hint=f"select a GPU, or an emulated one: {self.__name__}.on('emu:sm_90a')",
+            )
+        table = targets.table()[chosen.chip]
+        numbers: dict[str, int] = {}
+        for name, default in (("num_warps", 4), ("thread_groups", 1)):
+            given = self._options.get(name, default)
+            if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+                raise LaunchError(f"{name} of {self.__name__} is {given!r}, but must be a positive number")
+            numbers[name] = given
+        cluster = self._options.get("cluster", (1,))
+        cluster = tuple(cluster) if isinstance(cluster, (tuple, list)) else (cluster,)
+        if len(cluster) > len(grid) or any(size % part for size, part in zip(grid, cluster, strict=False)):
+            raise LaunchError(f"the cluster of {self.__name__} is {cluster}, but must divide the grid {grid}")
+        launch = Launch(table, grid, numbers["num_warps"], numbers["thread_groups"], cluster)
+        threads = launch.group_size * launch.thread_groups
+        if threads > table.max_threads_per_block:
+            raise LaunchError(
+                f"{self.__name__} has {threads} threads per block; {table} has at most {table.max_threads_per_block}"
+            )
+        return launch, ()
+
+    def _spec(self, name: str, value: Any) -> tuple[Any, list[Any]]:
+        spec, passed = super()._spec(name, value)
+        if not isinstance(spec, ArraySpec):
+            return spec, passed
+        view = arrays.view(value)
+        # Rows of packed elements have a whole number of bytes.
+        packed = max(8 // spec.dtype.bits, 1)
+        shape = (*view.shape[:-1], *(size * packed for size in view.shape[-1:]))
+        for stated, size in zip(spec.shape, shape, strict=True):
+            if stated not in (None, size):
+                raise LaunchError(f"{self.__name__}: {name} has the sizes {shape}, but must have {spec.shape}")
+        strides = None
+        if spec.strides is not None:
+            strides = (*(step * packed for step in view.strides[:-1]), *view.strides[-1:])
+        return ArraySpec(spec.dtype, shape, strides), passed
+
+    def __call__(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
+        """Runs the kernel on arrays and numbers, in place; see `PythonKernel`. A grid without blocks does not run anything."""
+        if 0 not in self._tiles(self._bind(arguments, named)):
+            super().__call__(*arguments, stream=stream, **named)
+
+    def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
+        """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It takes the arrays and scalars."""
+        variant, given = self._variant(arguments, named)
+        kernel = self._specialized(variant).variant(*given)
+        if variant.remarks and variant.remarks[0] not in kernel.remarks:
+            kernel.remarks = (*variant.remarks, *kernel.remarks)
+        return kernel
+
+    def _specialized(self, variant: Variant) -> SpecializedKernel:
+        key = (self._target, repr(sorted(self._options.items())))
+        if key not in variant.compiled:
+            chosen = front_end.target_of(variant.module, self._target)
+            options = {name: value for name, value in self._options.items() if name not in _SHAPE_OPTIONS}
+            if not chosen.is_simulated:
+                options = {**_AS_WRITTEN, **options}
+            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, options)
+        return variant.compiled[key]
+
+    # --- Translation ---
+
+    def _declaration(
+        self, name: str, arguments: list[str], argument: Callable[[str, str], str], launch: Launch, place: str
+    ) -> str:
+        def sizes(*numbers: int) -> str:
+            return f"array<i32: {', '.join(map(str, (*numbers, 1, 1)[:3]))}>"
+
+        attributes = {
+            "known_block_size": sizes(launch.group_size * launch.thread_groups),
+            "known_grid_size": sizes(*launch.grid),
+        }
+        if any(size != 1 for size in launch.cluster):
+            attributes["known_cluster_size"] = sizes(*launch.cluster)
+        # Layout inference needs it to know that a kernel without operations of `mosaic_gpu` is at block level.
+        attributes[_GROUP_SIZE] = f"{launch.group_size} : i64"
+        text = ", ".join(f"{key} = {value}" for key, value in attributes.items())
+        return (
+            "module attributes {gpu.container_module} {\n"
+            f"gpu.module @{name}_module {{\n"
+            f"gpu.func @{name}({', '.join(arguments)}) kernel attributes {{{text}}} {{\n"
+            f"  gpu.return loc({place})\n}} loc({place})\n}} loc({place})\n}} loc({place})\n"
+        )
+
+    def _body(self, module: ir.Module) -> ir.Block:
+        outer: Any = module.body.operations[0]
+        return outer.regions[0].blocks[0].operations[0].regions[0].blocks[0]
+
+    @contextlib.contextmanager
+    def _scope(self, launch: Launch) -> Generator[None, None, None]:
+        token = CURRENT.set(Block(launch))
+        restore = set_tile_ops(VectorOps())
+        try:
+            yield
+        finally:
+            restore()
+            CURRENT.reset(token)
+
+    def _tile_ids(self, block: ir.Block, arguments: int, launch: Launch) -> tuple[Scalar, ...]:
+        return tuple(Scalar(block_index(axis), index) for axis in range(len(launch.grid)))
+
+    def _array(self, value: ir.Value, spec: ArraySpec, name: str) -> Memory:
+        return Memory(value, spec.dtype, name)
+
+    def _finish(self, module: ir.Module, launch: Launch) -> Sequence[Remark]:
+        """Chooses the layouts of vectors and of shared memory."""
+        options = f"target={launch.target.chip} warps={launch.num_warps}"
+        remarks = driver.run_pipeline(module, f"builtin.module(mosaic-gpu-infer-layouts{{{options}}})")
+        if launch.thread_groups == 1:
+            # Findings then name the block, not its only thread group.
+            kernel: Any = self._body(module).owner
+            del kernel.attributes[_GROUP_SIZE]
+        return remarks
+
+
+LEVELS["block"] = BlockKernel
