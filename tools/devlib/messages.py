@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from .message_values import Values, constants
 from .words import CPP_TOKEN, is_prose, tracked
 
 FOLDERS = ("dialects", "emulator", "layouts", "passes", "python", "targets", "tools")
@@ -50,7 +51,7 @@ _NOT_MESSAGES = re.compile(
 # Files and texts that are not messages: generated code, protocols between processes, pictures, citations, names.
 _NOT_MESSAGE_PATHS = re.compile(
     r"python/smalti/compiler/_generate_pipeline_stub\.py:.*|python/smalti/emulator/(?:session|memory)\.py:(?:functiondef|for|if)"
-    r"|tools/devlib/(?:layout_pictures|recorder|coverage|architecture|messages|op_table|words)\.py:.*"
+    r"|tools/devlib/(?:layout_pictures|recorder|coverage|architecture|messages|message_values|op_table|words)\.py:.*"
     r"|python/smalti/(?:lane_maps|launch/header)\.py:(?:lines\.append|for)"
 )
 _NOT_MESSAGE_TEXTS = re.compile(
@@ -67,6 +68,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|\(the addresses of \{|a lowering handles|nothing to do|shuffle and|byte of shared memory,|(?:matrix )?accesses (?:of|x)|transposed reads"
     r"|(?:a )?slot of a larger|\{slots \?|has '\{kSlots|\{name\.str\(\)\} (?:to|from)|at least \{times|padded (?:read|write)$|does not wait for a copy"
     r"|memory attribution of|elements of type \{unknown|type \{type\}; a static|of this '\{use|no layout chosen yet|0b0100|the same power of two|failed to legalize|write a kernel$|not completed$|ld or ld\.lld|ocml\.bc|the file is truncated$"
+    r"|.*(?:\}|\bwarp 1), which does not reach it$|\{what\} writes shared memory$|floating-point reduction '"
     # Descriptions of steps and of functions.
     r"|use its number, INDEX|the names are: \{|Main job: |The smallest integer that|The largest integer that|and is not committed to a group$"
     r"|'\{op\}' is not supported in a tile-level kernel; \{|\{quote\(op\)"
@@ -502,69 +504,6 @@ def _is_message(message: Message) -> bool:
 
 
 _CONVERSION = re.compile(r"(?:std::to_string|llvm::Twine|Twine|llvm::utostr|llvm::itostr)\((.*)\)")
-_WRAPPER = re.compile(
-    r"(?:\b(?:std|llvm|layout|targets|mlir)::)?\b(?:to_string|string|StringRef|ArrayRef|Twine|describe|quote|str|int|int64_t|toString"
-    r"|nameOf|printed|listed|list|map|join|make_range|static_cast<[^<>]*>|stringify\w+|\w*[tT]ext|_?words_of|repr)\(([^()]*)\)?"
-)
-"""A conversion of a value to text."""
-
-_CHAIN = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)*(?:\([^()]*\))?")
-_VAGUE = {
-    "type",
-    "name",
-    "number",
-    "bytes",
-    "size",
-    "index",
-    "count",
-    "first",
-    "second",
-    "title",
-    "chip",
-    "code",
-    "kind",
-    "line",
-}
-"""Members that need the name of what they belong to."""
-
-
-def _words(name: str) -> str:
-    """`getElementType` as "element type"."""
-    name = re.sub(r"^_*(?:get|stringify|k)(?=[A-Z])|^_+|OrSelf$", "", name)
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+", " ", name).strip()
-    return re.sub(r"^(?:num|len) ", "number of ", spaced if spaced.isupper() else spaced.lower())
-
-
-def _readable(expression: str) -> str:
-    """The words of an expression: `op.getAccumulator().getType()` as "accumulator type"."""
-    expression = re.sub(
-        r"\(\)|^\*|\b(?:llvm|std|mlir|layout|mosaic_gpu|triton_xla|transfers|targets|block_to_thread)::", "", expression
-    )
-    before = ""
-    while before != expression:
-        before, expression = expression, _WRAPPER.sub(r"\1", expression)
-
-    def words(chain: re.Match[str]) -> str:
-        if chain[0].startswith("len("):
-            return f"number of {_words(chain[0][4:-1].split('.')[-1])}"
-        parts = [_words(part) for part in re.split(r"\.|->|::", chain[0].partition("(")[0])]
-        while len(parts) > 1 and parts[-1] in ("str", "value", "front", "ref", "strref", "text", "rtrim", "trim"):
-            parts.pop()
-        if parts[-1] in ("get", "dim size"):
-            return "size" if parts[-1] == "dim size" else "buffer"
-        if len(parts) == 1 or parts[-2] in ("op", "self", "this", parts[-1]):
-            return parts[-1]
-        if parts[-1] == "size":
-            return f"number of {parts[-2]}"
-        return f"{parts[-2]} {parts[-1]}" if parts[-1] in _VAGUE else parts[-1]
-
-    if '"' in expression:
-        return expression
-    expression = re.sub(r"(\w*OrSelf)\(.*", r"\1", expression)
-    text = _CHAIN.sub(words, expression).strip("()* ")
-    return text if re.search("[a-z]", text, re.IGNORECASE) and len(text) <= 40 and "'" not in text else "value"
-
-
 def _shown(expression: str) -> str:
     """A value in a message, in braces; a long one is shortened."""
     expression = " ".join(expression.split()).removesuffix(".str(")
@@ -574,7 +513,7 @@ def _shown(expression: str) -> str:
         expression = conversion[1]
     if quoted := re.fullmatch(r"quote\((.*)\)", expression):
         return f"'{{{quoted[1]}}}'"
-    return f"{{{expression if len(expression) <= 60 else '...'}}}"
+    return f"{{{expression if len(expression) <= 80 else '...'}}}"
 
 
 _ARGUMENT = "\0"
@@ -765,6 +704,19 @@ def tablegen_messages(path: str, source: str) -> Iterator[Message]:
             yield from cpp_messages(path, match["body"], line)
 
 
+def _formatted(node: ast.expr) -> str:
+    """A value in an f-string: one of two texts, or the expression in braces."""
+    if isinstance(node, ast.IfExp):
+        texts = [_render(branch) for branch in (node.body, node.orelse)]
+        if None not in texts:
+            return max((text for text in texts if text is not None), key=len)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "join":
+        joined = node.args[0]
+        if isinstance(joined, ast.GeneratorExp):
+            return _shown(f"{ast.unparse(node.func)}({ast.unparse(joined.generators[0].iter)})")
+    return _shown(ast.unparse(node))
+
+
 def _render(node: ast.AST) -> str | None:
     """The text of a string expression, values in braces; None for another expression."""
     match node:
@@ -774,7 +726,7 @@ def _render(node: ast.AST) -> str | None:
             return "".join(
                 value.value
                 if isinstance(value, ast.Constant) and isinstance(value.value, str)
-                else _shown(ast.unparse(value.value))
+                else _formatted(value.value)
                 if isinstance(value, ast.FormattedValue)
                 else ""
                 for value in values
@@ -1285,13 +1237,15 @@ def _example(message: Message) -> Message:
     return replace(message, text=example(message.text), notes=tuple(map(example, message.notes)))
 
 
-def in_words(text: str) -> str:
+def in_words(text: str, values: Values) -> str:
     """A message whose values are words instead of code."""
-    return re.sub(r"\{([^{}]+)\}", lambda value: f"{{{_readable(value[1])}}}", text)
+    return re.sub(r"\{([^{}]+)\}", lambda value: values.shown(value[1]), text)
 
 
 def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Message]:
+    known = constants(root, tuple(FOLDERS))
     for path in tracked(root, paths):
+        values = Values(known, path)
         source = (root / path).read_text(encoding="utf-8", errors="replace")
         if path == "passes/Legality/OpTable.def":
             found = gap_messages(path, source)
@@ -1312,8 +1266,8 @@ def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Mes
                     and not path.endswith("/Rules.cpp")
                 )
                 whole = conflict(message, source) if is_rule else _whole(message)
-                notes = tuple(map(in_words, whole.notes))
-                seen[message.text] = replace(whole, text=in_words(whole.text), notes=notes)
+                notes = tuple(in_words(note, values) for note in whole.notes)
+                seen[message.text] = replace(whole, text=in_words(whole.text, values), notes=notes)
         yield from attach(list(seen.values()))
 
 
