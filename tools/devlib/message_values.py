@@ -83,7 +83,11 @@ def _literal(node: ast.expr, constant: Callable[[str], Constant | None]) -> Cons
         case ast.Dict(keys=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
             texts: list[str] = []
             for element in elements:
-                value = _literal(element.value if isinstance(element, ast.Starred) else element, constant) if element else None
+                value = (
+                    _literal(element.value if isinstance(element, ast.Starred) else element, constant)
+                    if element
+                    else None
+                )
                 if value is None:
                     return None
                 texts += value if isinstance(value, tuple) else [str(value)]
@@ -120,7 +124,9 @@ def _imports(path: str, source: str) -> Iterator[tuple[str, str]]:
                     yield alias.asname or alias.name, f"{module}/__init__.py"
 
 
-_CPP_CONSTANT = re.compile(r"\bconst(?:expr)?\b[^;{}()=]*\b(k[A-Z]\w*)(?:\[\])?\s*(?:=\s*|[({]\s*)([^;{}()]+|\"[^\"]*\")[)}]?;")
+_CPP_CONSTANT = re.compile(
+    r"\bconst(?:expr)?\b[^;{}()=]*\b(k[A-Z]\w*)(?:\[\])?\s*(?:=\s*|[({]\s*)([^;{}()]+|\"[^\"]*\")[)}]?;"
+)
 
 
 def _cpp_constants(source: str) -> dict[str, Constant | None]:
@@ -176,12 +182,16 @@ def _in_words(expression: str) -> str:
     expression = re.sub(r", RankedTensorType$", "", expression)
     expression = re.sub(r"^toString\((.*), 10, (?:true|false)\)$", r"\1", expression).lstrip("*")
     expression = re.sub(r"(?:\w+\.)?operands\[(\d+)\]\.type", r"type_of_operand_\1", expression)
-    expression = re.sub(r"(?:\w+\.)?(operand|result)s\[\w+\]\.type|(?:\w+->)?get(Result)\(0\)\.getType", r"\1\2_type", expression)
+    expression = re.sub(
+        r"(?:\w+\.)?(operand|result)s\[\w+\]\.type|(?:\w+->)?get(Result)\(0\)\.getType", r"\1\2_type", expression
+    )
     before = ""
     while before != expression:
         before, expression = expression, _WRAPPER.sub(r"\1", expression)
     expression = re.sub(r"\bnames\.get\((?:getRootBuffer\()?[\w.>-]*\)*", "buffer", expression)
-    expression = re.sub(r"(?:\w+(?:\.|->))*\b([A-Za-z]\w*)\[([^\[\]]*)\](?:\.element_type|\.index)?", _element, expression)
+    expression = re.sub(
+        r"(?:\w+(?:\.|->))*\b([A-Za-z]\w*)\[([^\[\]]*)\](?:\.element_type|\.index)?", _element, expression
+    )
 
     def words(chain: re.Match[str]) -> str:
         if chain[0].startswith("len("):
@@ -236,7 +246,9 @@ class Values:
 
     def _python(self, node: ast.expr, separator: str = ", ") -> str:
         match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) if name.isupper() and (value := self.constant(name)) is not None:
+            case ast.Name(id=name) | ast.Attribute(attr=name) if (
+                name.isupper() and (value := self.constant(name)) is not None
+            ):
                 if not isinstance(value, tuple):
                     return f"{value:g}" if isinstance(value, float) else str(value)
                 # The last one is shown too: it follows "or".
@@ -246,13 +258,18 @@ class Values:
                 return self._python(joined, between)
             case ast.Call(func=ast.Name(id="map"), args=[_, inner]):
                 return self._python(inner, separator)
-            case ast.Call(func=ast.Name(id="sorted" | "list" | "tuple" | "str" | "repr") | ast.Attribute(attr="islice"), args=[inner, *_]):
+            case ast.Call(
+                func=ast.Name(id="sorted" | "list" | "tuple" | "str" | "repr") | ast.Attribute(attr="islice"),
+                args=[inner, *_],
+            ):
                 return self._python(inner, separator)
             case ast.GeneratorExp(generators=[only]) | ast.ListComp(generators=[only]):
                 return self._python(only.iter, separator)
             case ast.BoolOp(op=ast.Or(), values=[first, *_]):
                 return self._python(first, separator)
-            case ast.List(elts=elements) | ast.Tuple(elts=elements) if any(isinstance(word, ast.Starred) for word in elements):
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) if any(
+                isinstance(word, ast.Starred) for word in elements
+            ):
                 return separator.join(self._python(word, separator) for word in elements)
             case ast.Starred(value=inner):
                 return self._python(inner, separator)
@@ -262,11 +279,15 @@ class Values:
                 return text
             case ast.Attribute(value=ast.Call(func=ast.Name(id="type"), args=[_]), attr="__name__"):
                 return "{Python type}"
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice(lower=ast.Constant(value=int(first)), upper=None)):
+            case ast.Subscript(
+                value=ast.Name(id=name), slice=ast.Slice(lower=ast.Constant(value=int(first)), upper=None)
+            ):
                 value = self.constant(name)
                 if isinstance(value, tuple):
                     return separator.join(value[first:])
-            case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name)) if name.isupper() and self.constant(name):
+            case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name)) if name.isupper() and self.constant(
+                name
+            ):
                 return f"{{{_words(name).lower().removesuffix('s')}}}"
             case ast.Subscript(slice=ast.Constant(value=str(key))):
                 return f"{{{_words(key)}}}"
@@ -275,4 +296,3 @@ class Values:
         if (literal := _literal(node, self.constant)) is not None:
             return str(literal)
         return f"{{{_in_words(ast.unparse(node))}}}"
-
