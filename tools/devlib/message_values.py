@@ -125,13 +125,14 @@ def _imports(path: str, source: str) -> Iterator[tuple[str, str]]:
 
 
 _CPP_CONSTANT = re.compile(
-    r"\bconst(?:expr)?\b[^;{}()=]*\b(k[A-Z]\w*)(?:\[\])?\s*(?:=\s*|[({]\s*)([^;{}()]+|\"[^\"]*\")[)}]?;"
+    r"\bconst(?:expr)?\b[^;{}()=]*\b(k[A-Z]\w*)(?:\[\])?\s*(?:=\s*(?P<value>[^;]*)|[({](?P<initial>[^;]*)[)}]);"
 )
 
 
 def _cpp_constants(source: str) -> dict[str, Constant | None]:
     found: dict[str, Constant | None] = {}
-    for name, value in _CPP_CONSTANT.findall(source):
+    for match in _CPP_CONSTANT.finditer(source):
+        name, value = match[1], match["value"] or match["initial"] or ""
         try:
             node = ast.parse(re.sub(r"(?<=\d)(?:[uU]?[lL]{0,2})\b", "", value.strip()), mode="eval").body
         except SyntaxError:
@@ -141,6 +142,11 @@ def _cpp_constants(source: str) -> dict[str, Constant | None]:
     return found
 
 
+def constants_of(path: str, source: str) -> dict[str, Constant | None]:
+    """The constants that a file defines."""
+    return _python_constants(source) if path.endswith(".py") else _cpp_constants(source)
+
+
 @functools.cache
 def constants(root: pathlib.Path, paths: tuple[str, ...]) -> Constants:
     found: dict[str, dict[str, Constant | None]] = {}
@@ -148,7 +154,7 @@ def constants(root: pathlib.Path, paths: tuple[str, ...]) -> Constants:
     for path in tracked(root, paths):
         if path.endswith((".py", ".cpp", ".h")):
             source = (root / path).read_text(encoding="utf-8", errors="replace")
-            for name, value in (_python_constants if path.endswith(".py") else _cpp_constants)(source).items():
+            for name, value in constants_of(path, source).items():
                 found.setdefault(name, {})[path] = value
             if path.endswith(".py"):
                 imported += [(name, path, module) for name, module in _imports(path, source)]

@@ -1626,7 +1626,6 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
         "python/smalti/sim/threads/execution/cluster_loads",
         {"last named": "4", "own": "0", "numbers": "1 and 2", "blocks": "blocks", "verb": "do"},
     ),
-    ("python/smalti/sim/threads/execution/polling", {"team name": "warp 1"}),
     (
         "python/smalti/sim/threads/execution/wgmma",
         {
@@ -1767,7 +1766,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ),
     (
         "python/smalti/sim/threads/program",
-        {"prod": "{number}", "other}s": "writes", "UNIT * warp size": "128", "edge": "nvvm.cp.async.wait.group"},
+        {"prod": "{number}", "other}s": "writes", "edge": "nvvm.cp.async.wait.group"},
     ),
     (
         "python/smalti/sim/translation/bound_arguments",

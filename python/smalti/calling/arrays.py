@@ -190,7 +190,9 @@ def _torch_view(tensor: Any) -> ArrayView:
     try:
         pointer = tensor.data_ptr()
     except RuntimeError as error:
-        raise NotAnArray(f"the tensor does not expose its memory: {error}") from None
+        raise NotAnArray(
+            f"the tensor does not expose its memory: {error}; pass a plain tensor, such as tensor.contiguous()"
+        ) from None
     torch_device = tensor.device
     device = _torch_device(torch_device.type)
     return ArrayView(
@@ -220,7 +222,7 @@ def _typestr(typestr: Any) -> tuple[str, int]:
 
     dtype = np.dtype(typestr) if isinstance(typestr, str) else None
     if dtype is None or not dtype.itemsize:
-        raise TypeError(f"typestr is {typestr!r}, which is not an element type")
+        raise TypeError(f"typestr is {typestr!r}, which is not an element type; use a numpy type string, such as '<f4'")
     return dtype.name, dtype.itemsize
 
 

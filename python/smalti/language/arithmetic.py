@@ -229,7 +229,10 @@ def bitcast(value: Operand, dtype: Any) -> Tile | Scalar:
     """The same bits as another element type of the same width. Raises an error for another width."""
     value, dtype = as_value(value), to_dtype(dtype)
     if value.dtype.bits != dtype.bits:
-        raise Misuse(f"bitcast from {value.dtype} to {dtype}: the types have {value.dtype.bits} and {dtype.bits} bits")
+        raise Misuse(
+            f"bitcast from {value.dtype} to {dtype}: the types have {value.dtype.bits} and {dtype.bits} bits",
+            f"use a type of {value.dtype.bits} bits",
+        )
     if value.dtype.mlir.removeprefix("u") == dtype.mlir.removeprefix("u"):
         return type(value)(value.value, dtype)
     return _converted(arith.bitcast, value, dtype)
@@ -353,7 +356,10 @@ def bits(name: str, a: Any, b: Any) -> Tile | Scalar:
 def _shift(left: bool, a: Any, b: Any) -> Tile | Scalar:
     x, y = matched(a, b)
     if not is_integer(x.dtype):
-        raise Misuse(f"operands of {'<<' if left else '>>'} are {x.dtype}, but must be integers")
+        raise Misuse(
+            f"operands of {'<<' if left else '>>'} are {x.dtype}, but must be integers",
+            "convert them with .to(sl.int32)",
+        )
     op = arith.shli if left else arith.shrui if x.dtype.kind == "u" else arith.shrsi
     return wrap(op(x.value, y.value), x.dtype)
 
@@ -367,7 +373,7 @@ def _negate(a: Tile | Scalar) -> Tile | Scalar:
 
 def _invert(a: Tile | Scalar) -> Tile | Scalar:
     if is_float(a.dtype):
-        raise Misuse(f"~ is not supported for {a.dtype}")
+        raise Misuse(f"~ is not supported for {a.dtype}", "use an integer or a boolean, or - for the negative value")
     return bits(
         "xor",
         a,
@@ -420,7 +426,7 @@ def cdiv(a: Any, b: Any) -> Any:
         return -(-a // b)
     x, y = matched(a, b)
     if not is_integer(x.dtype):
-        raise Misuse(f"operands of cdiv are {x.dtype}, but must be integers")
+        raise Misuse(f"operands of cdiv are {x.dtype}, but must be integers", "convert them with .to(sl.int32)")
     return wrap((arith.ceildivui if x.dtype.kind == "u" else arith.ceildivsi)(x.value, y.value), x.dtype)
 
 
@@ -524,7 +530,7 @@ def _count(name: str, summary: str, op: Callable[..., Any]) -> Callable[[Operand
     def function(value: Operand) -> Tile | Scalar:
         x = as_value(value)
         if not is_integer(x.dtype):
-            raise Misuse(f"the operand of {name} is {x.dtype}, but must be an integer")
+            raise Misuse(f"the operand of {name} is {x.dtype}, but must be an integer", "convert it with .to(sl.int32)")
         return wrap(op(x.value), x.dtype)
 
     function.__name__ = function.__qualname__ = name

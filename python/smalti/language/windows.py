@@ -122,7 +122,10 @@ class Window:
             keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
         keys += [slice(None)] * (array.ndim - len(keys))
         if len(keys) != array.ndim:
-            raise Misuse(f"{len(keys)} indices for {array.name}, which has {array.ndim} dimensions")
+            raise Misuse(
+                f"{len(keys)} indices are given for {array.name}, which has {array.ndim} dimensions",
+                "use one index or slice per dimension",
+            )
         self.array = array
         self._keys: list[_Extent | Value | int] = []
         for dimension, k in enumerate(keys):
