@@ -109,8 +109,8 @@ def _bytes(array: Array, name: str) -> Array:
     wanted = types().get(name)
     is_number = array.dtype.kind in "biufV" and array.dtype.names is None and array.dtype.isnative
     if wanted is None or not is_number or array.dtype.itemsize != wanted.bytes:
-        wanted_bytes = f"; use numbers of {wanted.bytes} B in the byte order of this machine" if wanted else ""
-        raise ValueError(f"an array of {array.dtype} cannot hold elements of type '{name}'{wanted_bytes}")
+        remedy = f"use numbers of {wanted.bytes} B in the byte order of this machine" if wanted else "use another type"
+        raise ValueError(f"an array of {array.dtype} cannot hold elements of type '{name}'; {remedy}")
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 

@@ -45,7 +45,7 @@ _NOT_MESSAGES = re.compile(
     r"|pointees?|buffers_of|whole_warp(?:s|groups)|thread_barrier|ThreadBarrier|numbered|members|_members|_elements|_use"
     r"|(?:\w+\.)?fits|same_for_warps|bounds\.load|st\.store|Buffer|PrivateBuffer|Access|Ready|copy\.leaks|there\.ends|Mbarrier"
     r"|DefaultUnreachable|ld, st|checkBelow|checkUnchanged|checkVerifies|getEntries|_named|np\.dtype|Xml\.Element|random\.Random|recorder\.unknown"
-    r"|self\.(?:busy|_add|unknown|error|_check|_newer|_require|_copy|_get)|capture|getLatency|_Picture|picture\.text)"
+    r"|require_chip|self\.(?:busy|_add|unknown|error|_check|_newer|_require|_copy|_get)|capture|getLatency|_Picture|picture\.text)"
 )
 
 # Files and texts that are not messages: generated code, protocols between processes, pictures, citations, names.
@@ -70,6 +70,8 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|memory attribution of|elements of type \{unknown|type \{type\}; a static|of this '\{use|no layout chosen yet|0b0100|the same power of two|failed to legalize|write a kernel$|not completed$|ld or ld\.lld|ocml\.bc|the file is truncated$"
     r"|.*(?:\}|\bwarp 1), which does not reach it$|\{what\} writes shared memory$|floating-point reduction '"
     # Messages around reasons that are listed with it, and texts that are not for users.
+    r"|compile the kernel and save the file again$|raise --time-limit SECONDS \(time_limit\), or|\{limit\} different findings|the value$"
+    r"|0 or 1 is required|a number from \{low\}|an integer$|use numbers of \{wanted"
     r"|the disk cache is disabled: \{reason|\{path\} is damaged: \{damaged|cannot write \{path\}: \{reason|does not dominate$"
     r"|\{summary\}, of each|triton_xla\.(?:size|stride)_divisors = array|a match statement$|warp/lane/value|each element has \{copies"
     r"|Options of smalti-compile|C\[500x260\]|\{output\[1\]\} of"
@@ -109,6 +111,16 @@ _VERB = re.compile(
 
 # The text that other code puts around the texts of a file and context; "..." is the text itself.
 _WHOLE = (
+    (
+        "python/smalti/compiler/",
+        "mlir_errors",
+        "...: kernel.mlir:3:5: error: 'arith.addf' op requires the same type for all operands and results",
+    ),
+    (
+        "python/smalti/sim/threads/execution/polling",
+        "assign",
+        "deadlock: no thread of the block can make progress; this one waits for memory; hint: progress requires ...",
+    ),
     (
         "python/smalti/calling/calls",
         "assign",
@@ -420,13 +432,39 @@ _CLEANUPS = (
         r"(stages?, \{toString\(schedule\.mode\)\} mode, )\{.*",
         r"\1 2 copies prefetched; 2 shared buffers, 1024 B; 1 barrier per iteration; trip count 64",
     ),
+    (r"(uses argument )\{[^{}]*\}", r"\g<1>0"),
+    (r"(; use )\{kind\}(, a \.npy)", r"\1a number\2"),
+    (r"(is code for )\{[^{}]*\}", r"\1AMD"),
+    (r"(does not have a kernel @)\{name\}", r"\1NAME"),
+    (r"(the wave size is )\{lanes\}; it must be .*", r"\g<1>64; it must be 32"),
+    (r"^\{self\.__name__\}: (the elements of |)\{[^{}]*\}", r"kernel: \1x"),
+    (r"(is indexed by )\{k\}", r"\1'a'"),
+    (r"(the bound of a slice is )\{[^{}]*\}", r"\1a tile"),
+    (r"(the index is )\{k\}(, but must have)", r"\1a scalar of float32\2"),
+    (r"^\{_describe\(target\)\}", "a call"),
+    (r"\{(?:self\.)?name\} expects", "named barrier 1 expects"),
+    (r"( arrives at )\{self\.name\}", r"\1named barrier 1"),
+    (r"(is out of range for \{[^{}]*\}; )\{required\}", r"\1a number from -128 to 255 is required"),
+    (r"(^kind is \{kind\}, but must be one of ).*", r"\1add, max, min, and, or, xor, exchange"),
+    (r"(for phase \{self\.phase\} of )\{self\.name\}", r"\1the mbarrier at byte 64 of shared memory"),
+    (
+        r"^\{what\}( of )\{self\.name\}( is not ordered)",
+        r"the invalidation\1the mbarrier at byte 64 of shared memory\2",
+    ),
+    (r"(signaled \()\{[^{}]*\}\)", r"\1waves 0 and 1)"),
+    (r"^\{target\.name\} does not have \{what\}.*", "gfx942 does not have scaled MFMA; chips that have it: gfx950"),
+    (r"\{[^{}]*\}s (these bytes here)", r"writes \1"),
+    (r"^the wgmma is issued here$", "note: the wgmma is issued here"),
+    (r"(the operand )\{name\}-\{self\.name\}", r"\1byte-id-a"),
+    (r"(accumulator registers of \{types\[before\]\}; )\{[^{}]*\}", r"\g<1>4"),
+    (r"(instructions of \{[^{}]*\} that are not emulated)$", r"\1: nvvm.NAME at kernel.mlir:12:5"),
     (r"(B in total)\{.*", r"\1; no more slots: 3 slots are the maximum of depth=auto"),
     (r"^line \{.*?\}1 is", "line 12 is"),
     (r"^\{what\}( is outstanding at the end)", r"the cp.async copy\1"),
     (r"^(remove this .* or)$", r"\1 change its layout to LAYOUT"),
     (r"^slots? per buffer of this loop", "3 slots per buffer of this loop"),
     (r"^\{map\}", "the tensor map at byte 128"),
-    (r"is damaged: \{error or .*?\};", "is damaged: the file is truncated;"),
+    (r"is damaged: \{error.*?\};", "is damaged: the file is truncated;"),
     (r"^(lanes .* access different words)", r"every access pattern has bank conflicts; the best is loads of 8 B: \1"),
 )
 """Values before or inside a text that the parser does not find."""
@@ -477,6 +515,10 @@ def _whole(message: Message) -> Message:
                 "th(?:is|e value that this)|an (?:array operand|element of an)", message.text
             ):
                 frame = "note: ..."
+            if message.path.endswith("calling/calls.py") and not message.text.startswith("pass"):
+                frame = "..."
+            if message.text.startswith("an integer is divided by 0"):
+                frame = "block (0, 0, 0), warp 0: ..."
             if message.text.startswith("none, so pass"):
                 frame = "@kernel does not have an argument named 'NAME' (names: ...)"
             if path.startswith("python/smalti/cli/doctor") and "cannot be" in message.text:
@@ -1087,9 +1129,23 @@ _MESSAGES_OF_NOTES = (
     ),
     ("python/smalti/toolchain", "TOOL was not found; PURPOSE requires it"),
     ("python/smalti/emulator/session", "the launch exceeded the time limit of 300 s"),
+    ("python/smalti/launch/cuda.*compile with fewer", "the launch of @kernel failed: CUDA_ERROR_INVALID_VALUE"),
+    ("python/smalti/launch/cuda_driver.*an earlier", "cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"),
+    (
+        "python/smalti/launch/cuda_driver.*install a driver",
+        "cuModuleLoadData failed: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+    ),
+    ("python/smalti/launch/cuda_driver.*free GPU", "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY"),
+    ("python/smalti/language/kernel.*write the result", "the kernel returns a value"),
     ("python/smalti/launch/cuda", "the launch of @kernel failed: CUDA_ERROR_INVALID_VALUE"),
 )
 """The message that notes of a file are attached to, if it is in another place."""
+
+
+_OF_OTHERS = re.compile(
+    "hint: (?:compile with fewer stages|an earlier kernel may|install a driver for|free GPU memory|write the result to)"
+)
+"""Notes of messages that are not near."""
 
 
 def attach(found: Sequence[Message]) -> Iterator[Message]:
@@ -1100,6 +1156,8 @@ def attach(found: Sequence[Message]) -> Iterator[Message]:
     attached: set[int] = set()
     for number, message in enumerate(found):
         if not is_note[number] or message.context not in ("attachNote", "hint", "request.report"):
+            continue
+        if _OF_OTHERS.match(message.text):
             continue
         before = next((at for at in reversed(range(number)) if not is_note[at]), None)
         after = next((at for at in range(number + 1, len(found)) if not is_note[at]), None)
@@ -1248,6 +1306,8 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "python/smalti/calling/calls",
         {
+            "high - 1": "255",
+            "low": "-128",
             "known[0][0].index": "1",
             "first known[0].index": "1",
             "first known[1]": "1",
@@ -1263,7 +1323,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "other index": "1",
             "shown": "300",
             "mlir": "i8",
-            "required": "an array",
+            "required": "an integer",
         },
     ),
     (
@@ -1327,7 +1387,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "first missing": "2",
             "mlir": "f16",
             "shape": "{shape}",
-            "kind": "a float",
+            "kind": "f16",
             "title": "argument 0",
             "first": "INDEX",
             "actual": "{value}",
@@ -1337,13 +1397,14 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ),
     (
         "python/smalti/emulator/disk_cache",
-        {"kind": "a folder", "TAG": "32", "number of key": "{number}", "change": "go-rwx"},
+        {"tag": "32", "kind": "a folder", "TAG": "32", "number of key": "{number}", "change": "go-rwx"},
     ),
     ("python/smalti/emulator/library", {"what": "@kernel"}),
     ("python/smalti/emulator/memory", {"array title": "argument 0"}),
     (
         "python/smalti/emulator/module",
         {
+            "bytes": "128",
             "title": "argument 0",
             "most": "{maximum}",
             "first alignment": "{maximum}",
@@ -1375,6 +1436,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "python/smalti/inputs",
         {
+            "argument": "argument 0 (memref<?x?xf16>)",
             "first unknown": "3",
             "number of arguments": "3",
             "argument index": "1",
@@ -1385,7 +1447,13 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "ty": "f16",
         },
     ),
-    ("python/smalti/instructions", {"signatures": "llvm.nvvm.shfl.sync.bfly.i32, ..."}),
+    (
+        "python/smalti/instructions",
+        {
+            "remedy": "use numbers of 2 B in the byte order of this machine",
+            "signatures": "llvm.nvvm.shfl.sync.bfly.i32, ...",
+        },
+    ),
     ("python/smalti/lane_maps", {"prod": "{number}"}),
     ("python/smalti/launch/cuda_driver", {}),
     (
@@ -1437,7 +1505,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "values": "(64, 32), (64, 16)",
             "sizes": "(32, 16)",
             "prod": "512",
-            "k": "'a'",
+            "k": "64",
             "low": "5",
             "high": "5",
             "given": "3",
@@ -1477,7 +1545,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
         "python/smalti/language/windows",
         {
             "what": "dimension 0 of x",
-            "names": "'before', 'after'",
+            "names": "'ca', 'cg', 'cs', 'cv'",
             "k": "'a'",
             "position": "-1",
             "number of keys": "3",
@@ -1530,8 +1598,9 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "python/smalti/sim/machine/synchronization",
         {
+            "others": "warpgroup 1",
             "last group name": "warpgroup 1",
-            "name": "named barrier 1",
+            "name": "warpgroup 0",
             "meeting count": "64",
             "count": "128",
             "phase - 1": "1",
@@ -1642,6 +1711,8 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "python/smalti/sim/threads/ops/amd/barriers_amd",
         {
+            "cluster barrier": "-3",
+            "work group": "-1",
             "arrived": "64",
             "meeting count": "128",
             "number of arrived": "1",
@@ -1659,6 +1730,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "python/smalti/sim/threads/ops/amd/matrix_amd",
         {
+            "what": "operand 0",
             "first name": "i4",
             "second name": "i8",
             "second size": "{number}",
@@ -1672,7 +1744,10 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ),
     ("python/smalti/sim/threads/ops/amd/tiles_amd", {"first tensor": "{number}"}),
     ("python/smalti/sim/threads/ops/arithmetic/vector", {"asarray.reshape[lane if ndim else 0]": "{index}"}),
-    ("python/smalti/sim/threads/ops/arithmetic/conversions", {"2 + number of rest": "{number}", "word": "satfinite"}),
+    (
+        "python/smalti/sim/threads/ops/arithmetic/conversions",
+        {"scale": "f8E8M0FNU", "small": "f8E4M3FN, f8E5M2, ...", "2 + number of rest": "{number}", "word": "satfinite"},
+    ),
     ("python/smalti/sim/threads/ops/arithmetic/llvm", {"before": "TYPE", "after": "TYPE", "uniform": "{address}"}),
     (
         "python/smalti/sim/threads/ops/collective/shuffles",
@@ -1691,7 +1766,12 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ),
     (
         "python/smalti/sim/threads/ops/collective/gpu",
-        {"meeting count": "128", "arrived": "64", "missing": "; missing: warp 2, which waits elsewhere"},
+        {
+            "unit": "warp",
+            "meeting count": "128",
+            "arrived": "64",
+            "missing": "; missing: warp 2, which waits elsewhere",
+        },
     ),
     ("python/smalti/sim/threads/ops/collective/exchanges", {"control": "{number}"}),
     ("python/smalti/sim/threads/ops/collective/reductions", {"absent": "warp 1", "whole": "TYPE", "part": "TYPE"}),
@@ -1719,7 +1799,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
         "python/smalti/sim/threads/ops/nvidia/matrix_nvidia_formats",
         {
             "4 // lanes - 1": "1",
-            "name": "byte_id_a",
+            "name": "byte-id-a",
             "multiple": "even and ",
             "limit": "4",
             "required": "0x4, 0x8, 0x9, 0xc, 0xd or 0xe",
@@ -1730,6 +1810,8 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "python/smalti/sim/threads/ops/nvidia/matrix_nvidia",
         {
+            "forms": "8 x 8 of 16 bits, 8 x 16 of 6 or 4 bits, ...",
+            "what": "nvvm.ldmatrix",
             "rows * depth * bits / (LANES * max": "4",
             "of c": "{number}",
             "at": "{offset}",
@@ -1759,14 +1841,17 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
             "source": "{offset}",
         },
     ),
-    ("python/smalti/sim/threads/ops/nvidia/wgmma", {"sum": "{type}", "register": "{type}"}),
+    (
+        "python/smalti/sim/threads/ops/nvidia/wgmma",
+        {"what": "nvvm.wgmma.mma_async", "sum": "{type}", "register": "{type}"},
+    ),
     (
         "python/smalti/sim/threads/ops/nvidia/wmma",
         {"factor": "{type}", "sums": "{type}", "number of slots": "{number}", "sum": "{number}"},
     ),
     (
         "python/smalti/sim/threads/program",
-        {"prod": "{number}", "other}s": "writes", "edge": "nvvm.cp.async.wait.group"},
+        {"multiple": "128", "prod": "{number}", "other}s": "writes", "edge": "nvvm.cp.async.wait.group"},
     ),
     (
         "python/smalti/sim/translation/bound_arguments",
@@ -1782,6 +1867,19 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ),
     ("python/smalti/sim/translation/program", {"packed": "2"}),
     ("python/smalti/targets", {"word": "emulated", "value": "emu:sm_90a, ..."}),
+    (
+        "python/smalti/sim/threads/execution/code",
+        {"most named barriers": "16", "named barrier count": "20"},
+    ),
+    (
+        "python/smalti/printing",
+        {"of": "an integer", "known": "d, i, u, o, x, X, c", "number of kinds": "2", "number of bits": "3"},
+    ),
+    (
+        "python/smalti/sim/ops/tensor_operands",
+        {"a": "TYPE", "b": "TYPE", "first scale": "TYPE", "second scale": "TYPE"},
+    ),
+    ("python/smalti/sim/threads/execution/polling", {"warps name": "warp 1", "location": "kernel.mlir:12:5"}),
     (
         "python/smalti/launch/archive",
         {

@@ -43,7 +43,7 @@ def register_pass(name: str, function: PythonPass, *, op: str = "builtin.module"
     if not name or any(not (c.isalnum() or c in "-_") for c in name):
         raise PipelineError(f"'{name}' is not a valid pass name; use letters, digits, '-' and '_'")
     if _smalti.is_pass_registered(name):
-        raise PipelineError(f"a pass named '{name}' is already registered")
+        raise PipelineError(f"a pass named '{name}' is already registered; choose another name")
     _python_passes[name] = _Registered(function, op)
     return function
 

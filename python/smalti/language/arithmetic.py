@@ -299,7 +299,7 @@ def _floor_divide(a: Any, b: Any) -> Tile | Scalar:
         x, y = widened(x), widened(y)
         return wrap(mlir_math.floor(arith.divf(x.value, y.value)), x.dtype)
     if x.dtype == boolean:
-        raise Misuse("// is not supported for booleans", "convert them with .to(sl.int32)")
+        raise Misuse("the operator // is not supported for booleans", "convert them with .to(sl.int32)")
     op = arith.divui if x.dtype.kind == "u" else arith.floordivsi
     return wrap(op(x.value, y.value), x.dtype)
 
@@ -311,7 +311,7 @@ def _modulo(a: Any, b: Any) -> Tile | Scalar:
         rest = wrap(arith.remf(x.value, y.value), x.dtype)
         wrong = compare("lt", binary("mul", rest, y), 0)
     elif x.dtype == boolean:
-        raise Misuse("% is not supported for booleans", "convert them with .to(sl.int32)")
+        raise Misuse("the operator % is not supported for booleans", "convert them with .to(sl.int32)")
     elif x.dtype.kind == "u":
         return wrap(arith.remui(x.value, y.value), x.dtype)
     else:
@@ -335,7 +335,7 @@ def _power(a: Any, b: Any) -> Tile | Scalar:
         raise Misuse(f"the exponent of a power of {x.dtype} is {b}, but must not be negative", "use 1 / t")
     dtype = x.dtype
     if dtype == boolean:
-        raise Misuse("** is not supported for booleans", "convert them with .to(sl.int32)")
+        raise Misuse("the operator ** is not supported for booleans", "convert them with .to(sl.int32)")
     if dtype == index:
         x, y = cast(x, int64), cast(y, int64)
     return cast(wrap(mlir_math.ipowi(x.value, y.value), x.dtype), dtype)
@@ -373,7 +373,9 @@ def _negate(a: Tile | Scalar) -> Tile | Scalar:
 
 def _invert(a: Tile | Scalar) -> Tile | Scalar:
     if is_float(a.dtype):
-        raise Misuse(f"~ is not supported for {a.dtype}", "use an integer or a boolean, or - for the negative value")
+        raise Misuse(
+            f"the operator ~ is not supported for {a.dtype}", "use an integer or a boolean, or - for the negative value"
+        )
     return bits(
         "xor",
         a,

@@ -45,7 +45,7 @@ def option(kind: str, value: str | None) -> Any:
         return None
     names = {str(member): member for member in _ENUMS[kind]}
     if value not in names:
-        raise Misuse(f"{kind} is {value!r}, but must be {', '.join(names)}")
+        raise Misuse(f"{kind} is {value!r}, but must be one of {', '.join(names)}")
     return names[value]
 
 
@@ -344,7 +344,7 @@ class Window:
             "exchange": "assign",
         }
         if kind not in names:
-            raise Misuse(f"kind is {kind!r}, but must be {', '.join(names)}")
+            raise Misuse(f"kind is {kind!r}, but must be one of {', '.join(names)}")
         if is_float(dtype) and kind in ("and", "or", "xor"):
             raise Misuse(f"an atomic {kind} of {dtype} is not supported", "use an array of integers")
         combined = {str(member): member for member in arith.AtomicRMWKind}[names[kind]]

@@ -264,7 +264,7 @@ def _declare(program: Program, what: entry.Entry) -> Program:
     return dataclasses.replace(program, parameters=tuple(found))
 
 
-TOO_DEEP = "nests loops and conditions more deeply than the simulator supports"
+TOO_DEEP = "nests loops and conditions more deeply than the simulator supports; use less nesting"
 LEVELS = {"block": "pipelined", "thread": "thread"}
 """The simulated levels, and the stage of `smalti-compile` for each."""
 
@@ -325,7 +325,7 @@ def simulate(
         given = [*options, *(["stop_after"] if stop else [])]
         raise TargetError(
             f"the options {', '.join(given)} do not apply: a block-level or thread-level kernel is simulated "
-            "without lowering"
+            "without lowering; omit them"
         )
     try:
         return SimulatedKernel(load(module, name, chosen), chosen, module, described, remarks)
