@@ -263,8 +263,8 @@ def execute(
         raise ValueError(f"{name}: the wave size is {lanes}; it must be {' or '.join(map(str, signature.lanes))}")
     if sizes != signature.operands or size != signature.result:
         raise ValueError(
-            f"{name}: the operands have {sizes} bytes per lane and the result has {size}; "
-            f"the instruction requires {signature.operands} and {signature.result}"
+            f"{name}: the operands have {sizes} bytes per lane and the result has {size}; the instruction requires operands of "
+            f"{signature.operands} bytes and a result of {signature.result}"
         )
     if active is None:
         active = np.full(waves, (1 << lanes) - 1, np.uint64)

@@ -70,7 +70,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|memory attribution of|elements of type \{unknown|type \{type\}; a static|of this '\{use|no layout chosen yet|0b0100|the same power of two|failed to legalize|write a kernel$|not completed$|ld or ld\.lld|ocml\.bc|the file is truncated$"
     r"|.*(?:\}|\bwarp 1), which does not reach it$|\{what\} writes shared memory$|floating-point reduction '"
     # Messages around reasons that are listed with it, and texts that are not for users.
-    r"|compile the kernel and save the file again$|raise --time-limit SECONDS \(time_limit\), or|\{limit\} different findings|the value$"
+    r"|compile the kernel and save the file again$|raise --time-limit SECONDS \(time_limit\), or|\{[^{}]*\} different finding|the value$"
     r"|0 or 1 is required|a number from \{low\}|an integer$|use numbers of \{wanted"
     r"|the disk cache is disabled: \{reason|\{path\} is damaged: \{damaged|cannot write \{path\}: \{reason|does not dominate$"
     r"|\{summary\}, of each|triton_xla\.(?:size|stride)_divisors = array|a match statement$|warp/lane/value|each element has \{copies"
@@ -323,6 +323,7 @@ _WHOLE = (
         "return",
         "deadlock: no thread of the block can make progress; this one waits for ...",
     ),
+    ("python/smalti/sim/machine/memory", "return", "block (0, 0, 0), warp 0: memref.store accesses ..."),
     ("python/smalti/sim/", "Finding|(?:\\w+\\.)+finding", "note: ..."),
     ("python/smalti/emulator/disk_cache", "Refused|OSError", "the disk cache is disabled: ..."),
     (
@@ -1129,13 +1130,17 @@ _MESSAGES_OF_NOTES = (
     ),
     ("python/smalti/toolchain", "TOOL was not found; PURPOSE requires it"),
     ("python/smalti/emulator/session", "the launch exceeded the time limit of 300 s"),
-    ("python/smalti/launch/cuda.*compile with fewer", "the launch of @kernel failed: CUDA_ERROR_INVALID_VALUE"),
+    (
+        "python/smalti/launch/cuda.*compile with fewer",
+        "@kernel needs 300000 B of shared memory per block; GPU 0 (NVIDIA H100) has at most 232448 B",
+    ),
     ("python/smalti/launch/cuda_driver.*an earlier", "cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"),
     (
         "python/smalti/launch/cuda_driver.*install a driver",
         "cuModuleLoadData failed: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
     ),
     ("python/smalti/launch/cuda_driver.*free GPU", "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY"),
+    ("python/smalti/launch/hip", "loading @kernel failed: no kernel image for the GPU (HIP error 209)"),
     ("python/smalti/language/kernel.*write the result", "the kernel returns a value"),
     ("python/smalti/launch/cuda", "the launch of @kernel failed: CUDA_ERROR_INVALID_VALUE"),
 )
@@ -1143,7 +1148,7 @@ _MESSAGES_OF_NOTES = (
 
 
 _OF_OTHERS = re.compile(
-    "hint: (?:compile with fewer stages|an earlier kernel may|install a driver for|free GPU memory|write the result to)"
+    "hint: (?:compile with fewer stages|compile for a GPU of|an earlier kernel may|install a driver for|free GPU memory|write the result to)"
 )
 """Notes of messages that are not near."""
 
@@ -1569,7 +1574,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ("python/smalti/reference/debug", {"where": ""}),
     ("python/smalti/pace", {"total": "64", "unit": "blocks", "schedules": "", "estimate": "90"}),
     ("python/smalti/settings", {"self": "smalti.Simulation"}),
-    ("python/smalti/sim/kernel", {"given": "stages", "problem": "{reason}"}),
+    ("python/smalti/sim/kernel", {"known": "sm_90a, gfx942, ...", "given": "stages", "problem": "{reason}"}),
     (
         "python/smalti/sim/launch",
         {
@@ -1883,6 +1888,8 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "python/smalti/launch/archive",
         {
+            "limit": " of at least 1",
+            "expected": "3 integers",
             "REMEDY": "compile the kernel and save the file again",
             "where": "arguments[0]",
         },
@@ -1900,7 +1907,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ("python/smalti/emulator/module", {"what": "grid"}),
     ("python/smalti/launch/(?:cuda|kernels|header|compiled)", {"what": "a kernel for sm_90a"}),
     ("python/smalti/calling", {"what": "size"}),
-    ("python/smalti/sim/machine/recorder", {"what": "latencies"}),
+    ("python/smalti/sim/machine/recorder", {"product": "H100 SXM", "what": "latencies"}),
     (
         "python/smalti/sim/launch",
         {"what": "the copy into shared memory", "without": " and is not committed to a group"},

@@ -402,7 +402,7 @@ def _nvvm_ldmatrix(op: Any, tr: ThreadTranslator) -> Step:
     if matrices.rows * count > LANES:
         raise Unsupported(
             f"the op loads {count} matrices of {matrices.rows} rows; the {LANES} lanes pass at most {LANES} row "
-            "addresses"
+            "addresses, so load fewer matrices"
         )
     space = address_space(op.operands[0].type)
     tr.uses_shared(min(matrices.bits // 8, 2) or 1)
