@@ -73,7 +73,10 @@ class CheckResult:
     def require(self) -> CheckResult:
         """Returns `self` if the result is correct. Otherwise raises a CheckError with the first wrong element."""
         lines = [f"{c.argument}: {c.detail}" for c in self.comparisons if c.wrong]
-        lines += [f"{a}: the kernel only reads this argument, but its contents changed" for a in self.unwritten_changed]
+        lines += [
+            f"{a}: the kernel only reads this argument, but its contents changed; a write to another argument may be out of bounds"
+            for a in self.unwritten_changed
+        ]
         if lines:
             # Print the tolerance rule only with a wrong element.
             rule = [RULE] if any(c.wrong and c.argument.dtype.kind == "f" for c in self.comparisons) else []

@@ -109,7 +109,8 @@ def _bytes(array: Array, name: str) -> Array:
     wanted = types().get(name)
     is_number = array.dtype.kind in "biufV" and array.dtype.names is None and array.dtype.isnative
     if wanted is None or not is_number or array.dtype.itemsize != wanted.bytes:
-        raise ValueError(f"an array of {array.dtype} cannot hold elements of type '{name}'")
+        remedy = f"use numbers of {wanted.bytes} B in the byte order of this machine" if wanted else "use another type"
+        raise ValueError(f"an array of {array.dtype} cannot hold elements of type '{name}'; {remedy}")
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
@@ -262,8 +263,8 @@ def execute(
         raise ValueError(f"{name}: the wave size is {lanes}; it must be {' or '.join(map(str, signature.lanes))}")
     if sizes != signature.operands or size != signature.result:
         raise ValueError(
-            f"{name}: the operands have {sizes} bytes per lane and the result has {size}; "
-            f"the instruction requires {signature.operands} and {signature.result}"
+            f"{name}: the operands have {sizes} bytes per lane and the result has {size}; the instruction requires operands of "
+            f"{signature.operands} bytes and a result of {signature.result}"
         )
     if active is None:
         active = np.full(waves, (1 << lanes) - 1, np.uint64)

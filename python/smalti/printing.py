@@ -31,10 +31,15 @@ class Printf:
     def __init__(self, text: str, bits: Sequence[int]) -> None:
         kinds = [kind for _, kind in _CONVERSION.findall(text) if kind != "%"]
         if len(kinds) != len(bits):
-            raise ValueError(f"the format has {len(kinds)} conversions for {len(bits)} values")
+            raise ValueError(
+                f"the format has {len(kinds)} conversions, such as %d, but {len(bits)} values are printed; the numbers must be "
+                "equal"
+            )
         for kind, width in zip(kinds, bits, strict=True):
-            if kind not in ("diuoxXc" if width else "fFeEgG"):
-                raise ValueError(f"the conversion '%{kind}' of {'an integer' if width else 'a float'} is not supported")
+            known = "diuoxXc" if width else "fFeEgG"
+            if kind not in known:
+                of = "an integer" if width else "a float"
+                raise ValueError(f"the conversion '%{kind}' of {of} is not supported; use one of {', '.join(known)}")
         # Python does not have the modifiers of length, and 'u' is 'd' in it.
         self._format = _CONVERSION.sub(lambda found: f"%{found[1]}{found[2].replace('u', 'd')}", text)
         self._masks = [(1 << n) - 1 if kind in _UNSIGNED else None for kind, n in zip(kinds, bits, strict=True)]

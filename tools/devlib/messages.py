@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from .message_values import Values, constants
 from .words import CPP_TOKEN, is_prose, tracked
 
 FOLDERS = ("dialects", "emulator", "layouts", "passes", "python", "targets", "tools")
@@ -44,13 +45,13 @@ _NOT_MESSAGES = re.compile(
     r"|pointees?|buffers_of|whole_warp(?:s|groups)|thread_barrier|ThreadBarrier|numbered|members|_members|_elements|_use"
     r"|(?:\w+\.)?fits|same_for_warps|bounds\.load|st\.store|Buffer|PrivateBuffer|Access|Ready|copy\.leaks|there\.ends|Mbarrier"
     r"|DefaultUnreachable|ld, st|checkBelow|checkUnchanged|checkVerifies|getEntries|_named|np\.dtype|Xml\.Element|random\.Random|recorder\.unknown"
-    r"|self\.(?:busy|_add|unknown|error|_check|_newer|_require|_copy|_get)|capture|getLatency|_Picture|picture\.text)"
+    r"|require_chip|self\.(?:busy|_add|unknown|error|_check|_newer|_require|_copy|_get)|capture|getLatency|_Picture|picture\.text)"
 )
 
 # Files and texts that are not messages: generated code, protocols between processes, pictures, citations, names.
 _NOT_MESSAGE_PATHS = re.compile(
     r"python/smalti/compiler/_generate_pipeline_stub\.py:.*|python/smalti/emulator/(?:session|memory)\.py:(?:functiondef|for|if)"
-    r"|tools/devlib/(?:layout_pictures|recorder|coverage|architecture|messages|op_table|words)\.py:.*"
+    r"|tools/devlib/(?:layout_pictures|recorder|coverage|architecture|messages|message_values|op_table|words)\.py:.*"
     r"|python/smalti/(?:lane_maps|launch/header)\.py:(?:lines\.append|for)"
 )
 _NOT_MESSAGE_TEXTS = re.compile(
@@ -67,6 +68,13 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|\(the addresses of \{|a lowering handles|nothing to do|shuffle and|byte of shared memory,|(?:matrix )?accesses (?:of|x)|transposed reads"
     r"|(?:a )?slot of a larger|\{slots \?|has '\{kSlots|\{name\.str\(\)\} (?:to|from)|at least \{times|padded (?:read|write)$|does not wait for a copy"
     r"|memory attribution of|elements of type \{unknown|type \{type\}; a static|of this '\{use|no layout chosen yet|0b0100|the same power of two|failed to legalize|write a kernel$|not completed$|ld or ld\.lld|ocml\.bc|the file is truncated$"
+    r"|.*(?:\}|\bwarp 1), which does not reach it$|\{what\} writes shared memory$|floating-point reduction '"
+    # Messages around reasons that are listed with it, and texts that are not for users.
+    r"|compile the kernel and save the file again$|raise --time-limit SECONDS \(time_limit\), or|\{[^{}]*\} different finding|the value$"
+    r"|0 or 1 is required|a number from \{low\}|an integer$|use numbers of \{wanted"
+    r"|the disk cache is disabled: \{reason|\{path\} is damaged: \{damaged|cannot write \{path\}: \{reason|does not dominate$"
+    r"|\{summary\}, of each|triton_xla\.(?:size|stride)_divisors = array|a match statement$|warp/lane/value|each element has \{copies"
+    r"|Options of smalti-compile|C\[500x260\]|\{output\[1\]\} of"
     # Descriptions of steps and of functions.
     r"|use its number, INDEX|the names are: \{|Main job: |The smallest integer that|The largest integer that|and is not committed to a group$"
     r"|'\{op\}' is not supported in a tile-level kernel; \{|\{quote\(op\)"
@@ -103,6 +111,21 @@ _VERB = re.compile(
 
 # The text that other code puts around the texts of a file and context; "..." is the text itself.
 _WHOLE = (
+    (
+        "python/smalti/compiler/",
+        "mlir_errors",
+        "...: kernel.mlir:3:5: error: 'arith.addf' op requires the same type for all operands and results",
+    ),
+    (
+        "python/smalti/sim/threads/execution/polling",
+        "assign",
+        "deadlock: no thread of the block can make progress; this one waits for memory; hint: progress requires ...",
+    ),
+    (
+        "python/smalti/calling/calls",
+        "assign",
+        "argument 0 (TYPE): the array is in cpu memory; the kernel requires cuda memory; ...",
+    ),
     ("", "emitOpError|refuseBarriers|refuseAsyncCopy|refuseMma|refuseThreadGroupBarrier", "'OP' op ..."),
     (
         "layouts/(?:LayoutAlgebra|NamedLayouts)|dialects/MosaicGPU/Layouts",
@@ -260,7 +283,7 @@ _WHOLE = (
         "...; hint: raise --time-limit SECONDS (time_limit), or run fewer blocks with --blocks N (blocks)",
     ),
     ("python/smalti/inputs", "return", "argument 0 (TYPE): the shape is dynamic; ..."),
-    ("python/smalti/calling/arguments", "assign", "@kernel does not have an argument named 'NAME' (names: ...)"),
+    ("python/smalti/calling/arguments", "assign", "@kernel: the grid has 3 x -1 tiles; ..."),
     (
         "python/smalti/calling/arrays",
         "ArrayView",
@@ -300,6 +323,7 @@ _WHOLE = (
         "return",
         "deadlock: no thread of the block can make progress; this one waits for ...",
     ),
+    ("python/smalti/sim/machine/memory", "return", "block (0, 0, 0), warp 0: memref.store accesses ..."),
     ("python/smalti/sim/", "Finding|(?:\\w+\\.)+finding", "note: ..."),
     ("python/smalti/emulator/disk_cache", "Refused|OSError", "the disk cache is disabled: ..."),
     (
@@ -328,6 +352,18 @@ _WHOLE = (
     ("dialects/TritonXLA/TritonXLA", "fail", "'triton_xla.entry_func' op dynamic_grid ..."),
     ("python/smalti/sim/", "(?:\\w+\\.)*(?:stop|report)", "block (0, 0, 0), warp 0: ..."),
     ("python/smalti/launch/archive", "_Damaged", "FILE is damaged: ...; compile the kernel and save the file again"),
+    ("python/smalti/cli/", "click.BadParameter", "Invalid value for '--OPTION': ..."),
+    (
+        "python/smalti/language/control",
+        "Undefined",
+        "name 'x' is not defined here: ...; hint: assign it before that statement",
+    ),
+    (
+        "python/smalti/language/control",
+        "assign",
+        "name 'x' is not defined here: ...; hint: assign it before that statement",
+    ),
+    ("python/smalti/language/arithmetic", "_unary|_count", "help(sl.NAME): ..., of each element."),
     ("python/smalti/calling/arrays", "NotAnArray", "argument 0 (TYPE): ..."),
 )
 
@@ -351,7 +387,7 @@ _CLEANUPS = (
     (r"^(cache is .*; it must be)$", r"\1 'ca', 'cg', 'cs' or 'cv'"),
     (r"(must have the same layout, but found)$", r"\1 {layout}"),
     (r"\{symbol\}\{\(resource ==\}threads", ""),
-    (r"^auto\{\.\.\.\} is", "smalti.stages is"),
+    (r"^auto\{[^{}]*\} is", "smalti.stages is"),
     (r"^: MMAs of", "dot expanded: MMAs of"),
     (
         r"^\{text\}global",
@@ -363,7 +399,7 @@ _CLEANUPS = (
     ),
     (r"^barrier removed, ", "1 barrier removed, "),
     (r"^barriers removed, ", "2 barriers removed, "),
-    (r"\{\.(?:Case|Default)\}.*", ""),
+    (r"\{\.(?:Case|Default|StartsWith)\}.*", ""),
     (
         r"^(?:help: )?(set relayouts.* before operand)$",
         r"help: \1 0 of this 'OP', whose layout is LAYOUT (cost: 264 cycles)",
@@ -397,10 +433,39 @@ _CLEANUPS = (
         r"(stages?, \{toString\(schedule\.mode\)\} mode, )\{.*",
         r"\1 2 copies prefetched; 2 shared buffers, 1024 B; 1 barrier per iteration; trip count 64",
     ),
+    (r"(uses argument )\{[^{}]*\}", r"\g<1>0"),
+    (r"(; use )\{kind\}(, a \.npy)", r"\1a number\2"),
+    (r"(is code for )\{[^{}]*\}", r"\1AMD"),
+    (r"(does not have a kernel @)\{name\}", r"\1NAME"),
+    (r"(the wave size is )\{lanes\}; it must be .*", r"\g<1>64; it must be 32"),
+    (r"^\{self\.__name__\}: (the elements of |)\{[^{}]*\}", r"kernel: \1x"),
+    (r"(is indexed by )\{k\}", r"\1'a'"),
+    (r"(the bound of a slice is )\{[^{}]*\}", r"\1a tile"),
+    (r"(the index is )\{k\}(, but must have)", r"\1a scalar of float32\2"),
+    (r"^\{_describe\(target\)\}", "a call"),
+    (r"\{(?:self\.)?name\} expects", "named barrier 1 expects"),
+    (r"( arrives at )\{self\.name\}", r"\1named barrier 1"),
+    (r"(is out of range for \{[^{}]*\}; )\{required\}", r"\1a number from -128 to 255 is required"),
+    (r"(^kind is \{kind\}, but must be one of ).*", r"\1add, max, min, and, or, xor, exchange"),
+    (r"(for phase \{self\.phase\} of )\{self\.name\}", r"\1the mbarrier at byte 64 of shared memory"),
+    (
+        r"^\{what\}( of )\{self\.name\}( is not ordered)",
+        r"the invalidation\1the mbarrier at byte 64 of shared memory\2",
+    ),
+    (r"(signaled \()\{[^{}]*\}\)", r"\1waves 0 and 1)"),
+    (r"^\{target\.name\} does not have \{what\}.*", "gfx942 does not have scaled MFMA; chips that have it: gfx950"),
+    (r"\{[^{}]*\}s (these bytes here)", r"writes \1"),
+    (r"^the wgmma is issued here$", "note: the wgmma is issued here"),
+    (r"(the operand )\{name\}-\{self\.name\}", r"\1byte-id-a"),
+    (r"(accumulator registers of \{types\[before\]\}; )\{[^{}]*\}", r"\g<1>4"),
+    (r"(instructions of \{[^{}]*\} that are not emulated)$", r"\1: nvvm.NAME at kernel.mlir:12:5"),
+    (r"(B in total)\{.*", r"\1; no more slots: 3 slots are the maximum of depth=auto"),
+    (r"^line \{.*?\}1 is", "line 12 is"),
+    (r"^\{what\}( is outstanding at the end)", r"the cp.async copy\1"),
     (r"^(remove this .* or)$", r"\1 change its layout to LAYOUT"),
     (r"^slots? per buffer of this loop", "3 slots per buffer of this loop"),
     (r"^\{map\}", "the tensor map at byte 128"),
-    (r"is damaged: \{error or .*?\};", "is damaged: the file is truncated;"),
+    (r"is damaged: \{error.*?\};", "is damaged: the file is truncated;"),
     (r"^(lanes .* access different words)", r"every access pattern has bank conflicts; the best is loads of 8 B: \1"),
 )
 """Values before or inside a text that the parser does not find."""
@@ -442,7 +507,7 @@ def _whole(message: Message) -> Message:
         text = f"hint: {text}"
     message = replace(message, text=text)
     for path, context, frame in _WHOLE:
-        if "OpTable" in path and not re.match("use|remove|docs", message.text):
+        if "OpTable" in path and not re.match("use|remove|docs|inline", message.text):
             continue
         if re.match(path, message.path) and re.fullmatch(context, message.context):
             if "FunctionProgram" in path and "move the barrier" in message.text:
@@ -451,6 +516,12 @@ def _whole(message: Message) -> Message:
                 "th(?:is|e value that this)|an (?:array operand|element of an)", message.text
             ):
                 frame = "note: ..."
+            if message.path.endswith("calling/calls.py") and not message.text.startswith("pass"):
+                frame = "..."
+            if message.text.startswith("an integer is divided by 0"):
+                frame = "block (0, 0, 0), warp 0: ..."
+            if message.text.startswith("none, so pass"):
+                frame = "@kernel does not have an argument named 'NAME' (names: ...)"
             if path.startswith("python/smalti/cli/doctor") and "cannot be" in message.text:
                 frame = "missing  COMPONENT: ..."
             if path.startswith("python/smalti/cli/doctor") and re.match("build|install|use", message.text):
@@ -502,67 +573,6 @@ def _is_message(message: Message) -> bool:
 
 
 _CONVERSION = re.compile(r"(?:std::to_string|llvm::Twine|Twine|llvm::utostr|llvm::itostr)\((.*)\)")
-_WRAPPER = re.compile(
-    r"(?:\b(?:std|llvm|layout|targets|mlir)::)?\b(?:to_string|string|StringRef|ArrayRef|Twine|describe|quote|str|int|int64_t|toString"
-    r"|nameOf|printed|listed|list|map|join|make_range|static_cast<[^<>]*>|stringify\w+|\w*[tT]ext|_?words_of|repr)\(([^()]*)\)?"
-)
-"""A conversion of a value to text."""
-
-_CHAIN = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)*(?:\([^()]*\))?")
-_VAGUE = {
-    "type",
-    "name",
-    "number",
-    "bytes",
-    "size",
-    "index",
-    "count",
-    "first",
-    "second",
-    "title",
-    "chip",
-    "code",
-    "kind",
-    "line",
-}
-"""Members that need the name of what they belong to."""
-
-
-def _words(name: str) -> str:
-    """`getElementType` as "element type"."""
-    name = re.sub(r"^_*(?:get|stringify|k)(?=[A-Z])|^_+|OrSelf$", "", name)
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+", " ", name).strip()
-    return re.sub(r"^(?:num|len) ", "number of ", spaced if spaced.isupper() else spaced.lower())
-
-
-def _readable(expression: str) -> str:
-    """The words of an expression: `op.getAccumulator().getType()` as "accumulator type"."""
-    expression = re.sub(
-        r"\(\)|^\*|\b(?:llvm|std|mlir|layout|mosaic_gpu|triton_xla|transfers|targets|block_to_thread)::", "", expression
-    )
-    before = ""
-    while before != expression:
-        before, expression = expression, _WRAPPER.sub(r"\1", expression)
-
-    def words(chain: re.Match[str]) -> str:
-        if chain[0].startswith("len("):
-            return f"number of {_words(chain[0][4:-1].split('.')[-1])}"
-        parts = [_words(part) for part in re.split(r"\.|->|::", chain[0].partition("(")[0])]
-        while len(parts) > 1 and parts[-1] in ("str", "value", "front", "ref", "strref", "text", "rtrim", "trim"):
-            parts.pop()
-        if parts[-1] in ("get", "dim size"):
-            return "size" if parts[-1] == "dim size" else "buffer"
-        if len(parts) == 1 or parts[-2] in ("op", "self", "this", parts[-1]):
-            return parts[-1]
-        if parts[-1] == "size":
-            return f"number of {parts[-2]}"
-        return f"{parts[-2]} {parts[-1]}" if parts[-1] in _VAGUE else parts[-1]
-
-    if '"' in expression:
-        return expression
-    expression = re.sub(r"(\w*OrSelf)\(.*", r"\1", expression)
-    text = _CHAIN.sub(words, expression).strip("()* ")
-    return text if re.search("[a-z]", text, re.IGNORECASE) and len(text) <= 40 and "'" not in text else "value"
 
 
 def _shown(expression: str) -> str:
@@ -574,7 +584,7 @@ def _shown(expression: str) -> str:
         expression = conversion[1]
     if quoted := re.fullmatch(r"quote\((.*)\)", expression):
         return f"'{{{quoted[1]}}}'"
-    return f"{{{expression if len(expression) <= 60 else '...'}}}"
+    return f"{{{expression if len(expression) <= 80 else '...'}}}"
 
 
 _ARGUMENT = "\0"
@@ -765,6 +775,19 @@ def tablegen_messages(path: str, source: str) -> Iterator[Message]:
             yield from cpp_messages(path, match["body"], line)
 
 
+def _formatted(node: ast.expr) -> str:
+    """A value in an f-string: one of two texts, or the expression in braces."""
+    if isinstance(node, ast.IfExp):
+        texts = [_render(branch) for branch in (node.body, node.orelse)]
+        if None not in texts:
+            return max((text for text in texts if text is not None), key=len)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "join":
+        joined = node.args[0]
+        if isinstance(joined, ast.GeneratorExp):
+            return _shown(f"{ast.unparse(node.func)}({ast.unparse(joined.generators[0].iter)})")
+    return _shown(ast.unparse(node))
+
+
 def _render(node: ast.AST) -> str | None:
     """The text of a string expression, values in braces; None for another expression."""
     match node:
@@ -774,7 +797,7 @@ def _render(node: ast.AST) -> str | None:
             return "".join(
                 value.value
                 if isinstance(value, ast.Constant) and isinstance(value.value, str)
-                else _shown(ast.unparse(value.value))
+                else _formatted(value.value)
                 if isinstance(value, ast.FormattedValue)
                 else ""
                 for value in values
@@ -1107,9 +1130,27 @@ _MESSAGES_OF_NOTES = (
     ),
     ("python/smalti/toolchain", "TOOL was not found; PURPOSE requires it"),
     ("python/smalti/emulator/session", "the launch exceeded the time limit of 300 s"),
+    (
+        "python/smalti/launch/cuda.*compile with fewer",
+        "@kernel needs 300000 B of shared memory per block; GPU 0 (NVIDIA H100) has at most 232448 B",
+    ),
+    ("python/smalti/launch/cuda_driver.*an earlier", "cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"),
+    (
+        "python/smalti/launch/cuda_driver.*install a driver",
+        "cuModuleLoadData failed: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+    ),
+    ("python/smalti/launch/cuda_driver.*free GPU", "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY"),
+    ("python/smalti/launch/hip", "loading @kernel failed: no kernel image for the GPU (HIP error 209)"),
+    ("python/smalti/language/kernel.*write the result", "the kernel returns a value"),
     ("python/smalti/launch/cuda", "the launch of @kernel failed: CUDA_ERROR_INVALID_VALUE"),
 )
 """The message that notes of a file are attached to, if it is in another place."""
+
+
+_OF_OTHERS = re.compile(
+    "hint: (?:compile with fewer stages|compile for a GPU of|an earlier kernel may|install a driver for|free GPU memory|write the result to)"
+)
+"""Notes of messages that are not near."""
 
 
 def attach(found: Sequence[Message]) -> Iterator[Message]:
@@ -1120,6 +1161,8 @@ def attach(found: Sequence[Message]) -> Iterator[Message]:
     attached: set[int] = set()
     for number, message in enumerate(found):
         if not is_note[number] or message.context not in ("attachNote", "hint", "request.report"):
+            continue
+        if _OF_OTHERS.match(message.text):
             continue
         before = next((at for at in reversed(range(number)) if not is_note[at]), None)
         after = next((at for at in range(number + 1, len(found)) if not is_note[at]), None)
@@ -1213,8 +1256,640 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
         },
     ),
     (
+        "passes/Synchronization/PlaceBarriers",
+        {"barrier first": "'memref.store' of %a", "barrier second": "'memref.load' of %a"},
+    ),
+    (
+        "passes/Synchronization",
+        {"hazard first": "'memref.store' of %a", "hazard second": "'memref.load' of %b"},
+    ),
+    ("dialects/MosaicGPU/Versions", {"int": "{version}", "version": "{newest version}", "where": ""}),
+    ("dialects/MosaicGPU/Attributes", {"int": "1", "name": "warp_dims"}),
+    (
+        "dialects/MosaicGPU/Ops/Mma",
+        {
+            "first a": "{rows of a}",
+            "second a": "{columns of a}",
+            "first b": "{rows of b}",
+            "second b": "{columns of b}",
+            "first accumulator": "{rows}",
+            "second accumulator": "{columns}",
+        },
+    ),
+    (
+        "dialects/TritonXLA/TritonXLA",
+        {"fail": "states that the size of dimension 0 of argument #0 is a multiple of 16", "number": "{size}"},
+    ),
+    ("dialects/TritonXLA/ReductionOps", {"why": "has side effects", "nested name": "INNER", "name": "OP"}),
+    ("dialects/TritonXLA/MatmulOps", {"clone": ""}),
+    ("emulator/Rewrite/Assembly", {"each": "2"}),
+    ("layouts/LayoutAlgebra", {"list": "'lane_dims'"}),
+    ("layouts/LayoutTransforms", {"from / gcd": "{ratio of the element sizes}"}),
+    ("layouts/", {"from / gcd": "{ratio of the element sizes}", "own": "{shape of the layout}"}),
+    (
+        "passes/Conversion/BlockToThread/Transfers/PeerMemory",
+        {"s ext value": "4", "[dim]": "x", "cluster)[dim]": "4 blocks", "cluster)[dim] - 1": "3"},
+    ),
+    ("passes/Conversion/BlockToThread/Transfers/ViewLowering", {"int": "{shared memory bytes}"}),
+    ("passes/Conversion/ThreadLevel", {"why": "and the offset may be odd"}),
+    ("passes/Conversion/TilesToBlocks/TritonXLAToMosaicGPU", {"number of warps / 4": "2"}),
+    ("passes/Conversion/TilesToBlocks/TilePlan", {"value": "triton_xla.stride_divisors"}),
+    ("passes/Layouts/Inference/InferLayouts", {"s ext value": "9", "relayout.str": "264 cycles"}),
+    ("passes/Layouts/Plans/WgmmaPlan", {"number of block": "{columns of the instruction}"}),
+    ("passes/Layouts/Plans/TensorCopyPlan", {"number of digit": "{elements per row}"}),
+    ("passes/Layouts/Rules/SharedMemoryRules", {"back": "{row length}"}),
+    ("passes/Legality/Nesting", {"utostr(drop back.count}1": "12", "utostr": "256"}),
+    ("passes/Legality/OpTable.def", {"e": "TYPE"}),
+    ("passes/Pipelining/LoopChecks", {"exchange": "gpu.shuffle"}),
+    ("passes/PadLowering/PadToIntrinsics", {"times": "1.9 times the work", "format ratio": "{max-waste}"}),
+    ("passes/PadLowering/PaddedCopies", {"back": "16"}),
+    ("passes/PadLowering/TensorWindows", {"int": "{alignment}"}),
+    ("passes/SharedMemory/LDSDMAOrder", {"value names.buffer": "%tile"}),
+    ("passes/WarpSpecialization/WarpPlan", {"def": "arith.addi"}),
+    ("passes/MultiBuffering/BarrierSlots", {"create": "memref.view"}),
+    ("passes/Conversion/ToGPU/OutlineLaunches", {"symbol": "@SYMBOL"}),
+    (
+        "python/smalti/calling/calls",
+        {
+            "high - 1": "255",
+            "low": "-128",
+            "known[0][0].index": "1",
+            "first known[0].index": "1",
+            "first known[1]": "1",
+            "index": "0",
+            "pointer & -pointer": "4",
+            "needed": "16",
+            "pointer": "0x7f0000000002",
+            "one": "0",
+            "other": "1",
+            "last": "1",
+            "first": "0",
+            "written": "argument 0 (TYPE)",
+            "other index": "1",
+            "shown": "300",
+            "mlir": "i8",
+            "required": "an integer",
+        },
+    ),
+    (
+        "python/smalti/calling/tensor_maps",
+        {
+            "address & -address": "8",
+            "title": "'box'",
+            "values": "[64, 512]",
+            "most": "256",
+            "extents": "[0, 64]",
+            "argument": "0",
+        },
+    ),
+    (
+        "python/smalti/check",
+        {
+            "lines": "argument 2: 3 of 4096 elements are wrong",
+            "rule": "tolerance per element: ...",
+            "first": "INDEX",
+            "float": "{tolerance}",
+            "a": "argument 0 (TYPE)",
+            "actual": "{result}",
+            "exact": "{reference value}",
+            "number of exact": "{elements}",
+        },
+    ),
+    (
+        "python/smalti/cli/commands",
+        {"first ignored": "stages", "chosen": "cpu", "known": "the names are: %x, %y", "key": "x", "word": "x:1"},
+    ),
+    (
+        "python/smalti/cli/emulated",
+        {"replace": "OPTION", "what": "a tile-level kernel", "first taken": "order", "number of first": "2"},
+    ),
+    (
+        "python/smalti/cli/simulated",
+        {"next(iter": "order", "parameter": "argument 1 (f32)", "survivors": "2", "noun": "mutants"},
+    ),
+    ("python/smalti/cli/layouts", {"detail": "{reason of the parser}"}),
+    (
+        "python/smalti/compiler/driver",
+        {
+            "offset + extent bytes": "8192",
+            "argument": "argument 0 (memref<64x32xf16>)",
+            "reach": "4096",
+            "lowered": "8.0",
+            "first value type": "TYPE",
+            "shown": "kernel.mlir",
+        },
+    ),
+    ("python/smalti/compiler/entry", {"first value type": "{type}", "found": "@a, @b", "known": "@a, @b"}),
+    (
+        "python/smalti/compiler/passes",
+        {"annotation": "an integer", "item name": "smalti-pipeline-loops", "known": "mode, stages"},
+    ),
+    ("python/smalti/compiler/pipeline", {"element name": "{name}"}),
+    ("python/smalti/compiler/dumps", {}),
+    (
+        "python/smalti/emulator/arguments",
+        {
+            "first missing": "2",
+            "mlir": "f16",
+            "shape": "{shape}",
+            "kind": "f16",
+            "title": "argument 0",
+            "first": "INDEX",
+            "actual": "{value}",
+            "number of actual": "{elements}",
+            "known": "f16, f32, i32, ...",
+        },
+    ),
+    (
+        "python/smalti/emulator/disk_cache",
+        {"tag": "32", "kind": "a folder", "TAG": "32", "number of key": "{number}", "change": "go-rwx"},
+    ),
+    ("python/smalti/emulator/library", {"what": "@kernel"}),
+    ("python/smalti/emulator/memory", {"array title": "argument 0"}),
+    (
+        "python/smalti/emulator/module",
+        {
+            "bytes": "128",
+            "title": "argument 0",
+            "most": "{maximum}",
+            "first alignment": "{maximum}",
+            "alignment of": "",
+            "facts name": "kernel",
+            "ALIGNMENTS[-1]": "4096",
+            "BYTES": "128",
+            "written title": "argument 0",
+            "other index": "1",
+            "device": "cuda:0",
+            "vendor": "NVIDIA",
+            "number of data": "{number}",
+            "name": "kernel.ll",
+        },
+    ),
+    ("python/smalti/emulator/options", {"sanitizers": "'thread' or 'address'"}),
+    (
+        "python/smalti/emulator/process",
+        {
+            "timeout + GRACE": "310",
+            "timeout + 10": "310",
+            "quote": "",
+            "decode": "{line}",
+            "signals.name": "SIGSEGV",
+            "-code": "11",
+        },
+    ),
+    ("python/smalti/emulator/session", {"start": "0", "stop": "80"}),
+    (
+        "python/smalti/inputs",
+        {
+            "argument": "argument 0 (memref<?x?xf16>)",
+            "first unknown": "3",
+            "number of arguments": "3",
+            "argument index": "1",
+            "title": "argument 0 (TYPE)",
+            "what name": "kernel",
+            "required": "a number",
+            "shape hint": "set its shape, such as --arg 0=64x300",
+            "ty": "f16",
+        },
+    ),
+    (
+        "python/smalti/instructions",
+        {
+            "remedy": "use numbers of 2 B in the byte order of this machine",
+            "signatures": "llvm.nvvm.shfl.sync.bfly.i32, ...",
+        },
+    ),
+    ("python/smalti/lane_maps", {"prod": "{number}"}),
+    ("python/smalti/launch/cuda_driver", {}),
+    (
+        "python/smalti/launch/kernels",
+        {
+            "first dynamic": "argument 0 (memref<?xf32>)",
+            "form": "cubin",
+            "suffix": ".txt",
+            "reason": "the name does not have a suffix",
+        },
+    ),
+    ("python/smalti/launch/compiled", {"forms": "llvm, ptx"}),
+    ("python/smalti/launch/cpu", {"seconds / workers": "90", "symbol": "kernel"}),
+    ("python/smalti/launch/hip", {"chips": "gfx942"}),
+    ("python/smalti/launch/header", {"wanted": "64", "what": "size"}),
+    (
+        "python/smalti/language/kernel",
+        {
+            "name": "kernel",
+            "unknown": "'BLOCK'",
+            "first unknown": "'BLOCK'",
+            "error": "a list is not an array",
+            "stated": "int32",
+            "ones": "1",
+            "[packed] * number of ones": "2",
+            "packed": "2",
+            "number of declared": "{declared number}",
+        },
+    ),
+    (
+        "python/smalti/language/control",
+        {
+            "before": "a tile",
+            "after": "a number",
+            "old": "a tuple",
+            "new": "a tile of float32 and shape (64,)",
+            "start": "0",
+            "what": "x",
+            "a": "a tile of float32 and shape (64,)",
+            "b": "None",
+        },
+    ),
+    (
+        "python/smalti/language/shapes",
+        {
+            "-ndim - 1": "-3",
+            "ndim": "2",
+            "order": "(0, 0)",
+            "values": "(64, 32), (64, 16)",
+            "sizes": "(32, 16)",
+            "prod": "512",
+            "k": "64",
+            "low": "5",
+            "high": "5",
+            "given": "3",
+            "shape": "(64, 32)",
+        },
+    ),
+    (
+        "python/smalti/language/arithmetic",
+        {
+            "high - 1": "127",
+            "d - rank": "-1",
+            "low": "-128",
+            "number": "300",
+            "symbol": "&",
+            "value name": "x",
+            "value": "{value}",
+        },
+    ),
+    (
+        "python/smalti/language/matmul",
+        {"kinds": "'default', 'tf32', 'bf16x3', ...", "last size": "64", "second last size": "32", "tile": "x"},
+    ),
+    (
+        "python/smalti/language/reductions",
+        {"items": "(64,), (32,)", "item": "'a'", "number of items": "1", "number of results": "2", "count": "4"},
+    ),
+    (
+        "python/smalti/language/translator",
+        {"source name": "f", "describe": "a with statement", "package": "numpy", "what": "break", "value": "{value}"},
+    ),
+    (
+        "python/smalti/language/values",
+        {"first close": "shape", "kind": "a tile", "self": "a tile of float32 and shape (64,)"},
+    ),
+    ("python/smalti/language/types", {"a": "int32", "b": "float8"}),
+    (
+        "python/smalti/language/windows",
+        {
+            "what": "dimension 0 of x",
+            "names": "'ca', 'cg', 'cs', 'cv'",
+            "k": "'a'",
+            "position": "-1",
+            "number of keys": "3",
+            "array name": "x",
+            "ndim": "2",
+            "constant": "0",
+        },
+    ),
+    ("python/smalti/language/debugging", {"value name": "x"}),
+    (
+        "python/smalti/reference/reductions",
+        {
+            "law": "associative",
+            "given": "a = 1, b = 2, c = 3",
+            "first text": "(a + b) + c",
+            "second text": "a + (b + c)",
+            "float": "{result}",
+        },
+    ),
+    ("python/smalti/reference/values", {"what": "the condition of the loop", "spelling": "{type}"}),
+    ("python/smalti/reference/debug", {"where": ""}),
+    ("python/smalti/pace", {"total": "64", "unit": "blocks", "schedules": "", "estimate": "90"}),
+    ("python/smalti/settings", {"self": "smalti.Simulation"}),
+    ("python/smalti/sim/kernel", {"known": "sm_90a, gfx942, ...", "given": "stages", "problem": "{reason}"}),
+    (
+        "python/smalti/sim/launch",
+        {
+            "prod": "{number}",
+            "most": "{maximum}",
+            "stop - 1": "64",
+            "count - 1": "63",
+            "count": "64",
+            "number of numbers": "{number}",
+            "hint": "select blocks with Simulation.blocks or --blocks",
+        },
+    ),
+    (
+        "python/smalti/sim/machine/scheduler",
+        {
+            "expected": "4096",
+            "expected - transactions": "2048",
+            "transactions": "2048",
+            "wanted": "an arrival of warp 1 at the mbarrier at byte 64",
+            "together": "block",
+            "message": "waits for the cluster barrier",
+            "names": "warp 1",
+            "partition[0]": "the cluster barrier",
+        },
+    ),
+    (
+        "python/smalti/sim/machine/synchronization",
+        {
+            "others": "warpgroup 1",
+            "last group name": "warpgroup 1",
+            "name": "warpgroup 0",
+            "meeting count": "64",
+            "count": "128",
+            "phase - 1": "1",
+            "phase": "2",
+            "phase + 1": "3",
+            "before": "1",
+            "other": "warpgroup 1",
+            "arrived": "96",
+        },
+    ),
+    (
+        "python/smalti/sim/machine/explain",
+        {"stream": "mosaic_gpu.async_wait_group", "one": "warp 0", "other": "warp 1"},
+    ),
+    (
+        "python/smalti/sim/machine/timeline",
+        {"in flight": "900 cycles in flight", "100 * overlap": "80", "100 * matrix share": "60"},
+    ),
+    (
+        "python/smalti/sim/machine/values",
+        {"message": "7 elements, with 2 per byte, do not fill whole bytes; use multiples of 2"},
+    ),
+    ("python/smalti/sim/machine/findings", {"shown": "20 findings"}),
+    (
+        "python/smalti/sim/ops/barriers",
+        {
+            "there name": "the mbarrier at byte 64 of shared memory",
+            "memory name": "shared memory",
+            "at": "64",
+            "number of data": "{size}",
+            "pending": "1",
+            "barrier count": "2",
+            "more": "2048",
+        },
+    ),
+    (
+        "python/smalti/sim/ops/cluster",
+        {"absent": "block 1", "dimension": "x", "index": "{number}", "which": "{number}"},
+    ),
+    (
+        "python/smalti/sim/ops/copies",
+        {"first type": "TYPE", "second type": "TYPE", "lengths": "{shape}", "parts": "{number}"},
+    ),
+    (
+        "python/smalti/sim/ops/gpu",
+        {
+            "meeting count": "128",
+            "arrived": "64",
+            "there": "warps 0 and 1",
+            "missing": "; missing: warp 2, which waits elsewhere",
+        },
+    ),
+    ("python/smalti/sim/ops/llvm", {"name": "OP", "given": "TYPE", "wanted": "TYPE"}),
+    ("python/smalti/sim/ops/lanes", {"second size": "{number}", "whole": "TYPE"}),
+    (
+        "python/smalti/sim/ops/memref",
+        {
+            "number of memory": "{size}",
+            "group": "4 x 8",
+            "times": "{stride}",
+            "number of strides": "{dimension}",
+            "how count": "2",
+            "wanted": "{shape}",
+            "at": "{dimension}",
+            "number of shape": "2",
+            "number of shape - 1": "1",
+        },
+    ),
+    (
+        "python/smalti/sim/ops/tensor",
+        {
+            "512 - first": "{number}",
+            "COLUMNS - first": "{number}",
+            "at": "{number}",
+            "first": "{number}",
+            "position": "{number}",
+        },
+    ),
+    ("python/smalti/sim/ops/registers", {"where": "", "known": "add, mul, min, max, ..."}),
+    (
+        "python/smalti/sim/threads/execution/accesses",
+        {
+            "at + low": "0",
+            "at + high": "4",
+            "number of buffer": "{size}",
+            "of": "{size}",
+            "byte": "{offset}",
+            "byte + grain": "{end}",
+        },
+    ),
+    (
+        "python/smalti/sim/threads/execution/cluster_loads",
+        {"last named": "4", "own": "0", "numbers": "1 and 2", "blocks": "blocks", "verb": "do"},
+    ),
+    (
+        "python/smalti/sim/threads/execution/wgmma",
+        {
+            "sum": "{type}",
+            "a": "{type}",
+            "b": "{type}",
+            "8 * ROW BYTES // bits": "16",
+            "columns": "{n}",
+            "depth": "{k}",
+        },
+    ),
+    ("python/smalti/sim/threads/execution/block", {"number": "4", "number of blocks": "4"}),
+    ("python/smalti/sim/threads/host", {"number of sizes": "{number}"}),
+    (
+        "python/smalti/sim/threads/ops/amd/barriers_amd",
+        {
+            "cluster barrier": "-3",
+            "work group": "-1",
+            "arrived": "64",
+            "meeting count": "128",
+            "number of arrived": "1",
+            "barrier count": "4",
+            "which": "{number}",
+            "WORK GROUP": "-1",
+            "CLUSTER BARRIER": "-3",
+        },
+    ),
+    ("python/smalti/sim/threads/ops/amd/cluster_amd", {"before name": "warp 0", "absent": "block 1"}),
+    (
+        "python/smalti/sim/threads/ops/amd/matrix_amd_formats",
+        {"first first": "16", "chosen": "{abid}", "most": "{limit}", "of a name": "f16", "attribute": "{n}"},
+    ),
+    (
+        "python/smalti/sim/threads/ops/amd/matrix_amd",
+        {
+            "what": "operand 0",
+            "first name": "i4",
+            "second name": "i8",
+            "second size": "{number}",
+            "lane % 32": "0",
+            "lane % 32 + 16": "16",
+            "name": "operand A",
+            "size": "{cbsz}",
+            "chosen": "{abid}",
+            "known": "16, 32",
+        },
+    ),
+    ("python/smalti/sim/threads/ops/amd/tiles_amd", {"first tensor": "{number}"}),
+    ("python/smalti/sim/threads/ops/arithmetic/vector", {"asarray.reshape[lane if ndim else 0]": "{index}"}),
+    (
+        "python/smalti/sim/threads/ops/arithmetic/conversions",
+        {"scale": "f8E8M0FNU", "small": "f8E4M3FN, f8E5M2, ...", "2 + number of rest": "{number}", "word": "satfinite"},
+    ),
+    ("python/smalti/sim/threads/ops/arithmetic/llvm", {"before": "TYPE", "after": "TYPE", "uniform": "{address}"}),
+    (
+        "python/smalti/sim/threads/ops/collective/shuffles",
+        {
+            "at % WARP": "0",
+            "at % 32": "0",
+            "name": "warp 1",
+            "warp": "warp 1",
+            "lost": "{number}",
+            "found": "is 12",
+            "required": "a power of two up to 32",
+            "at": "{number}",
+            "message": "gpu.shuffle with mask 0xffffffff diverges: lane 3 of warp 1 does not reach it",
+            "location": "kernel.mlir:12:5",
+        },
+    ),
+    (
+        "python/smalti/sim/threads/ops/collective/gpu",
+        {
+            "unit": "warp",
+            "meeting count": "128",
+            "arrived": "64",
+            "missing": "; missing: warp 2, which waits elsewhere",
+        },
+    ),
+    ("python/smalti/sim/threads/ops/collective/exchanges", {"control": "{number}"}),
+    ("python/smalti/sim/threads/ops/collective/reductions", {"absent": "warp 1", "whole": "TYPE", "part": "TYPE"}),
+    ("python/smalti/sim/threads/ops/memory/atomics", {"at": "{offset}"}),
+    (
+        "python/smalti/sim/threads/ops/memory/memref",
+        {
+            "first size": "{size}",
+            "first shape": "{shape}",
+            "second shape": "{shape}",
+            "prod": "{number}",
+            "of": "{size}",
+            "which": "{dimension}",
+            "number of shape": "2",
+            "number of shape - 1": "1",
+        },
+    ),
+    (
+        "python/smalti/sim/threads/ops/nvidia/assembly",
+        {"normalized": "STATEMENT", "kind": "f32", "word": "{constraint}"},
+    ),
+    ("python/smalti/sim/threads/ops/nvidia/cluster", {"absent": "block 1", "IN CLUSTER": "7"}),
+    ("python/smalti/sim/threads/ops/nvidia/cp_async", {"count * itemsize": "{number}"}),
+    (
+        "python/smalti/sim/threads/ops/nvidia/matrix_nvidia_formats",
+        {
+            "4 // lanes - 1": "1",
+            "name": "byte-id-a",
+            "multiple": "even and ",
+            "limit": "4",
+            "required": "0x4, 0x8, 0x9, 0xc, 0xd or 0xe",
+            "pattern": "{hexadecimal digit}",
+            "columns": "columns 0 to 3",
+        },
+    ),
+    (
+        "python/smalti/sim/threads/ops/nvidia/matrix_nvidia",
+        {
+            "forms": "8 x 8 of 16 bits, 8 x 16 of 6 or 4 bits, ...",
+            "what": "nvvm.ldmatrix",
+            "rows * depth * bits / (LANES * max": "4",
+            "of c": "{number}",
+            "at": "{offset}",
+            "first size": "{rows}",
+            "second size": "{columns}",
+            "value": "",
+        },
+    ),
+    (
+        "python/smalti/sim/threads/ops/nvidia/mbarrier",
+        {
+            "number[0]": "4",
+            "group number": "4",
+            "of": " of block 1",
+            "first": "warp 0",
+            "number of shared": "{size}",
+            "at": "64",
+        },
+    ),
+    (
+        "python/smalti/sim/threads/ops/nvidia/tma",
+        {
+            "supported": "add, min, max, ...",
+            "number of buffer": "{size}",
+            "mlir": "{type}",
+            "target": "{offset}",
+            "source": "{offset}",
+        },
+    ),
+    (
+        "python/smalti/sim/threads/ops/nvidia/wgmma",
+        {"what": "nvvm.wgmma.mma_async", "sum": "{type}", "register": "{type}"},
+    ),
+    (
+        "python/smalti/sim/threads/ops/nvidia/wmma",
+        {"factor": "{type}", "sums": "{type}", "number of slots": "{number}", "sum": "{number}"},
+    ),
+    (
+        "python/smalti/sim/threads/program",
+        {"multiple": "128", "prod": "{number}", "other}s": "writes", "edge": "nvvm.cp.async.wait.group"},
+    ),
+    (
+        "python/smalti/sim/translation/bound_arguments",
+        {
+            "wanted * itemsize": "{number}",
+            "first other": "argument 1",
+            "by": "{number}",
+            "parameters": "0, 1",
+            "wanted": "{shape}",
+            "parameter": "argument 0 (TYPE)",
+            "problem": "{reason}",
+        },
+    ),
+    ("python/smalti/sim/translation/program", {"packed": "2"}),
+    ("python/smalti/targets", {"word": "emulated", "value": "emu:sm_90a, ..."}),
+    (
+        "python/smalti/sim/threads/execution/code",
+        {"most named barriers": "16", "named barrier count": "20"},
+    ),
+    (
+        "python/smalti/printing",
+        {"of": "an integer", "known": "d, i, u, o, x, X, c", "number of kinds": "2", "number of bits": "3"},
+    ),
+    (
+        "python/smalti/sim/ops/tensor_operands",
+        {"a": "TYPE", "b": "TYPE", "first scale": "TYPE", "second scale": "TYPE"},
+    ),
+    ("python/smalti/sim/threads/execution/polling", {"warps name": "warp 1", "location": "kernel.mlir:12:5"}),
+    (
         "python/smalti/launch/archive",
         {
+            "limit": " of at least 1",
+            "expected": "3 integers",
             "REMEDY": "compile the kernel and save the file again",
             "where": "arguments[0]",
         },
@@ -1232,7 +1907,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ("python/smalti/emulator/module", {"what": "grid"}),
     ("python/smalti/launch/(?:cuda|kernels|header|compiled)", {"what": "a kernel for sm_90a"}),
     ("python/smalti/calling", {"what": "size"}),
-    ("python/smalti/sim/machine/recorder", {"what": "latencies"}),
+    ("python/smalti/sim/machine/recorder", {"product": "H100 SXM", "what": "latencies"}),
     (
         "python/smalti/sim/launch",
         {"what": "the copy into shared memory", "without": " and is not committed to a group"},
@@ -1268,6 +1943,64 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ),
     (".*AMD|.*amd", {"target name": "gfx942", "target chip": "gfx942"}),
     (".*", {"target name": "sm_90a", "chip name": "sm_90a", "target chip": "sm_90a", "LLVM MAJOR": "22"}),
+    # Names of the code that say less than a general word.
+    (
+        ".*",
+        {
+            ".strip dialect": "OP",
+            "1 << log2": "{alignment}",
+            "4 * four": "0",
+            "4 * four + 3": "3",
+            "8 / element bits": "{number}",
+            "LLVM VERSION STRING": "22.1.0",
+            "SMALTI STRINGIFY(LLVM VERSION MAJOR": "22",
+            "access count * bits": "{number}",
+            "align of.value": "{alignment}",
+            "barriers - 1": "{number}",
+            "block threads / number of threads": "{number}",
+            "block threads % number of threads": "{number}",
+            "bytes second - 1": "{last byte}",
+            "bytes first": "{first byte}",
+            "chosen + 1": "{number}",
+            "cost / cycle": "{number}",
+            "depth * bytes": "{total}",
+            "depth * slot bytes": "{total}",
+            "elements * element bytes": "{bytes}",
+            "field bytes * max field": "{maximum}",
+            "groups * bytes": "{number}",
+            "index % number of elements": "{number}",
+            "max threads per block - producers": "{maximum}",
+            "number of elements / elements": "{number}",
+            "parts - 1": "{number}",
+            "registers * register bytes": "{number}",
+            "requested warps * wave size": "{number}",
+            "scales a * each": "{number}",
+            "scales b * each": "{number}",
+            "spanned / 8": "{swizzle}",
+            "spanned / bits": "{number}",
+            "strides[first kept]": "{stride}",
+            "strides[second kept]": "{stride}",
+            "vector size * threads": "{number}",
+            "vector type.element type": "{type}",
+            "warps * wave size": "{number}",
+            "width * element bytes": "{number}",
+            "clone": "{required type}",
+            "def": "{op}",
+            "digits": "{text}",
+            "find->str": "{layout}",
+            "front type": "{type}",
+            "i": "{index}",
+            "int": "{number}",
+            "k / per element": "{number}",
+            "operation name": "OP",
+            "prod": "{number}",
+            "s ext value": "{number}",
+            "site name": "OP",
+            "take front": "{text}",
+            "ty": "{type}",
+            "type of.element type": "{element type}",
+        },
+    ),
 )
 """Plausible values for parts of messages that code composes."""
 
@@ -1285,13 +2018,15 @@ def _example(message: Message) -> Message:
     return replace(message, text=example(message.text), notes=tuple(map(example, message.notes)))
 
 
-def in_words(text: str) -> str:
+def in_words(text: str, values: Values) -> str:
     """A message whose values are words instead of code."""
-    return re.sub(r"\{([^{}]+)\}", lambda value: f"{{{_readable(value[1])}}}", text)
+    return re.sub(r"\{([^{}]+)\}", lambda value: values.shown(value[1]), text)
 
 
 def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Message]:
+    known = constants(root, tuple(FOLDERS))
     for path in tracked(root, paths):
+        values = Values(known, path)
         source = (root / path).read_text(encoding="utf-8", errors="replace")
         if path == "passes/Legality/OpTable.def":
             found = gap_messages(path, source)
@@ -1312,8 +2047,8 @@ def messages(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Mes
                     and not path.endswith("/Rules.cpp")
                 )
                 whole = conflict(message, source) if is_rule else _whole(message)
-                notes = tuple(map(in_words, whole.notes))
-                seen[message.text] = replace(whole, text=in_words(whole.text), notes=notes)
+                notes = tuple(in_words(note, values) for note in whole.notes)
+                seen[message.text] = replace(whole, text=in_words(whole.text, values), notes=notes)
         yield from attach(list(seen.values()))
 
 

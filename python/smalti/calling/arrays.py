@@ -196,7 +196,7 @@ def _torch_view(tensor: Any) -> ArrayView:
         pointer, shape, strides = tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
     except RuntimeError as error:
         layout = f" with the layout {tensor.layout}" if hasattr(tensor, "layout") else ""
-        raise NotAnArray(f"the tensor{layout} does not expose its memory: {error}") from None
+        raise NotAnArray(f"the tensor{layout} does not expose its memory: {error}; pass a plain tensor") from None
     if not pointer and 0 not in shape:
         raise NotAnArray(
             f"the {type(tensor).__name__} of shape {shape} does not have memory; pass an allocated tensor, or call the "
@@ -231,7 +231,7 @@ def _typestr(typestr: Any) -> tuple[str, int]:
 
     dtype = np.dtype(typestr) if isinstance(typestr, str) else None
     if dtype is None or not dtype.itemsize:
-        raise TypeError(f"typestr is {typestr!r}, which is not an element type")
+        raise TypeError(f"typestr is {typestr!r}, which is not an element type; use a numpy type string, such as '<f4'")
     return dtype.name, dtype.itemsize
 
 

@@ -390,8 +390,8 @@ def scalar(argument: Argument, value: Any) -> Any:
         raise LaunchError(f"{argument}: {required} is required, not {type(value).__name__}") from None
     low, high = (0, 2) if is_bool else _range(ty)
     if not low <= number < high:
-        required = "; 0 or 1 is required" if is_bool else ""
-        raise LaunchError(f"{argument}: {_shown(number)} is out of range for {ty.mlir}{required}")
+        required = "0 or 1 is required" if is_bool else f"a number from {low} to {high - 1} is required"
+        raise LaunchError(f"{argument}: {_shown(number)} is out of range for {ty.mlir}; {required}")
     return bool(number) if is_bool else number
 
 
@@ -501,7 +501,9 @@ def num_threads() -> int:
         try:
             return max(1, int(given))
         except ValueError:
-            raise LaunchError(f"SMALTI_NUM_THREADS is '{given}'; it must be an integer") from None
+            raise LaunchError(
+                f"SMALTI_NUM_THREADS is '{given}'; it must be the number of threads, an integer"
+            ) from None
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -362,7 +362,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         emulated.refuse(
             options,
             ("check", "full_range", "repeat", "specialize", "entry", "options", "dump", "dump_ir", "verbose"),
-            "a device module (.ll, .bc)",
+            "a device module (.ll, .bc); omit it",
         )
         expected = _by_index(_parse_arguments(options["expect"], "--expect"), None, "--expect")
         emulated.run_device_module(file, target, _by_index(texts, None), expected, seed, options)

@@ -341,7 +341,7 @@ class _Compilation:
         ptxas = toolchain.find_ptxas() if self.target.vendor == "nvidia" else None
         if ptxas is not None and (lowered := _lower_ptx_version(module, self.target, ptxas)):
             kernel.notes.append(
-                f"{ptxas.path} supports PTX only up to version {lowered}; the code is written in PTX {lowered}"
+                f"{ptxas.path} supports PTX only up to version {lowered}; the code is written in this older version"
             )
         code = self._generate(module)
         if self.target.vendor == "nvidia":

@@ -43,7 +43,7 @@ def register_pass(name: str, function: PythonPass, *, op: str = "builtin.module"
     if not name or any(not (c.isalnum() or c in "-_") for c in name):
         raise PipelineError(f"'{name}' is not a valid pass name; use letters, digits, '-' and '_'")
     if _smalti.is_pass_registered(name):
-        raise PipelineError(f"a pass named '{name}' is already registered")
+        raise PipelineError(f"a pass named '{name}' is already registered; choose another name")
     _python_passes[name] = _Registered(function, op)
     return function
 
@@ -140,7 +140,7 @@ def _run_call(call: _Call, module: Any) -> None:
                 error.add_note(f"in the Python pass '{call.name}'")
                 raise
             if handle.failed:
-                raise PassFailed(f"the Python pass '{call.name}' signaled failure")
+                raise PassFailed(f"the Python pass '{call.name}' signaled failure without an error message")
     with mlir_errors(VerifyError, f"the Python pass '{call.name}' produced an invalid module", context):
         module.operation.verify()
 
@@ -193,7 +193,9 @@ def _apply(operation: Any, frozen: Any, walk: bool, config: Any, raised: Sequenc
             rewrite.apply_patterns_and_fold_greedily(operation, frozen, config)
     except RuntimeError as error:
         if not raised:
-            raise PipelineError(f"the patterns did not reach a fixed point: {error}") from None
+            raise PipelineError(
+                f"the patterns did not reach a fixed point: {error}; do not match the ops that a pattern creates"
+            ) from None
     if raised:
         raise raised[0]
 

@@ -166,7 +166,10 @@ class Memory:
     def findings(self) -> list[Finding]:
         """Findings for read-only arrays that have changed."""
         return [
-            Finding("read-only", f"{placed.array.title} is read-only, but the kernel changed it")
+            Finding(
+                "read-only",
+                f"{placed.array.title} is read-only, but the kernel changed it; pass a writable array, or remove the write",
+            )
             for placed in self._placed
             if not placed.array.writes and not self._same(placed)
         ]

@@ -18,7 +18,7 @@ from .options import MAX_WORKERS, Emulation
 
 Dimensions = tuple[int, int, int]
 
-_HINTS = "set blocks or time_limit of smalti.Emulation"
+_HINTS = "raise time_limit of smalti.Emulation, or run fewer blocks with its setting blocks"
 _AFTER_TIMEOUT = (
     f"{MORE_TIME}; a loop does not terminate if its step is not positive, or if its induction variable overflows"
 )

@@ -230,7 +230,10 @@ def bitcast(value: Operand, dtype: Any) -> Tile | Scalar:
     """The same bits as another element type of the same width. Raises an error for another width."""
     value, dtype = as_value(value), to_dtype(dtype)
     if value.dtype.bits != dtype.bits:
-        raise Misuse(f"bitcast from {value.dtype} to {dtype}: the types have {value.dtype.bits} and {dtype.bits} bits")
+        raise Misuse(
+            f"bitcast from {value.dtype} to {dtype}: the types have {value.dtype.bits} and {dtype.bits} bits",
+            f"use a type of {value.dtype.bits} bits",
+        )
     if value.dtype.mlir.removeprefix("u") == dtype.mlir.removeprefix("u"):
         return type(value)(value.value, dtype)
     return _converted(arith.bitcast, value, dtype)
@@ -297,7 +300,7 @@ def _floor_divide(a: Any, b: Any) -> Tile | Scalar:
         x, y = widened(x), widened(y)
         return wrap(mlir_math.floor(arith.divf(x.value, y.value)), x.dtype)
     if x.dtype == boolean:
-        raise Misuse("// is not supported for booleans", "convert them with .to(sl.int32)")
+        raise Misuse("the operator // is not supported for booleans", "convert them with .to(sl.int32)")
     op = arith.divui if x.dtype.kind == "u" else arith.floordivsi
     return wrap(op(x.value, y.value), x.dtype)
 
@@ -309,7 +312,7 @@ def _modulo(a: Any, b: Any) -> Tile | Scalar:
         rest = wrap(arith.remf(x.value, y.value), x.dtype)
         wrong = compare("lt", binary("mul", rest, y), 0)
     elif x.dtype == boolean:
-        raise Misuse("% is not supported for booleans", "convert them with .to(sl.int32)")
+        raise Misuse("the operator % is not supported for booleans", "convert them with .to(sl.int32)")
     elif x.dtype.kind == "u":
         return wrap(arith.remui(x.value, y.value), x.dtype)
     else:
@@ -333,7 +336,7 @@ def _power(a: Any, b: Any) -> Tile | Scalar:
         raise Misuse(f"the exponent of a power of {x.dtype} is {b}, but must not be negative", "use 1 / t")
     dtype = x.dtype
     if dtype == boolean:
-        raise Misuse("** is not supported for booleans", "convert them with .to(sl.int32)")
+        raise Misuse("the operator ** is not supported for booleans", "convert them with .to(sl.int32)")
     if dtype == index:
         x, y = cast(x, int64), cast(y, int64)
     return cast(wrap(mlir_math.ipowi(x.value, y.value), x.dtype), dtype)
@@ -354,7 +357,10 @@ def bits(name: str, a: Any, b: Any) -> Tile | Scalar:
 def _shift(left: bool, a: Any, b: Any) -> Tile | Scalar:
     x, y = matched(a, b)
     if not is_integer(x.dtype):
-        raise Misuse(f"operands of {'<<' if left else '>>'} are {x.dtype}, but must be integers")
+        raise Misuse(
+            f"operands of {'<<' if left else '>>'} are {x.dtype}, but must be integers",
+            "convert them with .to(sl.int32)",
+        )
     op = arith.shli if left else arith.shrui if x.dtype.kind == "u" else arith.shrsi
     return wrap(op(x.value, y.value), x.dtype)
 
@@ -368,7 +374,9 @@ def _negate(a: Tile | Scalar) -> Tile | Scalar:
 
 def _invert(a: Tile | Scalar) -> Tile | Scalar:
     if is_float(a.dtype):
-        raise Misuse(f"~ is not supported for {a.dtype}")
+        raise Misuse(
+            f"the operator ~ is not supported for {a.dtype}", "use an integer or a boolean, or - for the negative value"
+        )
     return bits(
         "xor",
         a,
@@ -421,7 +429,7 @@ def cdiv(a: Any, b: Any) -> Any:
         return -(-a // b)
     x, y = matched(a, b)
     if not is_integer(x.dtype):
-        raise Misuse(f"operands of cdiv are {x.dtype}, but must be integers")
+        raise Misuse(f"operands of cdiv are {x.dtype}, but must be integers", "convert them with .to(sl.int32)")
     return wrap((arith.ceildivui if x.dtype.kind == "u" else arith.ceildivsi)(x.value, y.value), x.dtype)
 
 
@@ -525,7 +533,7 @@ def _count(name: str, summary: str, op: Callable[..., Any]) -> Callable[[Operand
     def function(value: Operand) -> Tile | Scalar:
         x = as_value(value)
         if not is_integer(x.dtype):
-            raise Misuse(f"the operand of {name} is {x.dtype}, but must be an integer")
+            raise Misuse(f"the operand of {name} is {x.dtype}, but must be an integer", "convert it with .to(sl.int32)")
         return wrap(op(x.value), x.dtype)
 
     function.__name__ = function.__qualname__ = name

@@ -191,7 +191,10 @@ def if_expression(translator: Evaluator, condition: Scalar, node: ast.IfExp) -> 
     runs = [lambda: {"": translator.value(node.body)}, lambda: {"": translator.value(node.orelse)}]
     result = _branches(translator, condition, runs, _line(node))[""]
     if isinstance(result, Undefined):
-        raise Misuse("the two values of the conditional expression have different structures")
+        raise Misuse(
+            "the two values of the conditional expression have different structures",
+            "both must be a tile, a scalar or a number, or tuples of equal length",
+        )
     return result
 
 
@@ -290,7 +293,7 @@ def for_statement(translator: Evaluator, loop: loops.Range, node: ast.For) -> No
     if node.orelse:
         raise Misuse("else of a for loop is not supported", "write the statements after the loop")
     if not isinstance(node.target, ast.Name):
-        raise Misuse("a loop over a range assigns one name")
+        raise Misuse("the target of a for loop over a range is not a single name", "use one name: for i in range(n)")
     frame = translator.frames[-1]
     carried = _Carried(translator, node.body, [node.target.id])
     names = dict(frame.names)

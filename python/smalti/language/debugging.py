@@ -41,7 +41,7 @@ def assume(condition: Scalar | bool) -> None:
 def multiple_of(value: Scalar, divisor: int) -> Scalar:
     """The value, with the fact that it is a multiple of `divisor`. The behavior is undefined if it is not."""
     if not is_integer(value.dtype):
-        raise Misuse(f"the value is {value.dtype}, but must be an integer")
+        raise Misuse(f"the value of multiple_of is {value.dtype}, but must be an integer")
     return Scalar(tile_ops().multiple_of(value.value, divisor), value.dtype)
 
 

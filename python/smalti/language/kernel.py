@@ -67,7 +67,9 @@ def tile_id(axis: int = 0) -> Scalar:
     if ids is None:
         raise RuntimeError("tile_id is only available in a function with @smalti.kernel")
     if not isinstance(axis, int) or not 0 <= axis < len(ids):
-        raise Misuse(f"tile_id of dimension {axis!r}, but the grid has {len(ids)} dimensions")
+        raise Misuse(
+            f"the argument of tile_id is {axis!r}, but must be a dimension of the grid, from 0 to {len(ids) - 1}"
+        )
     return ids[axis]
 
 
@@ -257,9 +259,8 @@ class PythonKernel:
             return str(self._variant(arguments, named)[0].module)
         asm: Mapping[str, str] = getattr(self.compile(*arguments, **named), "asm", {})
         if level not in asm:
-            raise LaunchError(
-                f"the kernel does not have the level '{level}'; it has {', '.join({self._level: '', **asm})}"
-            )
+            known = ", ".join([self._level, *(name for name in asm if name != self._level)])
+            raise LaunchError(f"the kernel does not have the level '{level}'; its levels are {known}")
         return asm[level]
 
     # --- Specialization ---

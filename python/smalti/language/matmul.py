@@ -54,7 +54,7 @@ def dot(
     start = full(shape, 0, wanted) if acc is None else broadcast_to(cast(acc, wanted), shape)
     kinds = {str(member): member for member in triton_xla.DotAlgorithm}
     if algorithm is not None and algorithm not in kinds:
-        raise Misuse(f"algorithm is {algorithm!r}, but must be {', '.join(kinds)}")
+        raise Misuse(f"algorithm is {algorithm!r}, but must be one of {', '.join(kinds)}")
     result = triton_xla.dot(
         a.value,
         b.value,

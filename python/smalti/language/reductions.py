@@ -37,9 +37,11 @@ def _tiles(values: Any) -> list[Tile]:
     items = list(values) if isinstance(values, (tuple, list)) else [values]
     for item in items:
         if not isinstance(item, Tile):
-            raise Misuse(f"{item!r} is not a tile")
+            raise Misuse(f"{item!r} is not a tile", "pass a tile or a tuple of tiles")
     if any(item.shape != items[0].shape for item in items):
-        raise Misuse(f"tiles have different shapes: {', '.join(str(item.shape) for item in items)}")
+        raise Misuse(
+            f"the tiles of one reduction or scan have different shapes: {', '.join(str(item.shape) for item in items)}"
+        )
     return items
 
 
@@ -60,7 +62,9 @@ def _fill(op: Any, dtypes: Sequence[DType], function: Combine, halves: int, resu
         result = function(*scalars)
         items = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(items) != len(results):
-            raise Misuse(f"the function returns {len(items)} values, but must return {len(results)} ({count} inputs)")
+            raise Misuse(
+                f"the function receives {count} elements and returns {len(items)} values; it must return {len(results)}"
+            )
         yielded = [to_scalar(item, dtype) for item, dtype in zip(items, results, strict=True)]
         tile_ops().end_of_region([item.value for item in yielded])
 
@@ -68,7 +72,7 @@ def _fill(op: Any, dtypes: Sequence[DType], function: Combine, halves: int, resu
 def _initial(tiles: Sequence[Tile], init: Any) -> list[Scalar]:
     items = list(init) if isinstance(init, (tuple, list)) else [init]
     if len(items) != len(tiles):
-        raise Misuse(f"{len(items)} initial values for {len(tiles)} tiles")
+        raise Misuse(f"{len(items)} initial values are given for {len(tiles)} tiles; one per tile is required")
     return [to_scalar(item, tile.dtype) for item, tile in zip(items, tiles, strict=True)]
 
 

@@ -60,7 +60,7 @@ def arange(start: int, stop: int | None = None, dtype: Any = int32) -> Tile:
     low, high = (0, start) if stop is None else (start, stop)
     (low, high) = static_shape((low, high))
     if high <= low:
-        raise Misuse(f"arange({low}, {high}) does not have elements")
+        raise Misuse(f"arange({low}, {high}) does not have elements", "the second number must be above the first")
     wanted = to_dtype(dtype)
     counts = Tile(tile_ops().iota(tile_type((high - low,), wanted), 0), wanted)
     return counts + low if low else counts
@@ -82,7 +82,10 @@ def reshaped(what: str, old: Sequence[int], shape: Sequence[Any]) -> tuple[int, 
     if -1 in sizes:
         rest = -math.prod(sizes)
         if rest <= 0 or count % rest:
-            raise Misuse(f"{what} of shape {tuple(old)} cannot be reshaped to {tuple(sizes)}")
+            raise Misuse(
+                f"{what} of shape {tuple(old)} cannot be reshaped to {tuple(sizes)}",
+                f"use one -1; {count} must be a multiple of the other sizes, multiplied",
+            )
         sizes[sizes.index(-1)] = count // rest
     if math.prod(sizes) != count:
         raise Misuse(
@@ -143,7 +146,7 @@ def concat(tiles: Sequence[Tile], axis: int = 0) -> Tile:
     """The tiles one after the other along `axis`. Their other sizes are equal."""
     values = [v for v in common(*tiles) if isinstance(v, Tile)]
     if not values or len(values) != len(tiles):
-        raise Misuse("concat needs one or more tiles")
+        raise Misuse("an operand of concat is not a tile, or none is given", "pass a list of tiles")
     axis = axis_of(values[0], axis)
     rest = {v.shape[:axis] + v.shape[axis + 1 :] for v in values}
     if len(rest) != 1:
@@ -166,7 +169,10 @@ def split(tile: Tile, parts: int, axis: int = 0) -> tuple[Tile, ...]:
     """`parts` tiles of equal size along `axis`."""
     axis = axis_of(tile, axis)
     if parts < 1 or tile.shape[axis] % parts:
-        raise Misuse(f"dimension {axis} of a tile of shape {tile.shape} cannot be split into {parts} equal parts")
+        raise Misuse(
+            f"dimension {axis} of a tile of shape {tile.shape} cannot be split into {parts} equal parts",
+            "use a divisor of the size",
+        )
     sizes = list(tile.shape)
     sizes[axis] //= parts
     results = tile_ops().split(tile_type(sizes, tile.dtype), tile.value, parts, axis)
@@ -182,7 +188,7 @@ def _getitem(tile: Value, key: Any) -> Any:
         )
     given = sum(k is not None and k is not Ellipsis for k in keys)
     if given > tile.ndim:
-        raise Misuse(f"{given} indices for a tile of {tile.ndim} dimensions")
+        raise Misuse(f"{given} indices are given for a tile of {tile.ndim} dimensions", "use one index per dimension")
     filler = [slice(None)] * (tile.ndim - given)
     at = next((i for i, k in enumerate(keys) if k is Ellipsis), None)
     keys = keys + filler if at is None else keys[:at] + filler + keys[at + 1 :]
@@ -231,7 +237,7 @@ def gather(tile: Tile, indices: Tile, axis: int, fill: int | float | None = None
     require_tile_level("sl.gather")
     axis = axis_of(tile, axis)
     if not is_integer(indices.dtype):
-        raise Misuse(f"the indices are {indices.dtype}, but must be integers")
+        raise Misuse(f"the indices are {indices.dtype}, but must be integers", "convert them with .to(sl.int32)")
     attr = None if fill is None else arithmetic.attribute(fill, tile.dtype)
     ty = tile_type(indices.shape, tile.dtype)
     return Tile(triton_xla.gather_tile(ty, tile.value, indices.value, axis, fill=attr), tile.dtype)
@@ -242,7 +248,7 @@ def mask(tile: Tile, bounds: Sequence[int | Scalar], value: int | float = 0) -> 
     """The tile with `value` where an index is not below the bound of its dimension. One bound for each dimension."""
     require_tile_level("sl.mask", "use sl.where")
     if len(bounds) != tile.ndim:
-        raise Misuse(f"{len(bounds)} bounds for a tile of {tile.ndim} dimensions")
+        raise Misuse(f"{len(bounds)} bounds are given for a tile of {tile.ndim} dimensions", "use one per dimension")
     dynamic = [to_scalar(b, index).value for b in bounds if isinstance(b, Value)]
     static = [
         ir.ShapedType.get_dynamic_size() if isinstance(b, Value) else min(max(int(b), 0), size)

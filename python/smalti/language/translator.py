@@ -220,7 +220,7 @@ class Translator(ast.NodeVisitor):
             found = [diagnostic_from_mlir(info) for info in error.error_diagnostics]
             self.fail("; ".join(d.message for d in found) or str(error))
         except RecursionError:
-            self.fail("the expression is nested too deeply")
+            self.fail("the expression is nested too deeply; assign parts of it to names")
         except Exception as error:
             self.fail(f"{type(error).__name__}: {error}")
         finally:
@@ -299,7 +299,9 @@ class Translator(ast.NodeVisitor):
         if any(other.code is frame.code for other in self.frames):
             raise Misuse(f"{frame.source.name} calls itself; recursion is not supported", "use a loop")
         if len(self.frames) > MOST_CALLS:
-            raise Misuse(f"more than {MOST_CALLS} nested calls")
+            raise Misuse(
+                f"more than {MOST_CALLS} function calls are nested", "call fewer functions inside of each other"
+            )
         self.frames.append(frame)
         try:
             if isinstance(frame.source.node, ast.Lambda):
@@ -578,10 +580,10 @@ class Translator(ast.NodeVisitor):
             at = starred[0]
             extra = len(items) - count + 1
             if extra < 0:
-                raise Misuse(f"{len(items)} values are assigned to {count} names")
+                raise Misuse(f"{len(items)} values are assigned to {count} names", "the numbers must be equal")
             items[at : at + extra] = [items[at : at + extra]]
         if len(items) != count:
-            raise Misuse(f"{len(items)} values are assigned to {count} names")
+            raise Misuse(f"{len(items)} values are assigned to {count} names", "the numbers must be equal")
         for t, item in zip(target.elts, items, strict=True):
             self.assign(t.value if isinstance(t, ast.Starred) else t, item)
 

@@ -45,7 +45,7 @@ def option(kind: str, value: str | None) -> Any:
         return None
     names = {str(member): member for member in _ENUMS[kind]}
     if value not in names:
-        raise Misuse(f"{kind} is {value!r}, but must be {', '.join(names)}")
+        raise Misuse(f"{kind} is {value!r}, but must be one of {', '.join(names)}")
     return names[value]
 
 
@@ -116,7 +116,10 @@ def normalized_keys(array: Array, key: Any) -> list[Extent | Value | int]:
         keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
     keys += [slice(None)] * (array.ndim - len(keys))
     if len(keys) != array.ndim:
-        raise Misuse(f"{len(keys)} indices for {array.name}, which has {array.ndim} dimensions")
+        raise Misuse(
+            f"{len(keys)} indices are given for {array.name}, which has {array.ndim} dimensions",
+            "use one index or slice per dimension",
+        )
     result: list[Extent | Value | int] = []
     for dimension, k in enumerate(keys):
         if isinstance(k, slice):
@@ -348,7 +351,7 @@ class Window:
             "exchange": "assign",
         }
         if kind not in names:
-            raise Misuse(f"kind is {kind!r}, but must be {', '.join(names)}")
+            raise Misuse(f"kind is {kind!r}, but must be one of {', '.join(names)}")
         if is_float(dtype) and kind in ("and", "or", "xor"):
             raise Misuse(f"an atomic {kind} of {dtype} is not supported", "use an array of integers")
         combined = {str(member): member for member in arith.AtomicRMWKind}[names[kind]]

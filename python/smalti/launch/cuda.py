@@ -160,7 +160,9 @@ class CudaLauncher:
         if context == 0:
             count = driver.device_count()
             if count == 0:
-                raise LaunchError(f"a kernel for {self._kernel.target} requires an NVIDIA GPU, but none was found")
+                raise LaunchError(
+                    f"a kernel for {self._kernel.target} requires an NVIDIA GPU, but none was found; compile for emu:CHIP to run it on the CPU"
+                )
             context = driver.use_primary_context(device or 0)
         code = self._codes.get(context)
         if code is None:

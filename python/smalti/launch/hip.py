@@ -46,7 +46,9 @@ class HipLauncher:
         count = ctypes.c_int()
         self._require(self._hip.hipGetDeviceCount(ctypes.byref(count)), "counting GPUs")
         if count.value == 0:
-            raise LaunchError(f"a kernel for {kernel.target} requires an AMD GPU, but none was found")
+            raise LaunchError(
+                f"a kernel for {kernel.target} requires an AMD GPU, but none was found; compile for emu:CHIP to run it on the CPU"
+            )
 
     def _require(self, status: int, what: str, hint: str | None = None) -> None:
         if status:

@@ -174,8 +174,9 @@ class SimulatedKernel(Settings):
         values. Raises a `SimulationError` for findings other than races, which are not checked."""
         timing = targets.table()[self.target.chip].timing
         if timing is None:
+            known = ", ".join(target.name for target in targets.all() if target.timing is not None)
             raise TargetError(
-                f"no timeline: the target table does not contain latencies for {self.target.chip}; choose another target"
+                f"no timeline: the target table does not contain latencies for {self.target.chip}; targets that have them: {known}"
             )
         recorder = Recorder(targets.table()[self.target.chip], timing)
         how = Simulation("round-robin", "early", races=False, blocks=blocks, time_limit=time_limit, progress=progress)
@@ -221,7 +222,9 @@ class SimulatedKernel(Settings):
                 random_arguments.drawn(parameter, known.get(parameter.index), generator) for parameter in parameters
             ]
         except (MemoryError, ValueError) as problem:
-            raise LaunchError(f"out of memory for the arguments of @{self.name}: {problem}") from None
+            raise LaunchError(
+                f"out of memory for the arguments of @{self.name}: {problem}; use smaller arrays"
+            ) from None
         # A call of a tile-level kernel requires the strides of its types.
         return [
             value if parameter.declared is None else inputs.in_memory(parameter.declared, value)
@@ -264,7 +267,7 @@ def _declare(program: Program, what: entry.Entry) -> Program:
     return dataclasses.replace(program, parameters=tuple(found))
 
 
-TOO_DEEP = "nests loops and conditions more deeply than the simulator supports"
+TOO_DEEP = "nests loops and conditions more deeply than the simulator supports; use less nesting"
 LEVELS = {"block": "pipelined", "thread": "thread"}
 """The simulated levels, and the stage of `smalti-compile` for each."""
 
@@ -325,7 +328,7 @@ def simulate(
         given = [*options, *(["stop_after"] if stop else [])]
         raise TargetError(
             f"the options {', '.join(given)} do not apply: a block-level or thread-level kernel is simulated "
-            "without lowering"
+            "without lowering; omit them"
         )
     try:
         return SimulatedKernel(load(module, name, chosen), chosen, module, described, remarks)

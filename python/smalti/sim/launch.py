@@ -203,8 +203,9 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
             f"block {blocks.stop - 1} is selected, but the grid has {count} blocks; select blocks from 0 to {count - 1}"
         )
     if len(numbers := blocks if blocks is not None else range(count)) > MOST_BLOCKS:
-        hint = "select blocks with Simulation.blocks or --blocks"
-        raise LaunchError(f"{len(numbers)} blocks exceed the limit of {MOST_BLOCKS} blocks per run; {hint}")
+        raise LaunchError(
+            f"{len(numbers)} blocks exceed the limit of {MOST_BLOCKS} blocks per run; select blocks with Simulation.blocks or --blocks"
+        )
     found: dict[Three, tuple[int, list[Three]]] = {}
     for number in numbers:
         position = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))

@@ -77,7 +77,9 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
                 "the module does not contain a kernel to simulate: a triton_xla.entry_func, a gpu.launch, a gpu.func kernel or an outlined kernel is required",
                 hint=entry.TILE_LEVEL_FORM,
             )
-        raise CompileError(f"the module has several kernels; name one of: {', '.join(f'@{n}' for n in candidates)}")
+        raise CompileError(
+            f"the module has several kernels; select one with entry= or --entry: {', '.join(f'@{n}' for n in candidates)}"
+        )
     chosen = name or next(iter(candidates))
     function, launch = candidates[chosen]
     numbers = {op: number for number, op in enumerate(walk(module.operation))}

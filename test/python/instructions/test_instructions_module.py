@@ -493,7 +493,7 @@ def test_lanes_that_do_not_participate() -> None:
         ),
         (
             lambda: instructions.execute("llvm.nvvm.shfl.sync.up.i32", [np.zeros((1, 32), np.int32)] * 3, np.int32),
-            r"\(4, 4, 4, 4\) and 4$",
+            r"requires operands of \(4, 4, 4, 4\) bytes and a result of 4$",
         ),
         (
             lambda: instructions.execute("llvm.nvvm.shfl.sync.up.i32", [np.zeros((1, 32), np.int32)] * 4, np.int64),

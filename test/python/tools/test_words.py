@@ -14,7 +14,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from devlib import messages, words
+from devlib import message_values, messages, words
 
 
 def rules_in(name: str, source: str) -> set[str]:
@@ -210,17 +210,49 @@ def test_messages(name: str, source: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "expected"),
+    ("name", "expression", "expected"),
     [
-        ("op.getAccumulator().getType()", "accumulator type"),
-        ("std::to_string(plan.slotBytes)", "slot bytes"),
-        ("indices.size()", "number of indices"),
-        ("kMaxElements", "max elements"),
-        ("len(self.blocks) - 1", "number of blocks - 1"),
+        ("a.cpp", "op.getAccumulator().getType()", "{accumulator type}"),
+        ("a.cpp", "std::to_string(plan.slotBytes)", "{slot bytes}"),
+        ("a.cpp", "indices.size()", "{number of indices}"),
+        ("a.cpp", "kMaxElements", "{max elements}"),
+        ("a.cpp", "kMaxSlots - 1", "15"),
+        ("a.py", "len(self.blocks) - 1", "{number of blocks - 1}"),
+        ("a.py", "op.operands[1].type", "{type of operand 1}"),
+        ("a.py", "scales[0]", "{first scale}"),
+        ("a.py", "type(value).__name__", "{Python type}"),
+        ("a.py", "' or '.join(map(str, KINDS))", "late or early"),
+        ("a.py", "', '.join(sorted(names))", "{names}"),
+        ("a.py", "MAX_SIZE // 2", "8"),
+        ("a.py", "_MAX", "{max}"),
     ],
 )
-def test_values_are_shown_in_words(expression: str, expected: str) -> None:
-    assert messages.in_words(f"found {{{expression}}}") == f"found {{{expected}}}"
+def test_values_are_shown_in_words(name: str, expression: str, expected: str) -> None:
+    known = {
+        "kMaxSlots": {"a.h": 16},
+        "kMaxElements": {"a.h": None},
+        "KINDS": {"b.py": ("late", "early")},
+        "MAX_SIZE": {"a.py": 16, "b.py": 32},
+        "_MAX": {"b.py": 1},
+    }
+    values = message_values.Values(known, name)
+    assert messages.in_words(f"found {{{expression}}}", values) == f"found {expected}"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        ("a.py", "SIZE = 4\nSIZES = (SIZE, 2 * SIZE)\nOTHER = f()\n", {"SIZE": 4, "SIZES": ("4", "8"), "OTHER": None}),
+        (
+            "a.h",
+            "constexpr int64_t kSize = 1 << 4;\ninline constexpr int kHalf = kSize / g();",
+            {"kSize": 16, "kHalf": None},
+        ),
+        ("a.h", 'constexpr llvm::StringLiteral kName = "a.b";', {"kName": "a.b"}),
+    ],
+)
+def test_constants_of_a_file(name: str, source: str, expected: dict[str, object]) -> None:
+    assert message_values.constants_of(name, source) == expected
 
 
 def test_notes_are_shown_below_their_message() -> None:

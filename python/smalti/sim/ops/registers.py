@@ -248,7 +248,8 @@ def _check_index(op: Any, translator: Translator) -> Step:
     """A check that `smalti-expand-tile-ops` created: its condition is `index ult size`, unless a loop carries the condition."""
     if "smalti.index_check" not in op.attributes:
         raise Unsupported(
-            "only the checks of indices that smalti-expand-tile-ops creates are supported in block-level kernels"
+            "only the checks of indices that smalti-expand-tile-ops creates are supported in block-level kernels; simulate at "
+            "thread level (--level thread)"
         )
     (condition,), message = translator.operands(op), attribute(op, "msg")
     dimension, site = attribute(op, "smalti.index_check"), translator.site(op)

@@ -344,8 +344,9 @@ def of_threads(
     else:
         tr.body(blocks[0])
     code = tr.finish()
-    if tr.warpgroups and math.prod(block) % (UNIT * warp_size):
-        message = f"the block has {math.prod(block)} threads; a kernel with wgmma requires a multiple of {UNIT * warp_size}, the threads of a warpgroup"
+    threads, multiple = math.prod(block), UNIT * warp_size
+    if tr.warpgroups and threads % multiple:
+        message = f"the block has {threads} threads; a kernel with wgmma requires a multiple of {multiple}, the threads of a warpgroup"
         tr.problems.append(Diagnostic("error", message, place))
     aligned = 16 if host is None else ALIGNMENT
     begin = -(-tr.shared_end // aligned) * aligned

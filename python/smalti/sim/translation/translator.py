@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from ... import ir
+from ... import ir, targets
 from ..._mlir_libs import _smalti
 from ...diagnostics import Diagnostic, source_location
 from ...errors import LaunchError, SmaltiError
@@ -48,6 +48,13 @@ class Unsupported(Exception):
         if not self.args:
             return f"the simulator does not support '{name}'"
         return f"the simulator does not support this form of '{name}': {self}"
+
+
+def require_chip(target: targets.Target, what: str, has: Callable[[targets.Target], bool]) -> None:
+    """Raises Unsupported if the chip does not have an instruction, with the chips that have it."""
+    if not has(target):
+        chips = ", ".join(other.name for other in targets.all() if other.vendor == target.vendor and has(other))
+        raise Unsupported.invalid(f"{target.name} does not have {what}; chips that have it: {chips}")
 
 
 @dataclass(frozen=True)

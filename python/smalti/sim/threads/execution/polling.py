@@ -18,29 +18,29 @@ from ...machine.synchronization import Poll, Wait
 from ...translation.translator import FUNCTIONS, Step, walk
 
 
-def _poll(team: Any, site: Any, changes: int, stuck: bool, ends: list[bool]) -> Poll:
+def _poll(warps: Any, site: Any, changes: int, stuck: bool, ends: list[bool]) -> Poll:
     """The wait of converged warps that execute a polling op again. `ends` states for each enclosing loop and condition
     whether threads outside it may change memory."""
 
     def refuse() -> None:
-        if team.block.program.counts_accesses:
+        if warps.block.program.counts_accesses:
             return  # Waves run in lockstep.
-        masks = [*(frame.mask for frame in team.frames), team.mask]
+        masks = [*(frame.mask for frame in warps.frames), warps.mask]
         # `ends` is for the innermost frames; lanes that branched elsewhere, or outside a call, may do anything.
-        structured = [i for i, frame in enumerate(team.frames) if frame.join is None]
+        structured = [i for i, frame in enumerate(warps.frames) if frame.join is None]
         said = dict(zip(reversed(structured), reversed(ends), strict=False))
-        for frame in range(len(team.frames)):
+        for frame in range(len(warps.frames)):
             outer, inner, changing = masks[frame], masks[frame + 1], said.get(frame, True)
             parted = inner is not None and (not inner.all() if outer is None else (outer & ~inner).any())
             if parted and changing:
                 raise LaunchError(
-                    f"{site.location}: some threads of {team.name} poll memory that other threads of the same warp may have to write; "
+                    f"{site.location}: some threads of {warps.name} poll memory that other threads of the same warp may have to write; "
                     "the simulator runs the threads of a warp in lockstep, so these would never write. Poll memory that another "
                     "warp writes"
                 )
 
     what = f"a write to the memory that '{site.name}' polls"
-    return Poll(site, lambda: team.machine.changes - team.changes != changes, what, stuck, refuse)
+    return Poll(site, lambda: warps.machine.changes - warps.changes != changes, what, stuck, refuse)
 
 
 _QUIET = ("arith.", "math.", "affine.", "index.", "scf.", "gpu.thread_id", "gpu.block_id", "gpu.return", "llvm.load")

@@ -13,7 +13,7 @@ import numpy as np
 from ....machine.clocks import HappensBefore
 from ....machine.findings import Site
 from ....machine.synchronization import Meeting, Wait
-from ....translation.translator import Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute, require_chip
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import mark_waits
 from ...execution.lanes import spread
@@ -84,8 +84,7 @@ def _signal_cluster(tr: ThreadTranslator, result: int | None, site: Site) -> Ste
 
 
 def _has_clusters(tr: ThreadTranslator) -> None:
-    if "tensor_counter" not in tr.target.waits:
-        raise Unsupported.invalid(f"{tr.target.name} does not have clusters")
+    require_chip(tr.target, "clusters", lambda target: "tensor_counter" in target.waits)
 
 
 @operation("rocdl.s.barrier.wait")

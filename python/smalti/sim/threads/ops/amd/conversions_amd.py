@@ -16,7 +16,8 @@ import ml_dtypes
 import numpy as np
 
 from ..... import ir
-from ....translation.translator import Step, Unsupported, attribute
+from .....targets import Target
+from ....translation.translator import Step, Unsupported, attribute, require_chip
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import SMALL_TYPES, Array, dtype_of, rank_of, spread
 
@@ -36,12 +37,9 @@ _BITS = dict(SMALL_TYPES.values())
 
 def _small(tr: ThreadTranslator, name: str) -> np.dtype[Any]:
     """The float type of a name on a chip."""
-    architecture = tr.target.architecture
-    if architecture == "CDNA3":
-        return np.dtype(_ONE_ZERO[name])
-    if architecture not in ("CDNA4", "RDNA4", "GFX12.5"):
-        raise Unsupported.invalid(f"{tr.target.name} does not have conversions of 8-bit floats")
-    return np.dtype(_OCP[name])
+    known = {"CDNA3": _ONE_ZERO, "CDNA4": _OCP, "RDNA4": _OCP, "GFX12.5": _OCP}
+    require_chip(tr.target, "conversions of 8-bit floats", lambda target: target.architecture in known)
+    return np.dtype(known[tr.target.architecture][name])
 
 
 def narrow(values: Array, dtype: np.dtype[Any], random: Array | None = None, mantissa: int = 23) -> Array:
@@ -196,9 +194,12 @@ _TO += [f"pk32.{small}.{large}" for large in ("f16", "bf16") for small in _SIXES
 _TO += [f"2xpk16.{small}.f32" for small in _SIXES]
 
 
+def _is_cdna4(target: Target) -> bool:
+    return target.architecture == "CDNA4"
+
+
 def _scaled(op: Any, tr: ThreadTranslator) -> tuple[str, str, str]:
-    if tr.target.architecture != "CDNA4":
-        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+    require_chip(tr.target, "this instruction", _is_cdna4)
     found = _SCALED.fullmatch(op.name)
     assert found is not None
     return found[1] or "", found[2], found[3]
@@ -276,8 +277,8 @@ def _extend(op: Any, tr: ThreadTranslator) -> Step:
     source, *scale = tr.operands(op)
     (result,), held, ty = tr.results(op), op.operands[0].type, op.results[0].type
     small, large = _dtype(held), _dtype(ty)
-    if scale and tr.target.architecture != "CDNA4":
-        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+    if scale:
+        require_chip(tr.target, "this instruction", _is_cdna4)
     if not scale:
         _check(tr, small)
     count = ty.shape[0] if isinstance(ty, ir.VectorType) else 1
@@ -306,8 +307,7 @@ def _truncate(op: Any, tr: ThreadTranslator) -> Step:
     large, rank = _dtype(of), rank_of(of)
     source, random, scale, second = operands.pop(0), None, None, None
     if op.name.endswith("scaled_trunc"):
-        if tr.target.architecture != "CDNA4":
-            raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+        require_chip(tr.target, "this instruction", _is_cdna4)
         scale, first = operands.pop(0), 2 * attribute(op, "index")
     else:
         _check(tr, small)

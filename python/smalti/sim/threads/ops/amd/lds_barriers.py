@@ -18,7 +18,7 @@ from ....machine.clocks import HappensBefore
 from ....machine.engines import completes_immediately
 from ....machine.findings import Site
 from ....ops.memref import BARRIER_BYTES
-from ....translation.translator import Step, Unsupported
+from ....translation.translator import Step, Unsupported, require_chip
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import ASYNC, DS, hold, started
 from ...execution.engines import Work
@@ -147,8 +147,7 @@ def arrive_behind(st: Any, warp: Any, kind: str, lanes: Array, buffer: Any, at: 
 
 
 def _pointer(op: Any, tr: ThreadTranslator) -> int:
-    if "tensor_counter" not in tr.target.waits:
-        raise Unsupported.invalid(f"{tr.target.name} does not have barriers in LDS")
+    require_chip(tr.target, "barriers in LDS", lambda target: "tensor_counter" in target.waits)
     if address_space(op.operands[0].type) != 3:
         raise Unsupported(
             f"the barrier operand has type {op.operands[0].type}; it must be !llvm.ptr<3>, a pointer to LDS"

@@ -11,7 +11,7 @@ import numpy as np
 from ..... import ir
 from ....machine.engines import completes_immediately
 from ....machine.findings import Site
-from ....translation.translator import Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute, require_chip
 from ...execution import timing
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import ASYNC, COPY, hold, started
@@ -59,8 +59,7 @@ def _of_waves(st: Any, second: Any, stride: int) -> Array:
 
 def _lane_bytes(tr: ThreadTranslator, size: int) -> int:
     """The bytes that a lane writes: narrow elements become dwords, three dwords four."""
-    if tr.target.async_copy != "lds_load":
-        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+    require_chip(tr.target, "this instruction", lambda target: target.async_copy == "lds_load")
     known = (1, 2, 4, 12, 16) if 16 in tr.target.async_copy_bytes else (1, 2, 4)
     if size not in known:
         raise Unsupported.invalid(
@@ -181,8 +180,7 @@ def _async_load(op: Any, tr: ThreadTranslator) -> Step:
     (source, target), site = tr.operands(op)[:2], tr.site(op)
     mask = tr.operands(op)[2] if len(op.operands) > 2 else None
     size, offset = int(op.name.rpartition(".b")[2]) // 8, attribute(op, "offset")
-    if "async_counter" not in tr.target.waits:
-        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+    require_chip(tr.target, "this instruction", lambda target: "async_counter" in target.waits)
     space = address_space(op.operands[0].type)
     tr.uses_shared(size)
 

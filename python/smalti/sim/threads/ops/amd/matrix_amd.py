@@ -21,7 +21,7 @@ from ..... import ir
 from .....instructions import fused
 from ....machine.findings import Site
 from ....machine.values import NARROW, unpacked
-from ....translation.translator import Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute, require_chip
 from ...execution import timing
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, bits_of, held_dtype, rank_of, spread
@@ -326,10 +326,9 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
     (result,), site = tr.results(op), tr.site(op)
     of_a, of_b, of_c = operands
     m, k, blocks = sizes
-    if of_a.name == XF32 and tr.target.architecture != "CDNA3":
-        raise Unsupported.invalid(f"{tr.target.name} does not have MFMA of xf32")
-    if tr.warp_size != 64:
-        raise Unsupported.invalid(f"{tr.target.name} does not have MFMA")
+    if of_a.name == XF32:
+        require_chip(tr.target, "MFMA of xf32", lambda target: target.architecture == "CDNA3")
+    require_chip(tr.target, "MFMA", lambda target: target.wave_size == 64)
     factor, of_result = mfma_factor(m, k, blocks), mfma_result(m, blocks, of_c.name == "f64")
     for operand in (of_a, of_b):
         operand.fits(factor, "an operand")
@@ -406,8 +405,7 @@ def wmma(
     """An MMA of 16 x 16 x `k`, with C's elements or the wanted ones."""
     (result,), site = tr.results(op), tr.site(op)
     of_c = operands[2]
-    if tr.warp_size != 32:
-        raise Unsupported.invalid(f"{tr.target.name} does not have WMMA")
+    require_chip(tr.target, "WMMA", lambda target: target.wave_size == 32)
     architecture, dtype = tr.target.architecture, of_c.dtype if wanted is None else wanted
     names = [operand.name for operand in operands[:2]]
     if "i4" in names and (names[0] != names[1] or k not in _SHAPES_OF_4_BITS.get(architecture, ())):

@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ....translation.translator import Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute, require_chip
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, spread
 from ..arithmetic.llvm import constant_of
@@ -72,8 +72,7 @@ def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: t
     (result,), site = tr.results(op), tr.site(op)
     places, ty = tr.operands(op)[3], op.operands[3].type
     _, held, _ = element_of(ty)
-    if tr.warp_size != 64 or tr.target.architecture == "CDNA2":
-        raise Unsupported.invalid(f"{tr.target.name} does not have sparse MFMA")
+    require_chip(tr.target, "sparse MFMA", lambda target: target.wave_size == 64 and target.architecture != "CDNA2")
     compressed, dense, of_result = (
         mfma_factor(m, k // 2, 1),
         dense_factor(m, k, of_b.bits // 8),
@@ -126,8 +125,7 @@ def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     types: list[Any] = [operand.type for operand in op.operands]
     m, n, k = (attribute(op, name) for name in "mnk")
     kinds = [element_of(ty) for ty in types]
-    if tr.warp_size != 64:
-        raise Unsupported.invalid(f"{tr.target.name} does not have scaled MFMA")
+    require_chip(tr.target, "scaled MFMA", lambda target: target.architecture == "CDNA4")
     if m != n:
         raise Unsupported(f"the MFMA has m = {m} and n = {n}; only MFMAs with m = n exist")
     factors = [mfma_factor(m, k, 1, halves=kind[2] > 4) for kind in kinds[:2]]
@@ -162,8 +160,7 @@ _FORMATS += (ml_dtypes.float4_e2m1fn,)
 def _named_scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     """Operands are A, B, C, the formats of A and B, the scale byte and the scale of A, and those of B. If all scales
     are 0, the MMA is not scaled (LLVM, "llvm.amdgcn.mfma.scale")."""
-    if tr.target.architecture != "CDNA4":
-        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+    require_chip(tr.target, "this instruction", lambda target: target.architecture == "CDNA4")
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     values: list[Any] = list(op.operands)
     m, k = (16, 128) if "16x16" in op.name else (32, 64)
@@ -215,8 +212,7 @@ def _scaled_wmma(op: Any, tr: ThreadTranslator) -> Step:
     types: list[Any] = [operand.type for operand in op.operands]
     m, k = attribute(op, "m"), attribute(op, "k")
     kinds = [element_of(ty) for ty in types]
-    if tr.warp_size != 32:
-        raise Unsupported.invalid(f"{tr.target.name} does not have scaled WMMA")
+    require_chip(tr.target, "scaled WMMA", lambda target: target.architecture == "GFX12.5")
     if k != 128 or (m == 32 and {kinds[0][2], kinds[1][2]} != {4}):
         raise Unsupported(
             f"the op has M x N x K = {m} x {attribute(op, 'n')} x {k}; supported are 16 x 16 x 128 and, for 4-bit "

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ....translation.translator import Step, Unsupported, attribute
+from .....targets import Target
+from ....translation.translator import Step, Unsupported, attribute, require_chip
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import ASYNC, DS, LOAD, STORE, TENSOR
 from ...execution.lanes import Array, dtype_of, spread
@@ -37,9 +38,9 @@ _WAITS = {
 @operation(*(f"rocdl.s.wait.{name}" for name in _WAITS))
 def _wait(op: Any, tr: ThreadTranslator) -> Step:
     site, left = tr.site(op), attribute(op, "count")
-    kind, counter = _WAITS[op.name.rpartition(".")[2]]
-    if counter not in tr.target.waits:
-        raise Unsupported.invalid(f"{tr.target.name} does not have the wait counter {counter}")
+    name = op.name.rpartition(".")[2]
+    kind, counter = _WAITS[name]
+    require_chip(tr.target, f"the wait counter {name}", lambda target: counter in target.waits)
     counts = {kind: left}
 
     def step(st: Any) -> None:
@@ -149,9 +150,12 @@ _NARROW_NAMES += [f"{where}.load.{name}" for where in ("ds", "global") for name 
 def _transposed_narrow(op: Any, tr: ThreadTranslator) -> Step:
     (pointer,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     name, ty = op.name.removeprefix("rocdl."), op.results[0].type
-    ways = _NARROW.get(tr.target.architecture)
-    if ways is None or (".read." in name) != (tr.warp_size == 64):
-        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+
+    def has(target: Target) -> bool:
+        return target.architecture in _NARROW and (".read." in name) == (target.wave_size == 64)
+
+    require_chip(tr.target, "this instruction", has)
+    ways = _NARROW[tr.target.architecture]
     bits, dtype = int(name[name.index(".tr") + 3]), dtype_of(ty)
     if dtype is None:
         raise Unsupported.wrong_type("the result", ty)
@@ -187,8 +191,7 @@ def _transposed(op: Any, tr: ThreadTranslator) -> Step:
     dtype, shape = dtype_of(ty), tuple(ty.shape)
     if dtype is None:
         raise Unsupported.wrong_type("the result", ty)
-    if (name in _READS) != (tr.warp_size == 64):
-        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+    require_chip(tr.target, "this instruction", lambda target: (name in _READS) == (target.wave_size == 64))
     size = int(name.rpartition(".b")[2]) // 8
     # The global ones are of 16 bits where they are of 16 bytes, else of 8.
     unit = np.dtype(np.uint16 if "tr16" in name or (".tr." in name and size == 16) else np.uint8)

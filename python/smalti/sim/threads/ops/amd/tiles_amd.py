@@ -15,7 +15,7 @@ from ....machine.engines import completes_immediately
 from ....machine.findings import Site
 from ....machine.memory import POISON
 from ....ops.memref import BARRIER_BYTES, mixed
-from ....translation.translator import Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute, require_chip
 from ...execution import timing
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import TENSOR, hold, started
@@ -76,8 +76,7 @@ class _Descriptor:
 def _make_base(op: Any, tr: ThreadTranslator) -> Step:
     segments = attribute(op, "operandSegmentSizes")
     operands, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    if "tensor_counter" not in tr.target.waits:
-        raise Unsupported.invalid(f"{tr.target.name} does not have tensor copies to LDS")
+    require_chip(tr.target, "tensor copies to LDS", lambda target: "tensor_counter" in target.waits)
     memory, indices = operands[0], operands[1 : 1 + segments[1]]
     lds, places = operands[1 + segments[1]], operands[2 + segments[1] :]
     for position in (0, 1 + segments[1]):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..... import ir
 from ....machine.findings import Site
-from ....translation.translator import Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute, require_chip
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, dtype_of, rank_of, spread
 from .gpu import from_lane, whole_warps
@@ -272,8 +272,7 @@ def _ballot(op: Any, tr: ThreadTranslator) -> Step:
 @operation("rocdl.permlanex16")
 def _permute_rows(op: Any, tr: ThreadTranslator) -> Step:
     """Lanes read the other row of 16, at the lane of 4 selector bits (RDNA3 ISA guide, V_PERMLANEX16_B32)."""
-    if not tr.target.architecture.startswith("RDNA"):
-        raise Unsupported.invalid(f"{tr.target.name} does not have this instruction")
+    require_chip(tr.target, "this instruction", lambda target: target.architecture.startswith("RDNA"))
     old, value, *selectors = tr.operands(op)
     (result,), site = tr.results(op), tr.site(op)
     dtype = dtype_of(op.results[0].type)

@@ -151,7 +151,7 @@ def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
     yields = tr.body(block)
     if tr.waits != before:
         raise Unsupported(
-            "an op in the region may wait for other threads, which is not supported; move it out of the region"
+            "the region has an op that may wait for other threads, such as a barrier; move it out of the region"
         )
     kinds = [view.operation for view in block.operations][-1].operands
     scattered = [_Parts(value.type, result.type, size) for value, result in zip(kinds, op.results, strict=True)]

@@ -464,7 +464,7 @@ def _warp_joins(site: Site) -> Callable[[Any], None]:
             if int(lanes.sum()) != warp.threads:
                 st.stop(
                     "divergence",
-                    f"the end of scf.forall is in divergent control flow: not all lanes of {warp.name} reach it",
+                    f"the end of scf.forall is in divergent control flow: not all lanes of {warp.name} reach it; move the loop out of the branch",
                     site,
                 )
             for agent, end in warp.own.items():

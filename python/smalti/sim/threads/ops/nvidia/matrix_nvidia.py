@@ -289,9 +289,10 @@ class _Matrices:
         known = {(8, 8): (16,), (8, 16): (6, 4), (16, 16): (8, 6, 4), (16, 8): (8,)}
         must = {(8, 16): False, (16, 16): True, (16, 8): True}.get(shape, transposed)
         if self.bits not in known.get(shape, ()) or transposed != must:
+            forms = ", ".join(f"{r} x {c} of {' or '.join(map(str, bits))} bits" for (r, c), bits in known.items())
             raise Unsupported(
-                f"the matrices are {shape[0]} x {shape[1]} of {element}, {'' if transposed else 'not '}transposed; "
-                "PTX does not have this form"
+                f"the matrices are {shape[0]} x {shape[1]} of {element}, {'' if transposed else 'not '}transposed; PTX has "
+                f"{forms}; matrices of 16 rows must be transposed, and those of 8 x 16 must not"
             )
         self.shape, self.transposed = shape, transposed
         # Of 16 x 8 a row in memory is a column.
@@ -401,7 +402,7 @@ def _nvvm_ldmatrix(op: Any, tr: ThreadTranslator) -> Step:
     if matrices.rows * count > LANES:
         raise Unsupported(
             f"the op loads {count} matrices of {matrices.rows} rows; the {LANES} lanes pass at most {LANES} row "
-            "addresses"
+            "addresses, so load fewer matrices"
         )
     space = address_space(op.operands[0].type)
     tr.uses_shared(min(matrices.bits // 8, 2) or 1)

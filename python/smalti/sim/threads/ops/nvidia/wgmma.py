@@ -50,7 +50,11 @@ def whole_warpgroups(st: Any, what: str, site: Any) -> None:
     """All threads of the warpgroups must be active."""
     whole_warps(st, what, site)
     if st.mask is not None or len(st.warps) % WARPS:
-        st.stop("divergence", f"{what} is in divergent control flow: not all warps of the warpgroup reach it", site)
+        st.stop(
+            "divergence",
+            f"{what} is in divergent control flow: not all warps of the warpgroup reach it; move it out of the branch",
+            site,
+        )
 
 
 @operation("nvvm.wgmma.mma_async")

@@ -48,7 +48,7 @@ class _Fragment:
         if rest or not self.lanes or LANES % self.lanes:
             raise Unsupported(
                 f"a thread has {registers} registers of a {self.rows} x {self.columns} matrix of {element}, which does not "
-                "distribute its elements evenly across lanes; use a matrix shape of WMMA"
+                "distribute its elements evenly across lanes; use a matrix shape of WMMA, such as 16 x 16"
             )
 
     def places(self, st: Any, stride: int, by_columns: bool) -> tuple[Array, Array]:
