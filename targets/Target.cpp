@@ -4,6 +4,7 @@
 #include "smalti/targets/Target.h"
 
 #include "smalti/targets/Chips.h"
+#include "smalti/targets/TargetNames.h"
 #include "smalti/targets/Timing.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -66,6 +67,20 @@ llvm::StringRef targets::toString(Vendor vendor) {
     return "AMD";
   }
   return "";
+}
+
+std::string
+targets::namesWith(llvm::function_ref<bool(const Target &)> hasProperty) {
+  std::string names;
+  for (const Target *target : all())
+    if (hasProperty(*target))
+      names += (names.empty() ? "" : " or ") + target->name.str();
+  return names;
+}
+
+std::string targets::namesWithTensorMemory() {
+  return namesWith(
+      [](const Target &target) { return target.tensorMemoryColumns > 0; });
 }
 
 // Type names as in MLIR.

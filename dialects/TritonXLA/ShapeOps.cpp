@@ -114,8 +114,8 @@ LogicalResult TransposeOp::verify() {
   SmallVector<int64_t> shape =
       applyPermutation(tile.getShape(), getPermutation());
   if (result.getShape() != ArrayRef<int64_t>(shape))
-    return emitOpError("the transposed tile is ")
-           << tile.clone(shape) << ", but the result is " << result;
+    return emitOpError("the result of the transpose must be ")
+           << tile.clone(shape) << ", but is " << result;
   return success();
 }
 

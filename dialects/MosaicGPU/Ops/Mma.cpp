@@ -146,18 +146,26 @@ static LogicalResult verifyForTarget(MMAOp op) {
        sum = op.getAccumulator().getType().getElementType();
   bool allowTF32 = op.getAllowTf32();
   bool isUnsigned = op.getUnsignedA() || op.getUnsignedB();
-  if (llvm::any_of(target->mmas, [&](const targets::MmaInstruction &mma) {
-        return isElement(mma.a, a, allowTF32) &&
-               isElement(mma.b, b, allowTF32) &&
-               isElement(mma.accumulator, sum, allowTF32) &&
-               (!isUnsigned || mma.takesUnsigned);
-      }))
-    return success();
-  return op.emitOpError()
-         << target->name
-         << " does not have a matrix instruction that multiplies "
-         << (isUnsigned ? "unsigned " : "") << a << " and " << b
-         << " and accumulates in " << sum;
+  llvm::SetVector<std::string> supported;
+  for (const targets::MmaInstruction &mma : target->mmas) {
+    if (isUnsigned && !mma.takesUnsigned)
+      continue;
+    if (isElement(mma.a, a, allowTF32) && isElement(mma.b, b, allowTF32) &&
+        isElement(mma.accumulator, sum, allowTF32))
+      return success();
+    supported.insert((targets::toString(mma.a) + " x " +
+                      targets::toString(mma.b) + " in " +
+                      targets::toString(mma.accumulator))
+                         .str());
+  }
+  InFlightDiagnostic diagnostic =
+      op.emitOpError() << target->name
+                       << " does not have a matrix instruction that multiplies "
+                       << (isUnsigned ? "unsigned " : "") << a << " and " << b
+                       << " and accumulates in " << sum;
+  if (!supported.empty())
+    diagnostic << "; supported are " << llvm::join(supported, ", ");
+  return diagnostic;
 }
 
 LogicalResult MMAOp::verify() {
