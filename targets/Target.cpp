@@ -4,7 +4,6 @@
 #include "smalti/targets/Target.h"
 
 #include "smalti/targets/Chips.h"
-#include "smalti/targets/TargetNames.h"
 #include "smalti/targets/Timing.h"
 
 #include "llvm/ADT/STLExtras.h"

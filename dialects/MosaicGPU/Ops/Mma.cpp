@@ -5,6 +5,9 @@
 #include "smalti/dialects/MosaicGPU/Verification.h"
 #include "smalti/targets/Target.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace smalti;
 using namespace smalti::mosaic_gpu;

@@ -4,7 +4,6 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
 #include "smalti/targets/Target.h"
-#include "smalti/targets/TargetNames.h"
 
 using namespace mlir;
 using namespace smalti;
