@@ -57,7 +57,7 @@ def SpecializeOption
 
 def CheckIndicesOption
     : Option<"checkIndices", "check-indices", "bool", "false",
-             "Check indices of single elements at run time, e.g. `check-indices=true`; on GPUs, the code then calls a function of the emulator">;
+             "Check at run time that indices of single elements are in bounds, e.g. `check-indices=true`; code for a GPU then runs only in the emulator">;
 
 def TileOrderKinds {
   string values = [{::llvm::cl::values(

@@ -30,6 +30,17 @@ static constexpr int64_t kMaxSteps = 1 << 23;
 /// The cost of an iteration in steps, independent of its active lanes.
 static constexpr int64_t kStepsOfIteration = 64;
 
+static std::string describeStepLimit() {
+  return "to enumerate the addresses that it writes takes more than " +
+         std::to_string(kMaxSteps) + " steps, the limit of the analysis";
+}
+
+static std::string describeElementLimit(int64_t numElements) {
+  return "it writes to memory of " + std::to_string(numElements) +
+         " elements; the analysis supports at most " +
+         std::to_string(kMaxElements);
+}
+
 /// The users of the buffer, and the copies that use descriptors created by some
 /// of them.
 static SmallVector<Operation *> findAccessingOps(const BufferUses &uses) {
@@ -341,7 +352,7 @@ bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,
     return true;
   steps += kStepsOfIteration + static_cast<int64_t>(active.size());
   if (steps > kMaxSteps)
-    return ignore(op, "it writes too many addresses to enumerate");
+    return ignore(op, describeStepLimit());
   if (frame == frames.size())
     return addWritesOfWave(op, active, written);
   auto branch = dyn_cast<scf::IfOp>(frames[frame].op);
@@ -478,16 +489,16 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
   if (!start || !type.hasStaticShape() || !getStaticStrides(type, strides))
     return ignore(op,
                   "the offset of the view that it writes " + describeUnknown());
-  if (numElements > kMaxElements || type.getNumElements() > kMaxElements)
-    return ignore(op, "the analysis supports buffers of at most " +
-                          std::to_string(kMaxElements) + " elements");
+  if (int64_t most = std::max(numElements, type.getNumElements());
+      most > kMaxElements)
+    return ignore(op, describeElementLimit(most));
   DenseSet<int64_t> seen;
   for (auto [lane, first] : llvm::enumerate(*start)) {
     if (!active[lane] || !seen.insert(first).second)
       continue;
     steps += type.getNumElements();
     if (steps > kMaxSteps)
-      return ignore(op, "it writes too many addresses to enumerate");
+      return ignore(op, describeStepLimit());
     forEachElement(type, strides, first,
                    [&](int64_t element) { mark(element, written); });
   }
@@ -549,14 +560,13 @@ bool OverwriteProof::addBytes(Operation *op, Value address,
   if (!size || !first)
     return ignore(op, "the address that it writes " + describeUnknown());
   if (numElements > kMaxElements)
-    return ignore(op, "the analysis supports buffers of at most " +
-                          std::to_string(kMaxElements) + " elements");
+    return ignore(op, describeElementLimit(numElements));
   for (auto [lane, begin] : llvm::enumerate(*first)) {
     if (!active[lane] || begin < 0)
       continue;
     steps += bytes;
     if (steps > kMaxSteps)
-      return ignore(op, "it writes too many addresses to enumerate");
+      return ignore(op, describeStepLimit());
     for (int64_t i = llvm::divideCeil(begin, *size);
          (i + 1) * *size <= begin + bytes; ++i)
       mark(i, written);
@@ -577,8 +587,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   if (row->isMasked)
     return ignore(op, "its mask may disable elements");
   if (numElements > kMaxElements)
-    return ignore(op, "the analysis supports buffers of at most " +
-                          std::to_string(kMaxElements) + " elements");
+    return ignore(op, describeElementLimit(numElements));
   auto type = cast<MemRefType>(memref.get().getType());
   SmallVector<int64_t> strides;
   std::optional<Lanes> elements =
@@ -626,7 +635,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
       continue;
     steps += inside[lane];
     if (steps > kMaxSteps)
-      return ignore(op, "it writes too many addresses to enumerate");
+      return ignore(op, describeStepLimit());
     for (int64_t i = 0; i < inside[lane]; ++i)
       mark(element + i * stride, written);
   }

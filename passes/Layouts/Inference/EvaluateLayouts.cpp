@@ -73,15 +73,19 @@ private:
       auto [var, type] = place;
       LayoutTable &table = system.getLayouts();
       LayoutId layout = table.fromAttribute(attribute, type);
-      if (layout == kNoLayout || !table.fits(layout, type))
-        return op->emitOpError()
-               << "has " << attribute << " in '" << name
-               << "', which is not a valid layout for " << type;
+      if (layout == kNoLayout || !table.fits(layout, type)) {
+        InFlightDiagnostic diagnostic =
+            op->emitOpError() << "has " << attribute << " in '" << name
+                              << "', which is not a valid layout for " << type;
+        if (layout != kNoLayout)
+          diagnostic << ": " << table.getInvalidReason(layout, type);
+        return diagnostic;
+      }
       if (layouts[var] != kNoLayout && layouts[var] != layout)
         return op->emitOpError()
-               << "has " << table.name(layout) << " in '" << name
-               << "', but values that must have the same layout have "
-               << table.name(layouts[var]);
+               << "has layout " << table.name(layout) << " in '" << name
+               << "', but a value that must have the same layout has layout "
+               << table.name(layouts[var]) << "; use one layout for both";
       layouts[var] = layout;
     }
     return success();
@@ -217,5 +221,5 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
     return signalPassFailure();
   remarkAnalysis(module, getArgument())
       << "estimated cost of all layouts: " << cost / kCycle << " cycles and "
-      << registers << " registers";
+      << registers << " registers per thread, summed over all values";
 }

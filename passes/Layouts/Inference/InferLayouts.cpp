@@ -575,7 +575,7 @@ void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
     remarkApplied(user, getArgument())
         << "relayout inserted: operand " << operand->getOperandNumber()
         << " converted from " << table.name(move.from) << " to "
-        << table.name(move.to)
+        << table.name(move.to) << ", the layout in which this op uses it"
         << " (cost: " << evaluator.relayout(type, move.from, move.to).str()
         << ")";
   }

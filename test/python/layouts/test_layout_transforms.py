@@ -142,8 +142,8 @@ def test_strided_layouts_are_reduced_where_threads_keep_their_elements() -> None
     with pytest.raises(ValueError) as error:
         layouts.reduce(layout, [4, 2, 256], [2])
     assert str(error.value) == (
-        "the strided layout gives all threads together 256 consecutive elements at a time; the dimensions after the "
-        "reduced dimension 2 must have a multiple of that, but have 1 elements; use a tiled layout"
+        "the strided layout distributes chunks of 256 consecutive elements across the threads; the 1 elements of the "
+        "dimensions after reduced dimension 2 are not a multiple of this number; use a tiled layout"
     )
 
 
@@ -219,8 +219,8 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
         (
             [64, 24],
             [48, 32],
-            "dimension 0 of the new shape has size 48, which cuts across the 8 parts into which the layout splits "
-            "dimension 0 of shape [64, 24]; use a size that divides these parts evenly",
+            "dimension 0 of the new shape has size 48, but the layout splits dimension 0 of shape [64, 24] into 8 parts; "
+            "use a size that is a multiple or a divisor of the number of parts",
         ),
         (
             [64, 8],
