@@ -536,7 +536,8 @@ static StringRef getReplacement(StringRef name) {
               "cf.br", "cf.cond_br"},
              "use scf.for, scf.while or scf.if")
       .Cases({"func.call", "func.return"},
-             "inline the function, and end the kernel with triton_xla.return")
+             "remove it: inline the function, and end the kernel with "
+             "triton_xla.return")
       .Default(getReplacementOfDialect(name.split('.').first));
 }
 

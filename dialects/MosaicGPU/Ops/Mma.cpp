@@ -5,8 +5,8 @@
 #include "smalti/dialects/MosaicGPU/Verification.h"
 #include "smalti/targets/Target.h"
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -149,26 +149,25 @@ static LogicalResult verifyForTarget(MMAOp op) {
        sum = op.getAccumulator().getType().getElementType();
   bool allowTF32 = op.getAllowTf32();
   bool isUnsigned = op.getUnsignedA() || op.getUnsignedB();
-  llvm::SetVector<std::string> supported;
+  SmallVector<std::string> supported;
   for (const targets::MmaInstruction &mma : target->mmas) {
     if (isUnsigned && !mma.takesUnsigned)
       continue;
     if (isElement(mma.a, a, allowTF32) && isElement(mma.b, b, allowTF32) &&
         isElement(mma.accumulator, sum, allowTF32))
       return success();
-    supported.insert((targets::toString(mma.a) + " x " +
-                      targets::toString(mma.b) + " in " +
-                      targets::toString(mma.accumulator))
-                         .str());
+    std::string types = llvm::formatv(
+        "{0} x {1} in {2}", targets::toString(mma.a), targets::toString(mma.b),
+        targets::toString(mma.accumulator));
+    if (!llvm::is_contained(supported, types))
+      supported.push_back(std::move(types));
   }
-  InFlightDiagnostic diagnostic =
-      op.emitOpError() << target->name
-                       << " does not have a matrix instruction that multiplies "
-                       << (isUnsigned ? "unsigned " : "") << a << " and " << b
-                       << " and accumulates in " << sum;
-  if (!supported.empty())
-    diagnostic << "; supported are " << llvm::join(supported, ", ");
-  return diagnostic;
+  std::string list = supported.empty() ? "none" : llvm::join(supported, ", ");
+  return op.emitOpError()
+         << target->name
+         << " does not have a matrix instruction that multiplies "
+         << (isUnsigned ? "unsigned " : "") << a << " and " << b
+         << " and accumulates in " << sum << "; supported are " << list;
 }
 
 LogicalResult MMAOp::verify() {

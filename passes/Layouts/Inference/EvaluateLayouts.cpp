@@ -74,12 +74,14 @@ private:
       LayoutTable &table = system.getLayouts();
       LayoutId layout = table.fromAttribute(attribute, type);
       if (layout == kNoLayout || !table.fits(layout, type)) {
-        InFlightDiagnostic diagnostic =
-            op->emitOpError() << "has " << attribute << " in '" << name
-                              << "', which is not a valid layout for " << type;
-        if (layout != kNoLayout)
-          diagnostic << ": " << table.getInvalidReason(layout, type);
-        return diagnostic;
+        std::string reason =
+            layout == kNoLayout
+                ? "use a register or tensor memory layout, or an "
+                  "array of transforms for shared memory"
+                : table.getInvalidReason(layout, type);
+        return op->emitOpError() << "has " << attribute << " in '" << name
+                                 << "', which is not a valid layout for "
+                                 << type << ": " << reason;
       }
       if (layouts[var] != kNoLayout && layouts[var] != layout)
         return op->emitOpError()

@@ -151,7 +151,12 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
       if (group == 1 && plan.groupStride == 0)
         plan.groupStride = distance;
       if (distance != group * plan.groupStride || distance % pattern != 0)
-        return Result::none(noTiles + " at the rows of each warpgroup");
+        return Result::none(
+            "wgmma requires equal tiles at the " + std::to_string(kWgmmaRows) +
+            " rows of each warpgroup, which the memory of the operand, of "
+            "shape " +
+            layout::listText(memory.shape) + " and tile " +
+            layout::listText(memory.tile) + ", does not have");
     }
     plan.offsets.push_back(std::move(offsets));
   }

@@ -32,13 +32,14 @@ void addMmaTile(ConstraintSystem &system, VarId var, Value memory,
 
 struct WGMMARule {
   static LogicalResult derive(WGMMAOp op, ConstraintSystem &system) {
-    if (!system.getTarget().hasWGMMA)
+    if (!system.getTarget().hasWGMMA) {
+      std::string names = targets::namesWith(
+          [](const targets::Target &other) { return other.hasWGMMA; });
       return op.emitOpError()
              << "requires wgmma, which " << system.getTarget().name
              << " does not have; use 'mosaic_gpu.mma', or compile for "
-             << targets::namesWith([](const targets::Target &other) {
-                  return other.hasWGMMA;
-                });
+             << names;
+    }
     LayoutTable &layouts = system.getLayouts();
     int64_t warps = layouts.getWarps();
     VarId accumulator = system.create(op.getAccumulatorMutable());
@@ -129,14 +130,17 @@ struct MMARule {
                     std::to_string(instruction.m) + "x" +
                     std::to_string(instruction.n) + "x" +
                     std::to_string(instruction.k);
-      InFlightDiagnostic diagnostic =
-          op.emitOpError() << "is not supported: no matrix instruction of "
-                           << system.getTarget().name << " multiplies " << aType
-                           << " by " << op.getB().getType() << " with " << warps
-                           << " warps";
-      if (!shapes.empty())
-        diagnostic << "; M, N and K of a warp must be multiples of " << shapes;
-      return diagnostic;
+      if (shapes.empty())
+        return op.emitOpError()
+               << "is not supported: " << system.getTarget().name
+               << " does not have a matrix instruction for the element types "
+                  "of "
+               << aType << " and " << op.getB().getType();
+      return op.emitOpError()
+             << "is not supported: no matrix instruction of "
+             << system.getTarget().name << " multiplies " << aType << " by "
+             << op.getB().getType() << " with " << warps
+             << " warps; M, N and K of a warp must be multiples of " << shapes;
     }
     return addMma(op, system, layouts.tiled(mma->accumulator),
                   layouts.tiled(mma->a), layouts.tiled(mma->b));

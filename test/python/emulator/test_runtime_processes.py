@@ -51,7 +51,7 @@ def test_a_worker_that_is_killed_is_reported(tmp_path: Path) -> None:
     assert process.returncode == 1
     (finding,) = [json.loads(line) for line in output.splitlines()]
     assert finding["kind"] == "crash"
-    assert finding["message"].startswith("a process that ran blocks was killed by signal 9 (Killed); if ")
+    assert finding["message"].startswith("a worker process of the emulator was killed by signal 9 (Killed); if ")
     assert finding["block"] is not None
     os.close(memory.descriptor)
 
