@@ -45,14 +45,15 @@ Expected<SharedMemory> placeSharedMemory(const Module &module) {
     uint64_t offset = alignTo(shared.staticBytes, align);
     uint64_t size =
         layout.getTypeAllocSize(global.getValueType()).getFixedValue();
+    uint64_t end = offset + size;
     if (size > sharedCapacity || offset > sharedCapacity - size)
       return refuse("the shared variables up to and including @" +
-                    global.getName() + " have " + Twine(offset + size) +
+                    global.getName() + " have " + Twine(end) +
                     " bytes, which exceeds the shared memory of every GPU; use "
                     "at most " +
                     Twine(sharedCapacity) + " bytes");
     shared.offsets[&global] = offset;
-    shared.staticBytes = offset + size;
+    shared.staticBytes = end;
   }
   // Arrays without a size share what a launch adds.
   Align align(16);
