@@ -227,13 +227,13 @@ std::optional<std::string> Reshaper::cut() {
       left.reset();
       int64_t taken = std::gcd(digit.size, open);
       if (taken != std::min(digit.size, open))
-        return "dimension " + std::to_string(dim) +
-               " of the new shape has size " + std::to_string(size) +
-               ", but the layout splits dimension " +
-               std::to_string(dims[digit.position].logicalDim) + " of shape " +
-               listText(source) + " into " + std::to_string(digit.size) +
-               " parts; use a size that is a multiple or a divisor of the "
-               "number of parts";
+        return "size " + std::to_string(size) + " of dimension " +
+               std::to_string(dim) +
+               " of the new shape must be a multiple or a divisor of " +
+               std::to_string(digit.size) +
+               ", the number of parts into which the layout splits source "
+               "dimension " +
+               std::to_string(dims[digit.position].logicalDim);
       if (taken < digit.size) {
         if (digit.position == vectorPosition)
           return "dimension " + std::to_string(dim) +

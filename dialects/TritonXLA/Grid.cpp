@@ -44,7 +44,7 @@ computeSize(ArrayRef<SmallVector<TileFactor>> grid,
       bool isConstant = factor.argument < 0;
       if (factor.number < 1)
         return emitError() << "the number of tiles has the "
-                           << (isConstant ? "factor " : "divisor ")
+                           << (isConstant ? "constant " : "divisor ")
                            << factor.number << "; it must be positive";
       if (!isConstant) {
         inDim = ShapedType::kDynamic;
@@ -52,10 +52,11 @@ computeSize(ArrayRef<SmallVector<TileFactor>> grid,
       }
       if (llvm::MulOverflow(size.numTiles, factor.number, size.numTiles) ||
           size.numTiles > limit)
-        return emitError() << "the product of the constant factors of the "
-                              "number of tiles exceeds "
+        return emitError() << "the constants of the number of tiles multiply "
+                              "to more than "
                            << limit << ", the limit "
-                           << (size.isDynamic ? "if factors depend on arguments"
+                           << (size.isDynamic ? "if the number of tiles also "
+                                                "depends on arguments"
                                               : "of a static grid")
                            << "; use fewer tiles";
       if (ShapedType::isStatic(inDim))

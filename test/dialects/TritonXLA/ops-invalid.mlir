@@ -67,7 +67,7 @@ triton_xla.entry_func @f(%a: ui8, %tile: index) tiles 1 {
 
 // -----
 
-// expected-error@+1 {{custom op 'triton_xla.entry_func' the number of tiles has the factor 0; it must be positive}}
+// expected-error@+1 {{custom op 'triton_xla.entry_func' the number of tiles has the constant 0; it must be positive}}
 triton_xla.entry_func @f(%tile: index) tiles 0 {
   triton_xla.return
 }
@@ -373,14 +373,14 @@ triton_xla.entry_func @f(%n: i32, %tile: index) tiles [2, 3] {
 
 // -----
 
-// expected-error@+1 {{the number of tiles has the factor -2; it must be positive}}
+// expected-error@+1 {{the number of tiles has the constant -2; it must be positive}}
 triton_xla.entry_func @f(%row: index, %tile: index) tiles [-2, -3] {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{the product of the constant factors of the number of tiles exceeds 9223372036854775807, the limit of a static grid; use fewer tiles}}
+// expected-error@+1 {{the constants of the number of tiles multiply to more than 9223372036854775807, the limit of a static grid; use fewer tiles}}
 triton_xla.entry_func @f(%row: index, %tile: index) tiles [4294967296, 4294967296] {
   triton_xla.return
 }
@@ -419,7 +419,7 @@ triton_xla.entry_func @f(%row: index, %tile: index) tiles [2, 3] {
 
 // -----
 
-// expected-error@+1 {{the number of tiles has the factor -2; it must be positive}}
+// expected-error@+1 {{the number of tiles has the constant -2; it must be positive}}
 "triton_xla.entry_func"() <{sym_name = "f", function_type = (index, index) -> (), num_tiles = 6 : i64, grid = array<i64: -2, -3>}> ({
 ^bb0(%row: index, %tile: index):
   "triton_xla.return"() : () -> ()
@@ -427,7 +427,7 @@ triton_xla.entry_func @f(%row: index, %tile: index) tiles [2, 3] {
 
 // -----
 
-// expected-error@+1 {{the number of tiles has the factor -2; it must be positive}}
+// expected-error@+1 {{the number of tiles has the constant -2; it must be positive}}
 triton_xla.entry_func @negative_factors(%tile: index) tiles -2 * -3 {
   triton_xla.return
 }
@@ -441,14 +441,14 @@ triton_xla.entry_func @zero_divisor(%m: memref<?xf32>, %tile: index) tiles size(
 
 // -----
 
-// expected-error@+1 {{the product of the constant factors of the number of tiles exceeds 2147483647, the limit if factors depend on arguments; use fewer tiles}}
+// expected-error@+1 {{the constants of the number of tiles multiply to more than 2147483647, the limit if the number of tiles also depends on arguments; use fewer tiles}}
 triton_xla.entry_func @overflow(%m: memref<?xf32>, %row: index, %tile: index) tiles [size(%m, 0), 9223372036854775807 * 2] {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{must multiply to at most 2147483647}}
+// expected-error@+1 {{multiply to more than 2147483647}}
 triton_xla.entry_func @too_many(%m: memref<?xf32>, %row: index, %tile: index) tiles [size(%m, 0) * 65536, 32768] {
   triton_xla.return
 }

@@ -174,7 +174,7 @@ def test_reshaped_layout_keeps_elements_in_their_registers(layout: TiledLayout, 
         try:
             result = layout.reshape(shape, target)
         except ValueError as error:
-            assert "divides these parts evenly" in str(error) or "ends inside a vector" in str(error)
+            assert "must be a multiple or a divisor of" in str(error) or "ends inside a vector" in str(error)
             continue
         reshaped += 1
         # Numbers of elements in row-major order are those of both shapes.
@@ -219,8 +219,8 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
         (
             [64, 24],
             [48, 32],
-            "dimension 0 of the new shape has size 48, but the layout splits dimension 0 of shape [64, 24] into 8 parts; "
-            "use a size that is a multiple or a divisor of the number of parts",
+            "size 48 of dimension 0 of the new shape must be a multiple or a divisor of 8, the number of parts into which "
+            "the layout splits source dimension 0",
         ),
         (
             [64, 8],

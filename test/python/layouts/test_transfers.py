@@ -181,13 +181,13 @@ def test_random_problems(chip: str) -> None:
     reasons = (
         "every access pattern has bank conflicts",
         "would access the same byte",
-        "one split must refine the other",
+        "one must divide the other",
     )
     for _ in range(150):
         try:
             layout, memory, bits = random_problem(rng, chip)
         except ValueError as error:
-            assert "is not tiled, so its stride" in str(error) or "is not a multiple of the" in str(error)
+            assert "and is not tiled; its stride" in str(error) or "is not a multiple of the" in str(error)
             continue
         for is_load, conflict_free in itertools.product((True, False), repeat=2):
             try:
