@@ -107,12 +107,13 @@ ValueOr<RegisterLayout> smalti::layout::reduce(const RegisterLayout &layout,
   int64_t inner = numElements(shape.drop_front(last + 1));
   if (inner % (strided.vectorSize * threads) != 0)
     return Result::none(
-        "the strided layout gives all threads together " +
+        "the strided layout distributes chunks of " +
         std::to_string(strided.vectorSize * threads) +
-        " consecutive elements at a time; the dimensions after the reduced "
-        "dimension " +
-        std::to_string(last) + " must have a multiple of that, but have " +
-        std::to_string(inner) + " elements; use a tiled layout");
+        " consecutive elements across the threads; the " +
+        std::to_string(inner) +
+        " elements of the dimensions after reduced dimension " +
+        std::to_string(last) +
+        " are not a multiple of this number; use a tiled layout");
   return RegisterLayout(StridedLayout{reduced, strided.vectorSize});
 }
 
@@ -191,11 +192,11 @@ ValueOr<RegisterLayout> smalti::layout::bitcast(const RegisterLayout &layout,
         "a vector in the splat layout cannot be bitcast, because the elements "
         "of the result may differ; use a tiled or strided layout");
   if (strided->vectorSize * to % from != 0)
-    return Result::none("the chunks of the strided layout have " +
+    return Result::none("each chunk of the strided layout has " +
                         std::to_string(strided->vectorSize) +
-                        " elements, but the bitcast combines " +
+                        " elements; the number must be a multiple of " +
                         std::to_string(from / std::gcd(from, to)) +
-                        " elements; use chunks of a multiple of that number");
+                        ", because the bitcast combines that many elements");
   return RegisterLayout(StridedLayout{SmallVector<int64_t>(targetShape),
                                       strided->vectorSize * to / from});
 }

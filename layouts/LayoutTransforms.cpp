@@ -227,13 +227,13 @@ std::optional<std::string> Reshaper::cut() {
       left.reset();
       int64_t taken = std::gcd(digit.size, open);
       if (taken != std::min(digit.size, open))
-        return "dimension " + std::to_string(dim) +
-               " of the new shape has size " + std::to_string(size) +
-               ", which cuts across the " + std::to_string(digit.size) +
-               " parts into which the layout splits dimension " +
-               std::to_string(dims[digit.position].logicalDim) + " of shape " +
-               listText(source) +
-               "; use a size that divides these parts evenly";
+        return "size " + std::to_string(size) + " of dimension " +
+               std::to_string(dim) +
+               " of the new shape must be a multiple or a divisor of " +
+               std::to_string(digit.size) +
+               ", the number of parts into which the layout splits source "
+               "dimension " +
+               std::to_string(dims[digit.position].logicalDim);
       if (taken < digit.size) {
         if (digit.position == vectorPosition)
           return "dimension " + std::to_string(dim) +
@@ -463,7 +463,9 @@ TiledLayout::transpose(ArrayRef<int64_t> permutation) const {
     return Result::none("a vector of rank " + std::to_string(rank) +
                         " has fewer dimensions than " +
                         listText(tiling.front()) +
-                        ", the first tile of the layout");
+                        ", the first tile of the layout; use a layout whose "
+                        "first tile has at most " +
+                        std::to_string(rank) + " dimensions");
   if (llvm::is_sorted(permutation))
     return *this;
 
@@ -501,14 +503,16 @@ ValueOr<TiledLayout> TiledLayout::bitcast(int64_t from, int64_t to) const {
   if (vectorDim != -1)
     return Result::none("vector_dim of the layout is " +
                         std::to_string(vectorDim) +
-                        "; a bitcast requires -1, the last dimension");
+                        "; a bitcast requires a layout whose vector_dim is -1, "
+                        "the last dimension");
   TiledLayout result = *this;
   for (SmallVector<int64_t> &tile : result.tiling) {
     if (tile.back() * to % from != 0)
       return Result::none("the last size of tile " + listText(tile) +
-                          " of the layout is not a multiple of " +
+                          " of the layout must be a multiple of " +
                           std::to_string(from / std::gcd(from, to)) +
-                          ", the number of elements that the bitcast combines");
+                          ", the number of elements that the bitcast combines; "
+                          "use wider tiles");
     tile.back() = tile.back() * to / from;
   }
   return result.canonical();

@@ -68,6 +68,20 @@ llvm::StringRef targets::toString(Vendor vendor) {
   return "";
 }
 
+std::string
+targets::namesWith(llvm::function_ref<bool(const Target &)> hasProperty) {
+  std::string names;
+  for (const Target *target : all())
+    if (hasProperty(*target))
+      names += (names.empty() ? "" : " or ") + target->name.str();
+  return names;
+}
+
+std::string targets::namesWithTensorMemory() {
+  return namesWith(
+      [](const Target &target) { return target.tensorMemoryColumns > 0; });
+}
+
 // Type names as in MLIR.
 llvm::StringRef targets::toString(Element element) {
   switch (element) {

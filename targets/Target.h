@@ -12,6 +12,7 @@
 #include "smalti/layouts/LayoutAlgebra.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -226,6 +227,9 @@ const Target *lookupComputeCapability(int64_t major, int64_t minor);
 llvm::ArrayRef<const Target *> all();
 /// The names of all targets, joined by ", ".
 std::string knownNames();
+/// The names of the targets with a property, joined by " or ", for messages.
+std::string namesWith(llvm::function_ref<bool(const Target &)> hasProperty);
+std::string namesWithTensorMemory();
 /// The table as a JSON array with one object per chip, in the table's order.
 std::string toJSON();
 

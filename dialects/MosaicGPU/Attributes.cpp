@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
@@ -143,9 +144,9 @@ readParts(ArrayAttr list, StringRef name,
     }
     auto dim = dyn_cast<IntegerAttr>(entry);
     if (!dim || !dim.getType().isSignlessInteger(64))
-      return (name + " of the tiled layout must contain only i64 integers and "
-                     "#mosaic_gpu.Replicated")
-          .str();
+      return llvm::formatv("{0} of the tiled layout contains {1}; each entry "
+                           "must be an i64 integer or #mosaic_gpu.Replicated",
+                           name, entry);
     // In the layout algebra, 0 denotes a replicated part.
     if (dim.getInt() >= 0)
       return (name + " has dimension " + Twine(dim.getInt()) +

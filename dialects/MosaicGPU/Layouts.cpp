@@ -81,7 +81,8 @@ std::optional<std::string>
 smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
   auto tiled = dyn_cast<TiledLayoutAttr>(attribute);
   if (!tiled)
-    return "the layout of tensor memory must be a #mosaic_gpu.TiledLayout";
+    return "the layout is " + toText(attribute) +
+           "; tensor memory requires a #mosaic_gpu.TiledLayout";
   if (!type.hasStaticShape() || type.getRank() != 2)
     return "a memref in tensor memory must have two static dimensions";
   layout::TiledLayout layout = tiled.getLayout();
@@ -226,8 +227,8 @@ static FailureOr<ArrayAttr> getEntries(Operation *op, StringRef name,
     return ArrayAttr();
   auto list = dyn_cast<ArrayAttr>(attribute);
   if (!list)
-    return op->emitOpError()
-           << "'" << name << "' must be an array of " << entry;
+    return op->emitOpError() << "'" << name << "' must be an array of " << entry
+                             << ", but found " << attribute;
   if (list.size() != values.size())
     return op->emitOpError() << "'" << name << "' has " << list.size()
                              << " entries for " << values.size() << " "

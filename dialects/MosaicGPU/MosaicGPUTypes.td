@@ -10,7 +10,7 @@ include "mlir/IR/BuiltinTypeInterfaces.td"
 
 def MosaicGPU_Barrier : TypeDef<MosaicGPU_Dialect, "Barrier", [MemRefElementTypeInterface]> {
   let mnemonic = "barrier";
-  let summary = "barrier object";
+  let summary = "mbarrier (barrier object in shared memory)";
   let description = [{
     Element type of a barrier (mbarrier) in shared memory. A barrier takes 8 bytes.
     With `orders_tensor_core` (default false), arrivals and waits on the barrier
@@ -59,7 +59,7 @@ def MosaicGPU_B6x16P32 : MosaicGPU_SixBitType<"B6x16P32", "b6x16_p32"> {
 }
 
 def MosaicGPU_P2B6 : MosaicGPU_SixBitType<"P2B6", "p2b6"> {
-  let summary = "6-bit elements in the low bits of bytes";
+  let summary = "6-bit elements in the low 6 bits of bytes";
   let description = [{
     Element type of memrefs in which each 6-bit element takes one byte; the two
     high bits are padding. The element type must have 6 bits.

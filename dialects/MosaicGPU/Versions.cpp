@@ -99,7 +99,8 @@ LogicalResult smalti::mosaic_gpu::upgradeProperties(OperationName name,
       emitError()
           << "version " << MosaicGPUDialect::kVersion
           << " of the mosaic_gpu dialect does not define the attribute '"
-          << property.getName().strref() << "' of '" << name << "'";
+          << property.getName().strref() << "' of '" << name
+          << "'; remove the attribute, or use a newer Smalti";
     return failure();
   }
   properties = convert(name, dictionary, &Form::upgrade);
@@ -122,7 +123,7 @@ static ParseResult refuseOp(OpAsmParser &parser, OperationState &state) {
   return parser.emitError(parser.getNameLoc())
          << "version " << MosaicGPUDialect::kVersion
          << " of the mosaic_gpu dialect does not define the op '" << state.name
-         << "'";
+         << "'; correct the name, or use a newer Smalti";
 }
 
 std::optional<Dialect::ParseOpHook>
@@ -202,7 +203,8 @@ struct BytecodeVersions : BytecodeDialectInterface {
       reader.emitError() << "the bytecode has version " << number
                          << " of the mosaic_gpu dialect, but the newest "
                             "supported version is "
-                         << MosaicGPUDialect::kVersion;
+                         << MosaicGPUDialect::kVersion
+                         << "; use a newer Smalti";
       return nullptr;
     }
     return std::make_unique<Version>(number);

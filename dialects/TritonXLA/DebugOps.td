@@ -119,7 +119,7 @@ def TritonXLA_AssumeMultipleOp : TritonXLA_Op<"assume_multiple", [NoMemoryEffect
 }
 
 def TritonXLA_RandomBitsOp : TritonXLA_Op<"random_bits", [Pure]> {
-  let summary = "Random bits of a counter (Philox4x32-10)";
+  let summary = "Random bits that Philox4x32-10 computes from a key and a counter";
   let description = [{
     An element of the four results is the output of Philox4x32-10, four words, for the key
     `(key0, key1)` and a counter of up to four words. The words of the counter are the

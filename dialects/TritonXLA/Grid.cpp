@@ -52,12 +52,13 @@ computeSize(ArrayRef<SmallVector<TileFactor>> grid,
       }
       if (llvm::MulOverflow(size.numTiles, factor.number, size.numTiles) ||
           size.numTiles > limit)
-        return emitError() << "the constants of the number of tiles "
-                              "must multiply to at most "
-                           << limit
-                           << (size.isDynamic ? ", because the number of tiles "
+        return emitError() << "the constants of the number of tiles multiply "
+                              "to more than "
+                           << limit << ", the limit "
+                           << (size.isDynamic ? "if the number of tiles also "
                                                 "depends on arguments"
-                                              : "");
+                                              : "of a static grid")
+                           << "; use fewer tiles";
       if (ShapedType::isStatic(inDim))
         inDim *= factor.number;
     }
@@ -158,7 +159,9 @@ static ParseResult parseTileCount(OpAsmParser &parser,
         return success();
       }
     return parser.emitError(loc)
-           << name.name << " is not an argument of the kernel";
+           << name.name
+           << " is not an argument of the kernel; the number of tiles can use "
+              "only arguments";
   };
   do {
     TileFactor &factor = factors.emplace_back();
@@ -318,14 +321,13 @@ LogicalResult smalti::triton_xla::verifyGrid(EntryFuncOp func) {
   if (failed(size))
     return failure();
   if (func.getDynamicGrid() && !size->isDynamic)
-    return func.emitOpError("dynamic_grid does not use an argument; the "
-                            "attributes of a static grid are 'num_tiles' and "
-                            "'grid'");
+    return func.emitOpError("dynamic_grid does not use an argument; state "
+                            "this static grid with 'num_tiles' and 'grid'");
   if (size->numTiles != static_cast<int64_t>(func.getNumTiles()))
     return func.emitOpError("num_tiles is ")
            << func.getNumTiles() << "; it must be " << size->numTiles
            << (size->isDynamic
-                   ? ", the largest number of tiles that depends on arguments"
+                   ? ", which marks a number of tiles that depends on arguments"
                    : ", the number of tiles of the grid");
   ArrayRef<Type> inputs = func.getFunctionType().getInputs();
   if (inputs.size() < grid.size() ||

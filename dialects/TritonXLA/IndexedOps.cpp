@@ -80,9 +80,9 @@ LogicalResult GatherTileOp::verify() {
     return emitOpError("the indices are ")
            << indices << ", but the tile is " << tile
            << "; their shapes may differ only in dimension #" << dim;
-  if (result != tile.clone(shape))
+  if (Type expected = tile.clone(shape); result != expected)
     return emitOpError("the result must be ")
-           << tile.clone(shape) << ", but is " << result;
+           << expected << ", but is " << result;
   return success();
 }
 

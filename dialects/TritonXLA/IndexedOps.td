@@ -19,7 +19,7 @@ class TritonXLA_MaskOf<string lanes>
                              "::smalti::triton_xla::getMaskType($_self)">;
 
 def TritonXLA_GatherTileOp : TritonXLA_Op<"gather_tile", [Pure, TritonXLA_HasFill]> {
-  let summary = "Picks elements of a tile along a dimension by index";
+  let summary = "Selects elements of a tile along a dimension at the positions in an index tile";
   let description = [{
     Element `(i, j, ...)` of the result is the element of the tile at the same position,
     with `indices[i, j, ...]` in dimension `dim`: for `dim 1` of rank 2 it is

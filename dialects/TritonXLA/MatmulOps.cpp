@@ -56,7 +56,8 @@ static LogicalResult verifyMatmulElements(Operation *op, Type lhs, Type rhs,
   if (lhs != rhs && !areMixed)
     return op->emitOpError("lhs elements are ")
            << lhs << ", but rhs elements are " << rhs
-           << "; only two OCP or two FNUZ 8-bit float types may be mixed";
+           << "; they must be equal, or both OCP floats (f8E4M3FN, f8E5M2), or "
+              "both FNUZ floats (f8E4M3FNUZ, f8E5M2FNUZ)";
   bool isInteger = lhs.isSignlessInteger(8);
   if (!isInteger && !areMixed &&
       !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(lhs))
@@ -163,11 +164,11 @@ static LogicalResult verifyScales(Operation *op, StringRef name,
            << name
            << " scales must have elements of f8E8M0FNU or f8E4M3FN, but have "
            << scale.getElementType();
-  auto refuse = [&](StringRef needed, ArrayRef<int64_t> shape) {
+  auto refuse = [&](StringRef relation, ArrayRef<int64_t> shape) {
+    Type required = scale.clone(shape);
     return op->emitOpError()
            << name << " scales with layout " << stringifyScaleLayout(layout)
-           << " must be " << needed << scale.clone(shape) << ", but are "
-           << scale;
+           << " must be " << relation << required << ", but are " << scale;
   };
   if (layout == ScaleLayout::Swizzled128x4) {
     int64_t size =

@@ -9,7 +9,7 @@ include "smalti/dialects/TritonXLA/TritonXLAEnums.td"
 
 /// Enumerator of ScaleLayout as an attribute.
 def TritonXLA_ScaleLayoutAttr : EnumAttr<TritonXLA_Dialect, TritonXLA_ScaleLayout, "scale_layout"> {
-  let summary = "Order of the scales of a scaled operand";
+  let summary = "Order in a tile of the scales of a block-scaled matmul operand";
   let description = [{
     The scales of an operand are a matrix. Its rows are those of lhs or the columns of
     rhs, and its columns are the blocks along K.

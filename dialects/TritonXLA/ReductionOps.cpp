@@ -44,10 +44,9 @@ static LogicalResult verifyReduction(Operation *op, ValueRange inputs,
              << position << " is " << init.getType() << ", but input #"
              << position << " has elements of " << type.getElementType()
              << "; the types must be equal";
-    if (result.getType() != type.clone(shape))
-      return op->emitOpError("result #")
-             << position << " must be " << type.clone(shape) << ", but is "
-             << result.getType();
+    if (Type expected = type.clone(shape); result.getType() != expected)
+      return op->emitOpError("result #") << position << " must be " << expected
+                                         << ", but is " << result.getType();
   }
   return success();
 }

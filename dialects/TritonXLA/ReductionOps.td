@@ -70,7 +70,7 @@ def TritonXLA_ReduceOp : TritonXLA_RegionOp<"reduce", [AttrSizedOperandSegments]
 }
 
 def TritonXLA_ScanOp : TritonXLA_RegionOp<"scan", [AttrSizedOperandSegments]> {
-  let summary = "Prefix reductions of tiles along a dimension";
+  let summary = "Prefix reductions (scans) of tiles along a dimension";
   let description = [{
     Along dimension `dim`, with elements `a0`, `a1`, ... and the initial value `init`,
     the inclusive scan has the elements `init a0`, `init a0 a1`, `init a0 a1 a2` and so
@@ -175,7 +175,7 @@ def TritonXLA_YieldOp : TritonXLA_Op<"yield",
 def TritonXLA_HistogramOp : TritonXLA_Op<"histogram",
     [Pure, OptionalTypesMatchWith<"mask has i1 elements and the shape of the tile", "tile", "mask",
                                   "::smalti::triton_xla::getMaskType($_self)">]> {
-  let summary = "Counts the values of a tile";
+  let summary = "Histogram: counts how often each integer occurs in a tile";
   let description = [{
     Element `i` of the result is the number of elements of the tile that are `i` and
     that `mask`, if it is given, does not exclude. Values outside of `[0, bins)` are not

@@ -113,9 +113,11 @@ LogicalResult TransposeOp::verify() {
            << " dimensions once, counted from 0";
   SmallVector<int64_t> shape =
       applyPermutation(tile.getShape(), getPermutation());
-  if (result.getShape() != ArrayRef<int64_t>(shape))
-    return emitOpError("the transposed tile is ")
-           << tile.clone(shape) << ", but the result is " << result;
+  if (result.getShape() != ArrayRef<int64_t>(shape)) {
+    Type expected = tile.clone(shape);
+    return emitOpError("the result of the transpose must be ")
+           << expected << ", but is " << result;
+  }
   return success();
 }
 
@@ -174,9 +176,11 @@ LogicalResult SqueezeDimsOp::verify() {
              << dim << " of the tile has size " << size
              << "; only dimensions of size 1 can be squeezed";
   }
-  if (result.getShape() != ArrayRef<int64_t>(shape))
+  if (result.getShape() != ArrayRef<int64_t>(shape)) {
+    Type expected = tile.clone(shape);
     return emitOpError("the squeezed tile is ")
-           << tile.clone(shape) << ", but the result is " << result;
+           << expected << ", but the result is " << result;
+  }
   return success();
 }
 
@@ -298,9 +302,11 @@ LogicalResult SliceOp::verify() {
              << stride << " exceeds dimension #" << dim << ", which has "
              << extent << " elements";
   }
-  if (result.getShape() != getSizes())
+  if (result.getShape() != getSizes()) {
+    Type expected = tile.clone(getSizes());
     return emitOpError("the slice is ")
-           << tile.clone(getSizes()) << ", but the result is " << result;
+           << expected << ", but the result is " << result;
+  }
   return success();
 }
 

@@ -157,7 +157,7 @@ def TritonXLA_ConcatOp : TritonXLA_Op<"concat", [Pure]> {
 }
 
 def TritonXLA_SliceOp : TritonXLA_Op<"slice", [Pure]> {
-  let summary = "Window of a tile";
+  let summary = "Window of a tile at constant offsets";
   let description = [{
     Element `(i, j, ...)` of the result is `tile[o0 + i * s0, o1 + j * s1, ...]` with
     static offsets `o` and strides `s`. The window must be inside of the tile, unlike

@@ -217,15 +217,13 @@ static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
     return success();
   auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
   auto divisors = dyn_cast<DenseI64ArrayAttr>(stated);
-  auto fail = [&] {
-    return func.emitOpError("argument #")
-           << position << " has " << name << " = " << stated;
-  };
   if (!memref || !divisors || divisors.size() != memref.getRank() ||
       !llvm::all_of(divisors.asArrayRef(),
                     [](int64_t divisor) { return divisor >= 1; }))
-    return fail() << "; the argument must be a memref, and the value an "
-                     "array<i64> with a positive divisor for each dimension";
+    return func.emitOpError("argument #")
+           << position << " has " << name << " = " << stated
+           << "; the argument must be a memref, and the value an array<i64> "
+              "with a positive divisor for each dimension";
   SmallVector<int64_t> numbers;
   int64_t offset;
   if (name == kSizeDivisors)
@@ -235,10 +233,11 @@ static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
   for (auto [dim, number, divisor] :
        llvm::enumerate(numbers, divisors.asArrayRef()))
     if (ShapedType::isStatic(number) && number % divisor != 0)
-      return fail() << ", but the "
-                    << (name == kStrideDivisors ? "stride" : "size")
-                    << " of dimension " << dim << " of " << memref << " is "
-                    << number << ", which is not a multiple of " << divisor;
+      return func.emitOpError("argument #")
+             << position << " has " << name << " = " << stated << ", but the "
+             << (name == kStrideDivisors ? "stride" : "size")
+             << " of dimension " << dim << " of " << memref << " is " << number
+             << ", which is not a multiple of " << divisor;
   return success();
 }
 
@@ -274,17 +273,15 @@ static LogicalResult verifyMaxBytes(EntryFuncOp func, unsigned position) {
     return success();
   auto bytes = dyn_cast<IntegerAttr>(stated);
   auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
-  auto fail = [&] {
-    return func.emitOpError("argument #")
-           << position << " has " << kMaxBytes << " = " << stated;
-  };
   if (!memref || !bytes || !bytes.getType().isInteger(64) || bytes.getInt() < 1)
-    return fail()
+    return func.emitOpError("argument #")
+           << position << " has " << kMaxBytes << " = " << stated
            << "; the argument must be a memref, and the value a positive i64";
   uint64_t least = getLeastBytes(memref);
   if (least > static_cast<uint64_t>(bytes.getInt()))
-    return fail() << ", but " << memref << " has at least " << least
-                  << " bytes";
+    return func.emitOpError("argument #")
+           << position << " has " << kMaxBytes << " = " << stated << ", but "
+           << memref << " has at least " << least << " bytes";
   return success();
 }
 

@@ -282,7 +282,7 @@ def TritonXLA_MaskOp : TritonXLA_Op<"mask",
     [Pure, AllTypesMatch<["tile", "result"]>,
      TypesMatchWith<"value has the element type of the tile", "tile", "value",
                     "::mlir::getElementTypeOrSelf($_self)">]> {
-  let summary = "Replaces the elements of a tile at and past a bound";
+  let summary = "Replaces the elements of a tile whose index reaches a bound with a scalar";
   let description = [{
     An element is kept if its index is below the bound in every dimension; other
     elements become the scalar `value`. The op has one bound for each dimension: a

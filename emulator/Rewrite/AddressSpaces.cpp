@@ -36,7 +36,8 @@ Expected<SharedMemory> placeSharedMemory(const Module &module) {
       continue;
     if (global.hasInitializer() && !isa<UndefValue>(global.getInitializer()))
       return refuse("shared variable @" + global.getName() +
-                    " has an initializer, which GPUs do not support");
+                    " has an initializer, which GPUs do not support; store the "
+                    "initial value in the kernel");
     if (isDynamic(global))
       continue;
     Align align = layout.getValueOrABITypeAlignment(global.getAlign(),
@@ -44,14 +45,15 @@ Expected<SharedMemory> placeSharedMemory(const Module &module) {
     uint64_t offset = alignTo(shared.staticBytes, align);
     uint64_t size =
         layout.getTypeAllocSize(global.getValueType()).getFixedValue();
+    uint64_t end = offset + size;
     if (size > sharedCapacity || offset > sharedCapacity - size)
       return refuse("the shared variables up to and including @" +
-                    global.getName() + " have " + Twine(offset + size) +
+                    global.getName() + " have " + Twine(end) +
                     " bytes, which exceeds the shared memory of every GPU; use "
                     "at most " +
                     Twine(sharedCapacity) + " bytes");
     shared.offsets[&global] = offset;
-    shared.staticBytes = offset + size;
+    shared.staticBytes = end;
   }
   // Arrays without a size share what a launch adds.
   Align align(16);
@@ -174,8 +176,8 @@ Constant *Copier::map(const Constant *constant) {
       return ConstantArray::get(cast<ArrayType>(type), operands);
     return ConstantVector::get(operands);
   }
-  complain("a constant contains a blockaddress or a signed pointer, which are "
-           "not emulated");
+  complain("a constant contains the address of a basic block (blockaddress) or "
+           "a signed pointer (ptrauth), which are not emulated; remove it");
   return PoisonValue::get(type);
 }
 
@@ -188,7 +190,8 @@ Constant *Copier::mapExpression(const ConstantExpr *expression) {
     APInt offset(bits, 0);
     if (type->isVectorTy() ||
         !gep->accumulateConstantOffset(device.getDataLayout(), offset)) {
-      complain("a constant is a vector of pointers, which is not emulated");
+      complain("a constant is a vector of pointers, which is not emulated; use "
+               "scalar pointers");
       return PoisonValue::get(type);
     }
     LLVMContext &context = type->getContext();
@@ -263,8 +266,8 @@ Error Copier::appendBytes(const GlobalVariable &global,
       host.getDataLayout().getTypeAllocSize(mapped->getType()) != size)
     return refuse("the initial value of @" + global.getName() +
                   " has the type " + printed(*type) +
-                  ", whose memory layout differs between CPU and GPU; this is "
-                  "not emulated");
+                  ", whose memory layout differs between CPU and GPU; use "
+                  "integers of 8 to 64 bits, floats, or arrays of these");
   if (offset > end)
     parts.push_back(Constant::getNullValue(
         ArrayType::get(Type::getInt8Ty(type->getContext()), offset - end)));
@@ -313,9 +316,11 @@ Error Copier::declareGlobals() {
       continue;
     }
     if (space != genericSpace && space != globalSpace && space != constantSpace)
-      return refuse(
-          "the variable @" + global.getName() +
-          " is in an address space that is not emulated: " + Twine(space));
+      return refuse("the variable @" + global.getName() +
+                    " is in address space " + Twine(space) +
+                    ", which is not emulated; use address space " +
+                    Twine(globalSpace) + " (global), " + Twine(sharedSpace) +
+                    " (shared) or " + Twine(constantSpace) + " (constant)");
     uint64_t size = layout.getTypeAllocSize(global.getValueType());
     Type *type =
         hasHostLayout(global.getValueType(), layout, host.getDataLayout())

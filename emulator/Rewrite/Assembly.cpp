@@ -104,7 +104,9 @@ Error Expansion::bindArguments(const InlineAsm &assembly) {
                           : call.getArgOperand(nextInput)->getType();
     if (!isRegister(type))
       return refuse(call, "inline assembly with an operand of the type " +
-                              printed(*type) + " is not emulated");
+                              printed(*type) +
+                              " is not emulated; use scalars, pointers or "
+                              "vectors of at most 128 bits");
     unsigned bits = registerBits(type, layout);
     if (isOutput) {
       arguments.push_back(
@@ -257,11 +259,12 @@ Error Expansion::expandCall(const Statement &statement, const Parts &parts) {
     unsigned each = parts.size() > 5 && parts[5] == "f16" ? 4 : 2;
     if (columns == 0 || columns % 8 || columns > 256 ||
         results.size() != columns / each)
-      return fail(statement,
-                  "N is " + Twine(columns) + " with " + Twine(results.size()) +
-                      " accumulator registers; N must be a multiple "
-                      "of 8 up to 256, and N / " +
-                      Twine(each) + " accumulator registers are required");
+      return fail(statement, "the matmul has N = " + Twine(columns) + " and " +
+                                 Twine(results.size()) +
+                                 " accumulator registers; N must be a multiple "
+                                 "of 8 up to 256, and N / " +
+                                 Twine(each) +
+                                 " accumulator registers are required");
     // The numbers of the wgmma that wrote the accumulators and of this one, for
     // followAccumulators.
     values.push_back(builder.getInt64(0));
@@ -344,7 +347,7 @@ Error Expansion::expand(const Program &program) {
     bool isBranch = StringRef(statement.opcode).split('.').first == "bra";
     if (isBranch && (statement.operands.size() != 1 ||
                      statement.operands[0].kind != Operand::Label))
-      return fail(statement, "the target of the branch must be a single label");
+      return fail(statement, "the operand of a branch must be one label");
     BasicBlock *then = isBranch ? labels[statement.operands[0].value] : nullptr;
     BasicBlock *next = isBranch || statement.guard ? makeBlock() : nullptr;
     if (!isBranch && statement.guard)

@@ -15,15 +15,18 @@ using namespace llvm;
 
 namespace smalti::emulator::assembly {
 
+static constexpr std::pair<StringLiteral, unsigned> typeBits[] = {
+    {"pred", 1},  {"b8", 8},   {"u8", 8},   {"s8", 8},     {"b16", 16},
+    {"u16", 16},  {"s16", 16}, {"f16", 16}, {"bf16", 16},  {"b32", 32},
+    {"u32", 32},  {"s32", 32}, {"f32", 32}, {"f16x2", 32}, {"bf16x2", 32},
+    {"tf32", 32}, {"b64", 64}, {"u64", 64}, {"s64", 64},   {"f64", 64},
+    {"b128", 128}};
+
 unsigned bitsOfType(StringRef type) {
-  return StringSwitch<unsigned>(type)
-      .Case("pred", 1)
-      .Cases({"b8", "u8", "s8"}, 8)
-      .Cases({"b16", "u16", "s16", "f16", "bf16"}, 16)
-      .Cases({"b32", "u32", "s32", "f32", "f16x2", "bf16x2", "tf32"}, 32)
-      .Cases({"b64", "u64", "s64", "f64"}, 64)
-      .Case("b128", 128)
-      .Default(0);
+  for (auto [name, bits] : typeBits)
+    if (type == name)
+      return bits;
+  return 0;
 }
 
 void skipBlanks(StringRef &text) {
@@ -154,8 +157,13 @@ std::optional<std::string> Parser::takeLabel() {
 bool Parser::parseRegisters() {
   std::string type = takeOpcode();
   unsigned bits = bitsOfType(StringRef(type).drop_front(type.empty() ? 0 : 1));
-  if (!bits)
-    return complain("unsupported register type '" + type + "'");
+  if (!bits) {
+    std::string supported;
+    for (auto [name, width] : typeBits)
+      supported += (supported.empty() ? "." : ", .") + name.str();
+    return complain("unsupported register type '" + type + "'; supported are " +
+                    supported);
+  }
   do {
     std::string name = takeName();
     if (name.empty())

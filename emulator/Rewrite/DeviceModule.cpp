@@ -326,9 +326,11 @@ Error completeDeviceModule(Module &module, Vendor vendor,
     return refuse("the module does not contain a kernel; mark one with the "
                   "calling convention ptx_kernel or amdgpu_kernel");
   if (!module.getModuleInlineAsm().empty())
-    return refuse("inline assembly outside of functions is not emulated");
+    return refuse("inline assembly outside of functions is not emulated; move "
+                  "it into a function");
   if (!module.ifunc_empty())
-    return refuse("ifunc symbols are not emulated");
+    return refuse("the ifunc symbol @" + module.ifunc_begin()->getName() +
+                  " is not emulated; call a function directly");
   resolveAliases(module);
   if (Error error = linkLibraries(module, options.libraries))
     return error;
@@ -403,14 +405,16 @@ Error lowerBufferPointers(Module &module, const HostOptions &options) {
       TargetRegistry::lookupTarget(module.getTargetTriple(), problem);
   if (!target)
     return refuse("the module uses buffer pointers (addrspace(7)), whose "
-                  "lowering requires an LLVM with the AMDGPU target: " +
+                  "lowering requires the AMDGPU target of LLVM; install an "
+                  "LLVM 22 with this target: " +
                   problem);
   std::unique_ptr<TargetMachine> machine(
       target->createTargetMachine(module.getTargetTriple(), options.chip, "",
                                   TargetOptions(), std::nullopt));
   if (!machine)
     return refuse("the module uses buffer pointers (addrspace(7)), whose "
-                  "lowering requires an LLVM with the AMDGPU target");
+                  "lowering requires the AMDGPU target of LLVM; install an "
+                  "LLVM 22 with this target");
   PassRun run(machine.get());
   ModulePassManager passes;
   if (Error error = run.builder.parsePassPipeline(

@@ -56,7 +56,8 @@ static Expected<Value *> readArgument(IRBuilder<> &builder,
     return refuse("parameter " + Twine(argument.getArgNo()) +
                   " of the kernel @" + argument.getParent()->getName() +
                   " has the type " + printed(*original) +
-                  ", which is not emulated");
+                  ", which is not emulated; use integers of up to 64 bits, "
+                  "floats or pointers to global memory");
   return builder.CreateAlignedLoad(type, place, Align(1));
 }
 

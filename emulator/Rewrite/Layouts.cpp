@@ -160,7 +160,7 @@ public:
         return refuse(
             at, "an atomic access of " + Twine(layout.getTypeStoreSize(type)) +
                     " bytes has an alignment of " + Twine(alignOf(at).value()) +
-                    " bytes; the emulator requires the alignment of its size");
+                    " bytes; the alignment must be at least the size");
       if (!needsWork(type))
         continue;
       if (Error error = checkAccess(at, type))
@@ -210,14 +210,13 @@ private:
     unsigned space = pointer->getAddressSpace();
     if (space == sharedSpace || layout.getPointerTypeSize(pointer) == 8)
       return Error::success();
-    return refuse(at, "storing a pointer to memory, or converting it to an "
-                      "integer, is not emulated for pointers to " +
-                          (space == privateSpace
-                               ? Twine("private memory (addrspace(5)")
-                           : space == bufferResourceSpace
-                               ? Twine("buffer resources (addrspace(8)")
-                               : "addrspace(" + Twine(space) + ")") +
-                          " are not emulated");
+    StringRef kind = space == privateSpace          ? "private memory, "
+                     : space == bufferResourceSpace ? "buffer resources, "
+                                                    : "";
+    return refuse(at, "the emulator cannot store pointers to " + kind +
+                          "addrspace(" + Twine(space) +
+                          "), or convert them to integers; use a generic or "
+                          "global pointer");
   }
 
   Error checkCast(Instruction &at) const {
@@ -349,8 +348,9 @@ static Error fixFunction(Function &function, const DataLayout &layout,
     work.push_back(&at);
   for (Instruction *at : work) {
     if (isa<InvokeInst, CallBrInst, LandingPadInst, ResumeInst>(at))
-      return refuse(*at, Twine("the operation '") + at->getOpcodeName() +
-                             "' is not emulated");
+      return refuse(*at, Twine("the instruction '") + at->getOpcodeName() +
+                             "' is not emulated; remove exceptions and inline "
+                             "assembly with jump labels (asm goto)");
     if (auto *gep = dyn_cast<GetElementPtrInst>(at))
       lowerGEP(*gep, layout, host);
     else if (auto *alloca = dyn_cast<AllocaInst>(at))

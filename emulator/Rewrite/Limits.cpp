@@ -72,7 +72,8 @@ static Error checkFunction(const Function &function) {
         alloca && isForeign(alloca->getAllocatedType()))
       foreign = alloca->getAllocatedType();
     if (foreign)
-      return refuse(at, "a value has type " + printed(*foreign) +
+      return refuse(at, Twine("the instruction '") + at.getOpcodeName() +
+                            "' uses type " + printed(*foreign) +
                             "; GPUs do not support this type");
     const auto *call = dyn_cast<CallBase>(&at);
     const Function *callee = call ? call->getCalledFunction() : nullptr;

@@ -63,7 +63,7 @@ std::string Block::allocate() {
   orderBytes = sizeof(*orderObjects) *
                (size_t(2) * maxBarriers + waves.size() + threads.size() + 6);
   if (!mapStacks())
-    return std::string("cannot map the stacks of the threads: ") +
+    return std::string("cannot allocate the stacks of the emulated threads: ") +
            strerror(errno);
   return "";
 }
@@ -146,8 +146,9 @@ void Block::begin(uint64_t index) {
 void Block::beginSanitizerThreads() {
   if (!mapStacks()) {
     Finding finding("internal");
-    finding.message.append("cannot map the stacks of the threads: %s",
-                           strerror(errno));
+    finding.message.append(
+        "cannot allocate the stacks of the emulated threads: %s",
+        strerror(errno));
     report(finding);
     endProcess(exitFindings);
   }

@@ -97,7 +97,8 @@ static void describeAccess(Finding &finding, const siginfo_t &info,
   }
   if (cluster.isStackGuard(address)) {
     finding.message.append("stack overflow: the thread needs more than %zu "
-                           "bytes of private memory",
+                           "bytes of private memory; use smaller local arrays "
+                           "or less recursion",
                            current ? current->fiber.stackBytes() : 0);
     return;
   }

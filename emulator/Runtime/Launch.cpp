@@ -189,7 +189,9 @@ public:
     else if (key == "address")
       readAddress(line);
     else
-      line.setError("'" + key + "' is not a keyword of the launch description");
+      line.setError("'" + key +
+                    "' is not a keyword of the launch description; use the "
+                    "emulator of the same Smalti version");
   }
 
   /// The first inconsistency between lines, or an empty string.
@@ -202,13 +204,15 @@ public:
     for (int32_t axis : {launch.block.x, launch.block.y, launch.block.z}) {
       threads *= axis;
       if (threads > maxThreads)
-        return "the block has more than " + std::to_string(maxThreads) +
-               " threads; use a smaller block";
+        return "the block size is " + listed(launch.block) +
+               " threads; a block has at most " + std::to_string(maxThreads) +
+               " threads";
     }
     for (int32_t axis : {launch.grid.x, launch.grid.y, launch.grid.z})
       if (__builtin_mul_overflow(blocks, uint64_t(axis), &blocks) ||
           blocks > INT64_MAX)
-        return "the number of blocks of the grid exceeds 2^63 - 1";
+        return "the grid size is " + listed(launch.grid) +
+               " blocks; a grid has at most 2^63 - 1 blocks";
     if (!hasBlocks)
       launch.endBlock = blocks;
     if (std::string error = checkCluster(blocks); !error.empty())
@@ -250,12 +254,12 @@ public:
                               : launch.memoryBytes;
       if (room < sizeof(void *) || address.offset > room - sizeof(void *) ||
           address.target >= launch.memoryBytes)
-        return "'address' has offset " + std::to_string(address.offset) +
-               " and target " + std::to_string(address.target) +
-               "; the pointer must be inside the " + std::to_string(room) +
-               " bytes that contain it, and its target inside the " +
-               std::to_string(launch.memoryBytes) +
-               " bytes of the memory for arguments";
+        return "'address' stores a pointer of " +
+               std::to_string(sizeof(void *)) + " bytes at offset " +
+               std::to_string(address.offset) + " of " + std::to_string(room) +
+               " bytes; it points to byte " + std::to_string(address.target) +
+               " of the " + std::to_string(launch.memoryBytes) +
+               " bytes for arguments; both must be in range";
     }
     return "";
   }
@@ -267,8 +271,9 @@ private:
     for (int32_t axis : {cluster.x, cluster.y, cluster.z}) {
       size *= axis;
       if (size > maxClusterBlocks)
-        return "the cluster has more than " + std::to_string(maxClusterBlocks) +
-               " blocks; use a smaller cluster";
+        return "the cluster size is " + listed(cluster) +
+               " blocks; a cluster has at most " +
+               std::to_string(maxClusterBlocks) + " blocks";
     }
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
       return "the grid is " + listed(grid) + " blocks and the cluster is " +

@@ -43,7 +43,8 @@ std::string ArgumentMemory::map() {
     void *mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
                         launch.memoryDescriptor, 0);
     if (mapped == MAP_FAILED)
-      return std::string("the arguments cannot be mapped: ") + strerror(errno);
+      return std::string("cannot map the memory of the arguments: ") +
+             strerror(errno);
     base = static_cast<char *>(mapped);
     for (const Range &hole : launch.holes)
       fillWithPoison(base + hole.offset, hole.bytes);

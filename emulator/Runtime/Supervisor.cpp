@@ -209,12 +209,14 @@ void Supervisor::end(Worker &worker) {
         int64_t(control->running[&worker - workers.data()].load());
     if (WIFSIGNALED(status))
       finding.message.append(
-          "a process that ran blocks was killed by signal %d (%s); if the "
+          "a worker process of the emulator was killed by signal %d (%s); if "
+          "the "
           "machine ran out of memory, run fewer processes (--workers)",
           WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
-      finding.message.append("a process that ran blocks exited with code %d",
-                             WEXITSTATUS(status));
+      finding.message.append(
+          "a worker process of the emulator exited unexpectedly with code %d",
+          WEXITSTATUS(status));
     report(finding);
   }
   // After the time limit, all workers report the locations of their threads.

@@ -43,10 +43,11 @@ std::optional<std::string> smalti::checkNesting(StringRef text) {
       ++depth;
     else if (depth != 0 && StringRef(")]}>").contains(token))
       --depth;
-    if (depth > kMaxNesting)
-      return "line " + utostr(text.drop_back(rest.size()).count('\n') + 1) +
-             " is nested in more than " + utostr(kMaxNesting) +
-             " brackets; use less nesting";
+    if (depth > kMaxNesting) {
+      size_t line = text.drop_back(rest.size()).count('\n') + 1;
+      return "line " + std::to_string(line) + " is nested in more than " +
+             std::to_string(kMaxNesting) + " brackets; use less nesting";
+    }
   }
   return std::nullopt;
 }

@@ -479,6 +479,16 @@ static std::string describeGap(const GapRow &gap, Operation *op,
   return sentence;
 }
 
+/// The remedy for an op that neither the table nor `getReplacement` lists.
+static StringRef getReplacementOfDialect(StringRef dialect) {
+  return llvm::StringSwitch<StringRef>(dialect)
+      .Cases({"linalg", "vector"},
+             "use ops of arith, math and triton_xla on tiles; docs/ops.md "
+             "lists the supported ops")
+      .Cases({"affine", "index"}, "use ops of arith on index values")
+      .Default("docs/ops.md lists the supported ops");
+}
+
 /// The remedy for an op that the table does not list.
 static StringRef getReplacement(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
@@ -526,14 +536,9 @@ static StringRef getReplacement(StringRef name) {
               "cf.br", "cf.cond_br"},
              "use scf.for, scf.while or scf.if")
       .Cases({"func.call", "func.return"},
-             "inline the function, and end the kernel with triton_xla.return")
-      .StartsWith("linalg.", "use ops of arith, math and triton_xla on tiles; "
-                             "docs/ops.md lists the supported ops")
-      .StartsWith("vector.", "use ops of arith, math and triton_xla on tiles; "
-                             "docs/ops.md lists the supported ops")
-      .StartsWith("affine.", "use ops of arith on index values")
-      .StartsWith("index.", "use ops of arith on index values")
-      .Default("docs/ops.md lists the supported ops");
+             "remove it: inline the function, and end the kernel with "
+             "triton_xla.return")
+      .Default(getReplacementOfDialect(name.split('.').first));
 }
 
 /// The sentence that refuses an op because it is not in the table, or has a gap

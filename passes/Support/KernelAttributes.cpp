@@ -4,6 +4,7 @@
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Support/Describe.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/MathExtras.h"
@@ -25,7 +26,8 @@ std::optional<std::string> smalti::readBool(Operation *op, StringRef name,
     return std::nullopt;
   auto boolean = dyn_cast<BoolAttr>(attribute);
   if (!boolean)
-    return "has the attribute " + name.str() + ", which is not true or false";
+    return "has the attribute " + name.str() + " = " + describe(attribute) +
+           "; it must be true or false";
   value = boolean.getValue();
   return std::nullopt;
 }

@@ -52,12 +52,12 @@ def SpecializeOption
              "Whether a kernel is split into producer and consumer warps (warp specialization), e.g. `specialize=off`; default: `auto`",
              [{::llvm::cl::values(
              clEnumValN(::smalti::Specialize::Auto, "auto", "if an estimate predicts a shorter time"),
-             clEnumValN(::smalti::Specialize::On, "on", "always; if a kernel whose `wgmma` ops are waited for immediately (attribute `smalti.synchronous`) cannot be split, it is an error"),
+             clEnumValN(::smalti::Specialize::On, "on", "always; a kernel with synchronous `wgmma` ops (attribute `smalti.synchronous`) that cannot be split is an error"),
              clEnumValN(::smalti::Specialize::Off, "off", "never"))}]>;
 
 def CheckIndicesOption
     : Option<"checkIndices", "check-indices", "bool", "false",
-             "Check indices of single elements at run time, e.g. `check-indices=true`; on GPUs, the code then calls a function of the emulator">;
+             "Check at run time that indices of single elements are in bounds, e.g. `check-indices=true`; code for a GPU then runs only in the emulator">;
 
 def TileOrderKinds {
   string values = [{::llvm::cl::values(

@@ -258,8 +258,8 @@ void execute(const std::string &name,
   const Instruction *found = findPureInstruction(name.c_str());
   if (!found)
     throw nb::value_error(("unknown instruction '" + name +
-                           "'; an instruction that accesses neither memory nor "
-                           "other threads is required")
+                           "'; pass the name of an emulated instruction that "
+                           "accesses neither memory nor other threads")
                               .c_str());
   size_t waves = results.shape(0), lanes = results.shape(1);
   require(lanes == 32 || lanes == 64, "the result of the instruction has ",

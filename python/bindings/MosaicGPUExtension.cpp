@@ -306,7 +306,7 @@ NB_MODULE(_smaltiMosaicGPU, m) {
              smaltiB6x16P32TypeGetTypeID, smaltiB6x16P32TypeGet,
              "6-bit elements, 16 of them followed by 32 bits of padding.");
   bindSixBit(m, "P2B6Type", smaltiTypeIsAP2B6, smaltiP2B6TypeGetTypeID,
-             smaltiP2B6TypeGet, "6-bit elements in the low bits of bytes.");
+             smaltiP2B6TypeGet, "6-bit elements in the low 6 bits of bytes.");
 
   mlir_type_subclass(m, "BarrierType", smaltiTypeIsABarrier,
                      smaltiBarrierTypeGetTypeID)

@@ -233,7 +233,9 @@ NB_MODULE(_smalti, m) {
         if (!smaltiDenseElementsGetBytes(attribute, appendTo, &bytes)) {
           std::string text;
           mlirAttributePrint(attribute, appendTo, &text);
-          text += " is not a dense attribute of integers or floats";
+          text += " is not a dense attribute of integers or floats, such as "
+                  "dense<0> : "
+                  "tensor<4xi32>";
           throw nb::value_error(text.c_str());
         }
         return nb::bytes(bytes.data(), bytes.size());

@@ -42,9 +42,10 @@ using Bits = Array<uint32_t, 1>;
                          std::to_string(size) + " elements")
                             .c_str());
 }
-[[noreturn]] void raiseOutside(int64_t byte, int64_t size, size_t bytes) {
-  throw nb::index_error(("bytes [" + std::to_string(byte) + ", " +
-                         std::to_string(byte + size) +
+[[noreturn]] void raiseOutside(int64_t begin, int64_t size, size_t bytes) {
+  int64_t end = begin + size;
+  throw nb::index_error(("bytes [" + std::to_string(begin) + ", " +
+                         std::to_string(end) +
                          ") are out of bounds: the memory has " +
                          std::to_string(bytes) + " bytes")
                             .c_str());

@@ -171,7 +171,7 @@ def cost(module: Any) -> tuple[int, int]:
     """The estimated cost of the layouts of a module: cycles, then registers."""
     remarks = Pipeline(f"builtin.module({EVALUATE})").run(module)
     totals = [
-        re.fullmatch(r"estimated cost of all layouts: (\d+) cycles and (\d+) registers", remark.message)
+        re.fullmatch(r"estimated cost of all layouts: (\d+) cycles and (\d+) registers per thread, .*", remark.message)
         for remark in remarks
     ]
     (total,) = [found for found in totals if found]

@@ -127,7 +127,7 @@ def MosaicGPU_TcGen05CommitArriveOp : MosaicGPU_Op<"tcgen05_commit_arrive", [Mos
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_TryClusterCancelOp : MosaicGPU_Op<"try_cluster_cancel", [MosaicGPU_Asynchronous]> {
-  let summary = "Requests the cancellation of a cluster that is not launched yet";
+  let summary = "Asks the hardware to cancel a cluster that is not launched yet, so that this cluster can do its work";
   let description = [{
     The hardware writes a response of 16 bytes to shared memory asynchronously;
     `query_cluster_cancel` decodes the response. The barrier counts the bytes, so
@@ -155,7 +155,7 @@ def MosaicGPU_TryClusterCancelOp : MosaicGPU_Op<"try_cluster_cancel", [MosaicGPU
 }
 
 def MosaicGPU_QueryClusterCancelOp : MosaicGPU_Op<"query_cluster_cancel"> {
-  let summary = "Decodes the response to try_cluster_cancel";
+  let summary = "Reads from the response to try_cluster_cancel whether a cluster was canceled, and its first block";
   let description = [{
     `success` is true if the launch of a cluster was canceled. In that case `x`,
     `y` and `z` are the index of the first block of that cluster. The response must

@@ -5,6 +5,9 @@
 #include "smalti/dialects/MosaicGPU/Verification.h"
 #include "smalti/targets/Target.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace mlir;
 using namespace smalti;
 using namespace smalti::mosaic_gpu;
@@ -146,18 +149,25 @@ static LogicalResult verifyForTarget(MMAOp op) {
        sum = op.getAccumulator().getType().getElementType();
   bool allowTF32 = op.getAllowTf32();
   bool isUnsigned = op.getUnsignedA() || op.getUnsignedB();
-  if (llvm::any_of(target->mmas, [&](const targets::MmaInstruction &mma) {
-        return isElement(mma.a, a, allowTF32) &&
-               isElement(mma.b, b, allowTF32) &&
-               isElement(mma.accumulator, sum, allowTF32) &&
-               (!isUnsigned || mma.takesUnsigned);
-      }))
-    return success();
+  SmallVector<std::string> supported;
+  for (const targets::MmaInstruction &mma : target->mmas) {
+    if (isUnsigned && !mma.takesUnsigned)
+      continue;
+    if (isElement(mma.a, a, allowTF32) && isElement(mma.b, b, allowTF32) &&
+        isElement(mma.accumulator, sum, allowTF32))
+      return success();
+    std::string types = llvm::formatv(
+        "{0} x {1} in {2}", targets::toString(mma.a), targets::toString(mma.b),
+        targets::toString(mma.accumulator));
+    if (!llvm::is_contained(supported, types))
+      supported.push_back(std::move(types));
+  }
+  std::string list = supported.empty() ? "none" : llvm::join(supported, ", ");
   return op.emitOpError()
          << target->name
          << " does not have a matrix instruction that multiplies "
          << (isUnsigned ? "unsigned " : "") << a << " and " << b
-         << " and accumulates in " << sum;
+         << " and accumulates in " << sum << "; supported are " << list;
 }
 
 LogicalResult MMAOp::verify() {

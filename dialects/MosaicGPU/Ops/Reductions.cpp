@@ -40,11 +40,13 @@ static LogicalResult verifyCombining(Operation *op, ValueRange inputs,
                              << ", two for each input";
   for (auto [index, argument, type] :
        llvm::enumerate(body.getArgumentTypes(), arguments))
-    if (argument != type)
+    if (argument != type) {
+      size_t input = index % elements.size();
       return op->emitOpError()
              << "argument " << index << " of the region must be " << type
-             << ", the element type of input " << index % elements.size()
-             << ", but found " << argument;
+             << ", the element type of input " << input << ", but found "
+             << argument;
+    }
   return verifyLayouts(op);
 }
 

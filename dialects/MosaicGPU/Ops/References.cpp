@@ -178,9 +178,8 @@ LogicalResult WithTransformsOp::verify() {
   MemRefType type = getRef().getType();
   if (isa<BarrierType>(type.getElementType()))
     return emitOpError()
-           << "the memref contains barriers, which cannot be tiled "
-              "or swizzled: "
-           << type;
+           << "the memref is " << type
+           << "; barriers cannot be tiled or swizzled, so remove the op";
   if (failed(verifyInShared(*this, "memory", type)))
     return failure();
   if (auto reason = checkTransforms(getTransforms(), type))

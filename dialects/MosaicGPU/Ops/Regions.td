@@ -110,7 +110,7 @@ def MosaicGPU_DebugPrintOp : MosaicGPU_Op<"debug_print", [MemoryEffects<[MemWrit
 }
 
 def MosaicGPU_PrintTileOp : MosaicGPU_Op<"print_tile", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Prints a tile or a scalar with the id of its tile";
+  let summary = "Prints a vector or a scalar and the id of the current tile at run time";
   let description = [{
     This op is the block-level form of `triton_xla.print` and prints the same lines. Each element of a vector prints a line
     such as `tile 3: x [1, 2] = 0.5`, and a scalar prints `tile 3: x = 0.5`. Without a value, the line is `tile 3: x`. An
@@ -137,7 +137,7 @@ def MosaicGPU_PrintTileOp : MosaicGPU_Op<"print_tile", [MemoryEffects<[MemWrite]
 }
 
 def MosaicGPU_AssertOp : MosaicGPU_Op<"assert", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Stops the kernel if an element is false";
+  let summary = "Prints a message and stops the kernel if an element of the condition is false";
   let description = [{
     Each element that is false prints one line, and its thread then traps. The line has the index of the block, the index
     of the element and the message: `assertion failed in block [0, 1, 0] at [3, 4]: MESSAGE`. A splat prints one line

@@ -98,15 +98,16 @@ void VectorStoreOp::getEffects(
 LogicalResult VectorStoreOp::verify() {
   MemRefType memory = getDestination().getType();
   if (getMultimem() && !isGlobalMemory(memory))
-    return emitOpError() << "requires a destination in global memory with "
-                            "'multimem', but found "
+    return emitOpError() << "with 'multimem', the destination must be in "
+                            "global memory, but found "
                          << memory;
   Type element = memory.getElementType();
   auto atomic = getAtomicType();
   if (atomic && isa<FloatType>(element) &&
       llvm::is_contained(
           {AtomicOpType::And, AtomicOpType::Or, AtomicOpType::Xor}, *atomic))
-    return emitOpError() << "'" << stringifyAtomicOpType(*atomic)
+    return emitOpError() << "the atomic operation '"
+                         << stringifyAtomicOpType(*atomic)
                          << "' requires integer elements, but found "
                          << element;
   return verifyTransfer(*this, memory, getValueToStore().getType());
@@ -137,7 +138,8 @@ checkReduction(Type element, MultimemLoadReductionType reduction) {
            "and i64";
   if (!llvm::is_contained({Reduction::Add, Reduction::Min, Reduction::Max},
                           reduction))
-    return "the reduction '" + name + "' requires integers";
+    return "the reduction '" + name +
+           "' requires integers; floats support 'add', 'min' and 'max'";
   if (element.isF32() && reduction != Reduction::Add)
     return "f32 supports only the reduction 'add', but found '" + name + "'";
   return std::nullopt;
@@ -230,7 +232,8 @@ static VectorType getConcatenated(ValueRange operands, int64_t dimension,
   }
   auto first = dyn_cast<VectorType>(operands.front().getType());
   if (!first || first.isScalable()) {
-    reason = "operands must be vectors of fixed length";
+    reason = "operands must be vectors of fixed length, but operand 0 is '" +
+             toText(operands.front().getType()) + "'";
     return {};
   }
   if (dimension < 0 || dimension >= first.getRank()) {
@@ -326,8 +329,10 @@ LogicalResult OptimizationBarrierOp::verify() {
   if (getOperands().empty())
     return emitOpError() << "requires at least one operand";
   if (getOperandTypes() != getResultTypes())
-    return emitOpError()
-           << "the type of each result must be the type of the operand "
-              "at the same position";
+    return emitOpError() << "the operands are of types "
+                         << TypeRange(getOperandTypes())
+                         << ", but the results are of types "
+                         << TypeRange(getResultTypes())
+                         << "; the types must be equal";
   return verifyLayouts(*this);
 }

@@ -169,7 +169,7 @@ def MosaicGPU_BroadcastedIotaOp : MosaicGPU_Op<"broadcasted_iota", [Pure]> {
 }
 
 def MosaicGPU_OptimizationBarrierOp : MosaicGPU_InferringOp<"optimization_barrier"> {
-  let summary = "Opaque identity that blocks optimization";
+  let summary = "Returns its operands unchanged; passes do not optimize across it";
   let description = [{
     The results are the operands, at least one. The op has unknown side effects, so
     passes neither fold it nor move memory accesses across it.

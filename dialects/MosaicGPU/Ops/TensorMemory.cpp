@@ -30,9 +30,9 @@ static LogicalResult verifyPacking(TmemAllocOp op) {
   if (!element.isIntOrFloat() ||
       packing * element.getIntOrFloatBitWidth() != kColumnBits)
     return op.emitOpError()
-           << "'packing' (elements per 32-bit column) is " << packing
-           << "; it must be 1, or 32 divided by the number of bits of "
-           << element;
+           << "'packing' (elements of " << element << " per " << kColumnBits
+           << "-bit column) is " << packing << "; it must be 1, or "
+           << kColumnBits << " divided by the bits of an element";
   if (type.getDimSize(1) % packing != 0)
     return op.emitOpError()
            << "the number of columns of the result is " << type.getDimSize(1)
@@ -52,7 +52,9 @@ LogicalResult TmemAllocOp::verify() {
     return failure();
   const targets::Target *target = getTarget(*this);
   if (target && target->tensorMemoryColumns == 0)
-    return emitOpError() << target->name << " does not have tensor memory";
+    return emitOpError() << target->name
+                         << " does not have tensor memory; compile for "
+                         << targets::namesWithTensorMemory();
   int64_t most = target ? target->tensorMemoryColumns : kMaxColumns;
   int64_t columns = type.getDimSize(1) / getPacking();
   if (columns > most)

@@ -129,7 +129,8 @@ Descriptor::Descriptor(const Groups &groups) {
   }
   if (has32Bits)
     fail("tensor descriptor: bit 30 of group 0 (32-bit row indices) requires "
-         "bit 31 (gather), which is not set; MLIR 22 swaps the two bits");
+         "bit 31 (gather), which is not set; set both bits (MLIR 22 swaps the "
+         "two bits)");
   if (!groups.field(g1, 19, 1))
     return;
   iterations = tile[3] + 1;

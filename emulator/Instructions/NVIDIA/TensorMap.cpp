@@ -7,6 +7,7 @@
 #include "smalti/emulator/Instructions/Thread.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 using namespace smalti::emulator;
@@ -19,10 +20,20 @@ static constexpr uint32_t mapBytes = 128;
 static constexpr uint64_t mark = 0x4d5449544c414d53;
 static constexpr uint32_t markWord = 16;
 
-/// PTX ISA, "tensormap.replace": bytes by the code of the element type; 0 for
-/// types that are not emulated.
-static constexpr uint8_t bytesOfType[16] = {1, 2, 4, 4, 8, 8, 2, 4,
-                                            0, 8, 2, 0, 0, 0, 0, 0};
+namespace {
+struct ElementType {
+  const char *name;
+  /// 0: not emulated.
+  uint8_t bytes;
+};
+} // namespace
+
+/// PTX ISA, "tensormap.replace": the element types by their code.
+static constexpr ElementType elementTypes[16] = {
+    {"u8", 1},       {"u16", 2},   {"u32", 4},       {"s32", 4},
+    {"u64", 8},      {"s64", 8},   {"f16", 2},       {"f32", 4},
+    {"f32.ftz", 0},  {"f64", 8},   {"bf16", 2},      {"tf32", 0},
+    {"tf32.ftz", 0}, {"b4x16", 0}, {"b4x16_p64", 0}, {"b6x16_p32", 0}};
 
 static uint32_t bits(uint32_t word, uint32_t first, uint32_t count) {
   return word >> first & ((1u << count) - 1);
@@ -45,7 +56,7 @@ TensorMap::TensorMap(const void *address, uint32_t rank) {
   fields.base = words[0] | uint64_t(words[1]) << 32;
   fields.rank = bits(words[2], 4, 3) + 1;
   fields.type = bits(words[2], 7, 4);
-  fields.elementBytes = bytesOfType[fields.type];
+  fields.elementBytes = elementTypes[fields.type].bytes;
   fields.swizzle = chunkBytes << bits(words[2], 13, 2);
   fields.fillsNaN = bits(words[2], 15, 1);
   for (uint32_t i = 0; i + 1 < maxRank; ++i)
@@ -61,10 +72,14 @@ TensorMap::TensorMap(const void *address, uint32_t rank) {
     fail("tensor map: the map has %u dimensions; the instruction requires %u, "
          "so use the form of the instruction for the map",
          fields.rank, rank);
-  if (!fields.elementBytes)
-    fail("tensor map: the element type with code %u in the descriptor is not "
-         "emulated",
-         unsigned(fields.type));
+  if (!fields.elementBytes) {
+    std::string emulated;
+    for (const ElementType &type : elementTypes)
+      if (type.bytes)
+        emulated += (emulated.empty() ? "." : ", .") + std::string(type.name);
+    fail("tensor map: the element type .%s is not emulated; use one of: %s",
+         elementTypes[fields.type].name, emulated.c_str());
+  }
   if (fields.base % chunkBytes)
     failAs(
         "misaligned",
@@ -202,7 +217,7 @@ template <class Type> Type combine(Type old, Type value, Reduction reduction) {
     }
   }
   fail("cp.reduce.async.bulk.tensor: floating-point elements support only "
-       ".add, .min and .max");
+       ".add, .min and .max; use one of these, or integer elements");
 }
 
 // Each element is one atomic operation: other blocks may reduce it at the same

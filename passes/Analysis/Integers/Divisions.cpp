@@ -104,9 +104,10 @@ LogicalResult smalti::checkDivisions(Operation *root) {
         ranges.getRanges(division->dividend).getConstantValue();
     if (division->maybeOverflow && dividend) {
       isValid = false;
+      std::string number = llvm::toString(*dividend, /*Radix=*/10,
+                                          /*Signed=*/true);
       op->emitOpError("divides ")
-          << llvm::toString(*dividend, /*Radix=*/10, /*Signed=*/true)
-          << " by -1; the quotient exceeds the range of "
+          << number << " by -1; the quotient exceeds the range of "
           << getElementTypeOrSelf(division->divisor.getType());
     }
   });

@@ -324,7 +324,8 @@ static bool addAccess(Operation *op, Value value, bool isWrite,
   if (space == MemorySpace::Other) {
     reason = quote(op) + " accesses a memref of type " +
              describe(value.getType()) +
-             ", whose memory space cannot be determined";
+             ", whose memory space cannot be determined; state the memory "
+             "space in the type";
     return false;
   }
   if (space == MemorySpace::Cluster || space == MemorySpace::Tensor) {

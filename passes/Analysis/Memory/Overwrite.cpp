@@ -285,6 +285,19 @@ bool OverwriteProof::ignore(Operation *op, const Twine &why) {
   return false;
 }
 
+bool OverwriteProof::ignoreCost(Operation *op) {
+  return ignore(op, "to enumerate the addresses that it writes takes more "
+                    "than " +
+                        std::to_string(kMaxSteps) +
+                        " steps, the limit of the analysis");
+}
+
+bool OverwriteProof::ignoreSize(Operation *op, int64_t numElements) {
+  return ignore(op, "it writes to memory of " + std::to_string(numElements) +
+                        " elements; the analysis supports at most " +
+                        std::to_string(kMaxElements));
+}
+
 std::string OverwriteProof::describeUnknown() const {
   if (isConvergent)
     return "cannot be determined";
@@ -341,7 +354,7 @@ bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,
     return true;
   steps += kStepsOfIteration + static_cast<int64_t>(active.size());
   if (steps > kMaxSteps)
-    return ignore(op, "it writes too many addresses to enumerate");
+    return ignoreCost(op);
   if (frame == frames.size())
     return addWritesOfWave(op, active, written);
   auto branch = dyn_cast<scf::IfOp>(frames[frame].op);
@@ -478,16 +491,16 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
   if (!start || !type.hasStaticShape() || !getStaticStrides(type, strides))
     return ignore(op,
                   "the offset of the view that it writes " + describeUnknown());
-  if (numElements > kMaxElements || type.getNumElements() > kMaxElements)
-    return ignore(op, "the analysis supports buffers of at most " +
-                          std::to_string(kMaxElements) + " elements");
+  if (int64_t most = std::max(numElements, type.getNumElements());
+      most > kMaxElements)
+    return ignoreSize(op, most);
   DenseSet<int64_t> seen;
   for (auto [lane, first] : llvm::enumerate(*start)) {
     if (!active[lane] || !seen.insert(first).second)
       continue;
     steps += type.getNumElements();
     if (steps > kMaxSteps)
-      return ignore(op, "it writes too many addresses to enumerate");
+      return ignoreCost(op);
     forEachElement(type, strides, first,
                    [&](int64_t element) { mark(element, written); });
   }
@@ -549,14 +562,13 @@ bool OverwriteProof::addBytes(Operation *op, Value address,
   if (!size || !first)
     return ignore(op, "the address that it writes " + describeUnknown());
   if (numElements > kMaxElements)
-    return ignore(op, "the analysis supports buffers of at most " +
-                          std::to_string(kMaxElements) + " elements");
+    return ignoreSize(op, numElements);
   for (auto [lane, begin] : llvm::enumerate(*first)) {
     if (!active[lane] || begin < 0)
       continue;
     steps += bytes;
     if (steps > kMaxSteps)
-      return ignore(op, "it writes too many addresses to enumerate");
+      return ignoreCost(op);
     for (int64_t i = llvm::divideCeil(begin, *size);
          (i + 1) * *size <= begin + bytes; ++i)
       mark(i, written);
@@ -577,8 +589,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   if (row->isMasked)
     return ignore(op, "its mask may disable elements");
   if (numElements > kMaxElements)
-    return ignore(op, "the analysis supports buffers of at most " +
-                          std::to_string(kMaxElements) + " elements");
+    return ignoreSize(op, numElements);
   auto type = cast<MemRefType>(memref.get().getType());
   SmallVector<int64_t> strides;
   std::optional<Lanes> elements =
@@ -626,7 +637,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
       continue;
     steps += inside[lane];
     if (steps > kMaxSteps)
-      return ignore(op, "it writes too many addresses to enumerate");
+      return ignoreCost(op);
     for (int64_t i = 0; i < inside[lane]; ++i)
       mark(element + i * stride, written);
   }

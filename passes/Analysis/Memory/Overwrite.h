@@ -87,6 +87,8 @@ private:
 
   bool isKnown(mlir::Value condition);
   bool ignore(mlir::Operation *op, const llvm::Twine &why);
+  bool ignoreCost(mlir::Operation *op);
+  bool ignoreSize(mlir::Operation *op, int64_t numElements);
   std::string describeUnknown() const;
 
   mlir::FunctionOpInterface function;

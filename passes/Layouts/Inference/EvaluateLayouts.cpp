@@ -73,15 +73,21 @@ private:
       auto [var, type] = place;
       LayoutTable &table = system.getLayouts();
       LayoutId layout = table.fromAttribute(attribute, type);
-      if (layout == kNoLayout || !table.fits(layout, type))
-        return op->emitOpError()
-               << "has " << attribute << " in '" << name
-               << "', which is not a valid layout for " << type;
+      if (layout == kNoLayout || !table.fits(layout, type)) {
+        std::string reason =
+            layout == kNoLayout
+                ? "use a register or tensor memory layout, or an "
+                  "array of transforms for shared memory"
+                : table.getInvalidReason(layout, type);
+        return op->emitOpError() << "has " << attribute << " in '" << name
+                                 << "', which is not a valid layout for "
+                                 << type << ": " << reason;
+      }
       if (layouts[var] != kNoLayout && layouts[var] != layout)
         return op->emitOpError()
-               << "has " << table.name(layout) << " in '" << name
-               << "', but values that must have the same layout have "
-               << table.name(layouts[var]);
+               << "has layout " << table.name(layout) << " in '" << name
+               << "', but a value that must have the same layout has layout "
+               << table.name(layouts[var]) << "; use one layout for both";
       layouts[var] = layout;
     }
     return success();
@@ -217,5 +223,5 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
     return signalPassFailure();
   remarkAnalysis(module, getArgument())
       << "estimated cost of all layouts: " << cost / kCycle << " cycles and "
-      << registers << " registers";
+      << registers << " registers per thread, summed over all values";
 }

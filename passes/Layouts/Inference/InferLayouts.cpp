@@ -148,16 +148,16 @@ static const targets::Target *findNamedChip(ModuleOp module, StringRef option) {
         return nullptr;
       }
     }
-  auto major = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMajor);
-  auto minor = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMinor);
-  if (!major || !minor)
+  auto majorAttr = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMajor);
+  auto minorAttr = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMinor);
+  if (!majorAttr || !minorAttr)
     return getTarget(module, option);
-  const targets::Target *chip = targets::lookupComputeCapability(
-      major.getValue().getSExtValue(), minor.getValue().getSExtValue());
+  int64_t major = majorAttr.getValue().getSExtValue();
+  int64_t minor = minorAttr.getValue().getSExtValue();
+  const targets::Target *chip = targets::lookupComputeCapability(major, minor);
   if (!chip)
     module.emitOpError()
-        << "has compute capability " << major.getValue().getSExtValue() << "."
-        << minor.getValue().getSExtValue()
+        << "has compute capability " << major << "." << minor
         << ", which does not match a known target; known targets: "
         << targets::knownNames();
   return chip;
@@ -576,7 +576,7 @@ void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
     remarkApplied(user, getArgument())
         << "relayout inserted: operand " << operand->getOperandNumber()
         << " converted from " << table.name(move.from) << " to "
-        << table.name(move.to)
+        << table.name(move.to) << ", the layout in which this op uses it"
         << " (cost: " << evaluator.relayout(type, move.from, move.to).str()
         << ")";
   }

@@ -62,12 +62,11 @@ static std::optional<std::string> tileSteps(const MemoryLayout &memory,
   int64_t innermost = memory.strides[order.front()];
   for (size_t dim = 0; dim < untiled; ++dim)
     if (memory.shape[dim] > 1 && memory.strides[dim] < innermost)
-      return "dimension " + std::to_string(dim) + " (stride " +
+      return "dimension " + std::to_string(dim) + " of the memory has stride " +
              std::to_string(memory.strides[dim]) +
-             ") of the memory is not tiled, so its stride must not be smaller "
-             "than that of tiled dimension " +
-             std::to_string(order.front()) + " (stride " +
-             std::to_string(innermost) + ")";
+             " and is not tiled; its stride must be at least " +
+             std::to_string(innermost) + ", the stride of tiled dimension " +
+             std::to_string(order.front());
   int64_t inTile = 1;
   for (size_t dim : llvm::reverse(order)) {
     steps[dim].inner = tileOf(dim);

@@ -205,9 +205,9 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
     dim.isInBox = true;
     if (isFinest && digit.step != 1)
       return "dimension " + std::to_string(digit.dim) +
-             " of the slice is stored in shared memory in steps of " +
+             " of the slice: elements that are adjacent in shared memory are " +
              std::to_string(digit.step) +
-             " elements; steps of 1 element are required";
+             " elements apart in the global memref; they must be adjacent";
     if (coarser) {
       dim.extent = coarser->step / digit.step;
     } else {
@@ -222,7 +222,8 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
         return "the index of the slice in dimension " +
                std::to_string(digit.dim) +
                " is not proven to be a multiple of the tile size " +
-               std::to_string(digit.step);
+               std::to_string(digit.step) +
+               "; state it with 'mosaic_gpu.assume_multiple'";
       // Elements outside of the tensor would be inside of the next tile.
       if (extent % digit.step != 0 && !problem.isInside[digit.dim])
         return "dimension " + std::to_string(digit.dim) +
@@ -311,8 +312,8 @@ std::optional<std::string> Planner::checkLimits(const TensorMap &map) const {
   for (int64_t stride : ArrayRef(map.strides).drop_back())
     if (!isDynamic(stride) && (stride % kTensorMapStrideBytes != 0 ||
                                stride < 1 || stride > kMaxStride))
-      return "a stride of the tensor map is " + std::to_string(stride) +
-             " bytes; it must be a multiple of " +
+      return "the tensor map of the global memref has a stride of " +
+             std::to_string(stride) + " bytes; it must be a multiple of " +
              std::to_string(kTensorMapStrideBytes) + " bytes below 2^40";
   return std::nullopt;
 }

@@ -360,8 +360,8 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
   BankModel model = BankModel::get(target);
   if (!model.hasBanks())
     return Result::none(
-        target.name.str() +
-        " does not have a description of the banks of shared memory");
+        "the target table does not describe the shared-memory banks of " +
+        target.name.str() + "; use a GPU target");
   layout::ValueOr<TransferDigits> digits = getDigits(problem, target.waveSize);
   if (!digits)
     return Result::none(digits.reason);

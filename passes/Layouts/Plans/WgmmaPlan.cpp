@@ -31,10 +31,12 @@ transfers::splitWgmmaColumns(int64_t columns, bool isInteger) {
   for (const WgmmaBlock &block : blocks) {
     int64_t multiple = isInteger && block.size > 24 ? 16 : 8;
     if (block.size % multiple != 0)
-      return Result::none(
-          "the split of N = " + std::to_string(columns) +
-          " leaves an instruction with N = " + std::to_string(block.size) +
-          "; N must be a multiple of " + std::to_string(multiple));
+      return Result::none("N = " + std::to_string(columns) +
+                          " is split into instructions of at most " +
+                          std::to_string(kMaxWgmmaColumns) +
+                          " columns, and one has " +
+                          std::to_string(block.size) + "; use a multiple of " +
+                          std::to_string(multiple));
   }
   return blocks;
 }
@@ -122,7 +124,7 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
   Runs alongRows{swizzle / bytes, bytes}, amongRows{kPatternRows, swizzle};
   Runs &alongOuter = plan.isTransposed ? alongRows : amongRows;
   Runs &alongDepth = plan.isTransposed ? amongRows : alongRows;
-  std::string shape =
+  std::string noTiles =
       "wgmma requires tiles with rows of " + std::to_string(swizzle) +
       " bytes (the swizzle), which the memory of the operand, of shape " +
       layout::listText(memory.shape) + " and tile " +
@@ -138,19 +140,23 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
           (plan.isTransposed ? inPattern != 0
                              : inPattern + kWgmmaDepthBytes > swizzle) ||
           !alongDepth.match(inner, k, depthStep))
-        return Result::none(shape);
+        return Result::none(noTiles);
       offsets.push_back(offset);
     }
     for (int64_t group = 0; group < problem.groups; ++group) {
       int64_t start = block.start + group * kWgmmaRows;
       if (!alongOuter.match(outer, start, block.size))
-        return Result::none(shape);
+        return Result::none(noTiles);
       int64_t distance = outer.at(start) - outer.at(block.start);
       if (group == 1 && plan.groupStride == 0)
         plan.groupStride = distance;
       if (distance != group * plan.groupStride || distance % pattern != 0)
-        return Result::none(shape + " for each warpgroup of " +
-                            std::to_string(kWgmmaRows) + " rows");
+        return Result::none(
+            "wgmma requires equal tiles at the " + std::to_string(kWgmmaRows) +
+            " rows of each warpgroup, which the memory of the operand, of "
+            "shape " +
+            layout::listText(memory.shape) + " and tile " +
+            layout::listText(memory.tile) + ", does not have");
     }
     plan.offsets.push_back(std::move(offsets));
   }

@@ -32,10 +32,14 @@ void addMmaTile(ConstraintSystem &system, VarId var, Value memory,
 
 struct WGMMARule {
   static LogicalResult derive(WGMMAOp op, ConstraintSystem &system) {
-    if (!system.getTarget().hasWGMMA)
+    if (!system.getTarget().hasWGMMA) {
+      std::string names = targets::namesWith(
+          [](const targets::Target &other) { return other.hasWGMMA; });
       return op.emitOpError()
              << "requires wgmma, which " << system.getTarget().name
-             << " does not have; use 'mosaic_gpu.mma', or compile for sm_90a";
+             << " does not have; use 'mosaic_gpu.mma', or compile for "
+             << names;
+    }
     LayoutTable &layouts = system.getLayouts();
     int64_t warps = layouts.getWarps();
     VarId accumulator = system.create(op.getAccumulatorMutable());
@@ -111,16 +115,34 @@ struct MMARule {
                        type.getDimSize(1), aType.getDimSize(1), warps);
     };
     std::optional<BlockMma> mma;
+    std::optional<MmaElements> tf32;
     if (elements && op.getAllowTf32())
-      if (std::optional<MmaElements> tf32 = elements->getTF32())
-        mma = select(*tf32);
+      tf32 = elements->getTF32();
+    if (tf32)
+      mma = select(*tf32);
     if (elements && !mma)
       mma = select(*elements);
-    if (!mma)
+    if (!mma) {
+      std::string shapes;
+      for (const targets::MmaInstruction &instruction : system.getTarget().mmas)
+        if ((elements && elements->match(instruction)) ||
+            (tf32 && tf32->match(instruction)))
+          shapes += (shapes.empty() ? "" : " or ") +
+                    std::to_string(instruction.m) + "x" +
+                    std::to_string(instruction.n) + "x" +
+                    std::to_string(instruction.k);
+      if (shapes.empty())
+        return op.emitOpError()
+               << "is not supported: " << system.getTarget().name
+               << " does not have a matrix instruction for the element types "
+                  "of "
+               << aType << " and " << op.getB().getType();
       return op.emitOpError()
              << "is not supported: no matrix instruction of "
              << system.getTarget().name << " multiplies " << aType << " by "
-             << op.getB().getType() << " with " << warps << " warps";
+             << op.getB().getType() << " with " << warps
+             << " warps; M, N and K of a warp must be multiples of " << shapes;
+    }
     return addMma(op, system, layouts.tiled(mma->accumulator),
                   layouts.tiled(mma->a), layouts.tiled(mma->b));
   }
@@ -129,8 +151,10 @@ struct MMARule {
 struct TcGen05Rule {
   static LogicalResult derive(TcGen05MMAOp op, ConstraintSystem &system) {
     if (system.getTarget().tensorMemoryColumns == 0)
-      return op.emitOpError() << "requires tcgen05, which "
-                              << system.getTarget().name << " does not have";
+      return op.emitOpError()
+             << "requires tcgen05, which " << system.getTarget().name
+             << " does not have; compile for "
+             << targets::namesWithTensorMemory();
     auto accumulatorType = cast<MemRefType>(op.getAccumulator().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
     if (failed(requireTensorLayout(op, system,

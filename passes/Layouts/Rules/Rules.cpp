@@ -62,7 +62,8 @@ LogicalResult inference::requireLayout(ConstraintSystem &system, Operation *op,
     InFlightDiagnostic diagnostic = op->emitOpError() << what;
     if (layout == kNoLayout)
       diagnostic << " is not defined for " << type << " with "
-                 << layouts.getWarps() << " warps";
+                 << layouts.getWarps()
+                 << " warps; use another shape or number of warps";
     else
       diagnostic << " must be " << layouts.name(layout)
                  << ", which is not valid for " << type << ": "

@@ -20,8 +20,10 @@ constexpr int64_t kTensorAlias = 1;
 struct AllocRule {
   static LogicalResult derive(TmemAllocOp op, ConstraintSystem &system) {
     if (system.getTarget().tensorMemoryColumns == 0)
-      return op.emitOpError() << "requires tensor memory, which "
-                              << system.getTarget().name << " does not have";
+      return op.emitOpError()
+             << "requires tensor memory, which " << system.getTarget().name
+             << " does not have; compile for "
+             << targets::namesWithTensorMemory();
     VarId result = system.create(op.getResult());
     // A layout with fewer elements per column exceeds the allocated columns.
     if (int64_t packing = op.getPacking(); packing > 1) {

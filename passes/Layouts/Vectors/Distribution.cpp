@@ -49,10 +49,10 @@ std::optional<Distribution> Distribution::getStrided(ArrayRef<int64_t> shape,
     return std::nullopt;
   }
   if (shape.empty() || shape.back() % vectorLength != 0) {
-    reason = "the layout gives a thread " + std::to_string(vectorLength) +
-             " consecutive elements, which do not divide the rows of a vector "
-             "of shape " +
-             shapeText(shape);
+    reason = "the last dimension of shape " + shapeText(shape) +
+             " is not a multiple of " + std::to_string(vectorLength) +
+             ", the number of consecutive elements that the layout gives a "
+             "thread";
     return std::nullopt;
   }
   Distribution result;

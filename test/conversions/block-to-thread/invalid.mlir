@@ -3,7 +3,7 @@
 
 gpu.module @m {
   gpu.func @k(%m: memref<64x6xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{has a vector of type 'vector<64x6xf32>', which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[64, 6], 4>: the layout gives a thread 4 consecutive elements, which do not divide the rows of a vector of shape [64, 6]}}
+    // expected-error @below {{has a vector of type 'vector<64x6xf32>', which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[64, 6], 4>: the last dimension of shape [64, 6] is not a multiple of 4, the number of consecutive elements that the layout gives a thread}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 6], 4>]} : memref<64x6xf32> -> vector<64x6xf32>
     gpu.return
   }

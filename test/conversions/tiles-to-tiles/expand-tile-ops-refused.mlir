@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: triton_xla.entry_func @size(
 // CHECK:         triton_xla.sort
-// REMARK: sort not expanded: 'triton_xla.sort' of 2^31 or more elements after rounding is not supported on GPUs: the sorted dimension is rounded up to a power of two and another one by up to a quarter, and a tile has less than 2^31 elements; use a smaller tile
+// REMARK: sort not expanded: 'triton_xla.sort' of 2^31 or more elements after rounding is not supported on GPUs: a sort rounds the sorted dimension up to a power of two and another dimension by up to a quarter, and a tile has less than 2^31 elements; use a smaller tile
 triton_xla.entry_func @size(%x: memref<8xi8>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0] [1610612736] [1] : memref<8xi8> to tensor<1610612736xi8>
   %s = triton_xla.sort %t dim 0 : (tensor<1610612736xi8>) -> tensor<1610612736xi8> {

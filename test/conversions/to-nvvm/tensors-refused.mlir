@@ -7,7 +7,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<500x300xf16>, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot use TMA: a stride of the tensor map is 600 bytes; it must be a multiple of 16 bytes below 2^40}}
+    // expected-error @below {{cannot use TMA: the tensor map of the global memref has a stride of 600 bytes; it must be a multiple of 16 bytes below 2^40}}
     mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b)
         : memref<500x300xf16>[i32, i32] to memref<64x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return

@@ -41,7 +41,7 @@ func.func @arrive_space(%b: memref<!mosaic_gpu.barrier>) {
 // -----
 
 func.func @arrive_element(%b: memref<i64, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{operand #0 must be memref of barrier object values, but got 'memref<i64, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{operand #0 must be memref of mbarrier (barrier object in shared memory) values, but got 'memref<i64, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.arrive %b : memref<i64, #gpu.address_space<workgroup>>
   return
 }

@@ -197,7 +197,7 @@ func.func @tmem_list(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @tmem_kind(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'in_tmem_layouts' entry 0 is not valid for 'memref<128x64xf32, #mosaic_gpu.tmem>': the layout of tensor memory must be a #mosaic_gpu.TiledLayout}}
+  // expected-error @+1 {{'in_tmem_layouts' entry 0 is not valid for 'memref<128x64xf32, #mosaic_gpu.tmem>': the layout is #mosaic_gpu.WGSplatFragLayout<[128, 64]>; tensor memory requires a #mosaic_gpu.TiledLayout}}
   %0 = mosaic_gpu.async_load_tmem %m {in_tmem_layouts = [#mosaic_gpu.WGSplatFragLayout<[128, 64]>]} : memref<128x64xf32, #mosaic_gpu.tmem> -> vector<128x64xf32>
   return
 }

@@ -97,7 +97,7 @@ func.func @with_space(%m: memref<8x64xf16>) {
 // -----
 
 func.func @with_barrier(%m: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{the memref contains barriers, which cannot be tiled or swizzled: 'memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{the memref is 'memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'; barriers cannot be tiled or swizzled, so remove the op}}
   %0 = mosaic_gpu.with_transforms %m [] : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }

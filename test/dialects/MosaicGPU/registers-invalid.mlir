@@ -57,7 +57,7 @@ func.func @store_shape(%v: vector<8xf32>, %m: memref<4xf32>) {
 // -----
 
 func.func @store_multimem(%v: vector<8xf32>, %m: memref<8xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{requires a destination in global memory with 'multimem', but found 'memref<8xf32, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{with 'multimem', the destination must be in global memory, but found 'memref<8xf32, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.vector_store %v, %m {multimem = true} : vector<8xf32>, memref<8xf32, #gpu.address_space<workgroup>>
   return
 }
@@ -369,7 +369,7 @@ func.func @optimization_none() {
 // -----
 
 func.func @optimization_types(%a: f32) {
-  // expected-error @+1 {{the type of each result must be the type of the operand at the same position}}
+  // expected-error @+1 {{the types must be equal}}
   %0 = "mosaic_gpu.optimization_barrier"(%a) : (f32) -> i32
   return
 }

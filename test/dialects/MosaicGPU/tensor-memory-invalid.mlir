@@ -41,7 +41,7 @@ func.func @alloc_rank(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_packing(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'packing' (elements per 32-bit column) is 4; it must be 1, or 32 divided by the number of bits of 'f16'}}
+  // expected-error @+1 {{'packing' (elements of 'f16' per 32-bit column) is 4; it must be 1, or 32 divided by the bits of an element}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) {packing = 4 : i32} -> memref<128x64xf16, #mosaic_gpu.tmem>
   return
 }
@@ -74,7 +74,7 @@ func.func @alloc_many(%p: memref<i32, #gpu.address_space<workgroup>>) {
 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @alloc_for_target(%p: memref<i32, #gpu.address_space<workgroup>>) {
-    // expected-error @+1 {{sm_90a does not have tensor memory}}
+    // expected-error @+1 {{sm_90a does not have tensor memory; compile for sm_100a}}
     %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) -> memref<128x64xf32, #mosaic_gpu.tmem>
     return
   }

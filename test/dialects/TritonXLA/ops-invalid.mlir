@@ -380,7 +380,7 @@ triton_xla.entry_func @f(%row: index, %tile: index) tiles [-2, -3] {
 
 // -----
 
-// expected-error@+1 {{the constants of the number of tiles must multiply to at most 9223372036854775807}}
+// expected-error@+1 {{the constants of the number of tiles multiply to more than 9223372036854775807, the limit of a static grid; use fewer tiles}}
 triton_xla.entry_func @f(%row: index, %tile: index) tiles [4294967296, 4294967296] {
   triton_xla.return
 }
@@ -441,14 +441,14 @@ triton_xla.entry_func @zero_divisor(%m: memref<?xf32>, %tile: index) tiles size(
 
 // -----
 
-// expected-error@+1 {{the constants of the number of tiles must multiply to at most 2147483647, because the number of tiles depends on arguments}}
+// expected-error@+1 {{the constants of the number of tiles multiply to more than 2147483647, the limit if the number of tiles also depends on arguments; use fewer tiles}}
 triton_xla.entry_func @overflow(%m: memref<?xf32>, %row: index, %tile: index) tiles [size(%m, 0), 9223372036854775807 * 2] {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{must multiply to at most 2147483647}}
+// expected-error@+1 {{multiply to more than 2147483647}}
 triton_xla.entry_func @too_many(%m: memref<?xf32>, %row: index, %tile: index) tiles [size(%m, 0) * 65536, 32768] {
   triton_xla.return
 }
@@ -477,7 +477,7 @@ triton_xla.entry_func @float_tiles(%n: f32, %tile: index) tiles %n {
 
 // -----
 
-// expected-error@+1 {{num_tiles is 5; it must be 2147483647, the largest number of tiles that depends on arguments}}
+// expected-error@+1 {{num_tiles is 5; it must be 2147483647, which marks a number of tiles that depends on arguments}}
 "triton_xla.entry_func"() <{sym_name = "f", function_type = (i32, index) -> (), num_tiles = 5 : i64, dynamic_grid = [array<i64: 0, -1, 1>]}> ({
 ^bb0(%n: i32, %tile: index):
   "triton_xla.return"() : () -> ()

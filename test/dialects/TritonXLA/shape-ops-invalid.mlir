@@ -57,7 +57,7 @@ func.func @f(%t: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x2xf32>) {
-  // expected-error@+1 {{the transposed tile is 'tensor<2x4xf32>', but the result is 'tensor<4x2xf32>'}}
+  // expected-error@+1 {{the result of the transpose must be 'tensor<2x4xf32>', but is 'tensor<4x2xf32>'}}
   triton_xla.transpose %t [1, 0] : tensor<4x2xf32> -> tensor<4x2xf32>
   return
 }

@@ -16,7 +16,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @two(%a: memref<64x64xf16>) {
     %v = mosaic_gpu.vector_load %a {optimized = false, out_layouts = [#wgmma]} : memref<64x64xf16> -> vector<64x64xf16>
-    // expected-error @+1 {{'arith.addf' op has strided by 2 in 'out_layouts', but values that must have the same layout have WGMMA}}
+    // expected-error @+1 {{'arith.addf' op has layout strided by 2 in 'out_layouts', but a value that must have the same layout has layout WGMMA; use one layout for both}}
     %r = arith.addf %v, %v {in_layouts = [#wgmma, #wgmma], out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : vector<64x64xf16>
     return
   }

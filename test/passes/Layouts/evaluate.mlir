@@ -31,8 +31,8 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
         out_layouts = [#transposed]}
     mosaic_gpu.vector_store %t, %out {in_layouts = [#transposed], optimized = false}
         : vector<64x64xf16>, memref<64x64xf16>
-    // CHECK: remark: {{.*}}"estimated cost of all layouts: {{[1-9][0-9]*}} cycles and {{[1-9][0-9]*}} registers"
-    // INFERRED: remark: {{.*}}"estimated cost of all layouts: {{[1-9][0-9]*}} cycles and {{[1-9][0-9]*}} registers"
+    // CHECK: remark: {{.*}}"estimated cost of all layouts: {{[1-9][0-9]*}} cycles and {{[1-9][0-9]*}} registers per thread, summed over all values"
+    // INFERRED: remark: {{.*}}"estimated cost of all layouts: {{[1-9][0-9]*}} cycles and {{[1-9][0-9]*}} registers per thread, summed over all values"
     return
   }
 }

@@ -13,7 +13,7 @@ triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
 
 triton_xla.entry_func @sort(%x: memref<8xi8>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0] [1610612736] [1] : memref<8xi8> to tensor<1610612736xi8>
-  // expected-error@+1 {{'triton_xla.sort' of 2^31 or more elements after rounding is not supported on GPUs: the sorted dimension is rounded up to a power of two and another one by up to a quarter, and a tile has less than 2^31 elements}}
+  // expected-error@+1 {{'triton_xla.sort' of 2^31 or more elements after rounding is not supported on GPUs: a sort rounds the sorted dimension up to a power of two and another dimension by up to a quarter, and a tile has less than 2^31 elements}}
   %s = triton_xla.sort %t dim 0 : (tensor<1610612736xi8>) -> tensor<1610612736xi8> {
   ^bb0(%a: i8, %b: i8):
     %c = arith.cmpi slt, %a, %b : i8
@@ -26,7 +26,7 @@ triton_xla.entry_func @sort(%x: memref<8xi8>, %tile: index) tiles 1 {
 
 triton_xla.entry_func @shared_sort(%x: memref<8xi64>, %tile: index) tiles 1 {
   %t = triton_xla.extract %x[0] [20000] [1] : memref<8xi64> to tensor<20000xi64>
-  // expected-error-re@+1 {{'triton_xla.sort' of more elements than shared memory holds is not supported on {{sm_80|gfx1201}}: with sizes rounded up, the sorted one to a power of two, the tile with the widest elements, or the 32-bit positions, move through shared memory, here 262144 B, and a block has {{166912|65536}} B; use a smaller tile}}
+  // expected-error-re@+1 {{'triton_xla.sort' of more elements than shared memory holds is not supported on {{sm_80|gfx1201}}: a sort rounds the sorted dimension up to a power of two, and copies the widest operand, with at least 32 bits per element, through shared memory, here 262144 B, and a block has {{166912|65536}} B; use a smaller tile}}
   %s = triton_xla.sort %t dim 0 : (tensor<20000xi64>) -> tensor<20000xi64> {
   ^bb0(%a: i64, %b: i64):
     %c = arith.cmpi slt, %a, %b : i64

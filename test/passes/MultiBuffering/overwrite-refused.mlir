@@ -9,7 +9,7 @@
 !descriptor = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
 !barriers = !nvgpu.mbarrier.group<memorySpace = #shared>
 
-// CHECK: Function=many_iterations | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1 of 8 elements are proven to be overwritten); 'memref.store' is not counted as a write: it writes too many addresses to enumerate"
+// CHECK: Function=many_iterations | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1 of 8 elements are proven to be overwritten); 'memref.store' is not counted as a write: to enumerate the addresses that it writes takes more than 8388608 steps, the limit of the analysis"
 func.func @many_iterations(%value: f32, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -75,7 +75,7 @@ func.func @window_somewhere(%a: memref<32xf32>, %places: memref<8xindex>, %out: 
   return
 }
 
-// CHECK: Function=large_window | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'memref.copy' is not counted as a write: the analysis supports buffers of at most 4194304 elements"
+// CHECK: Function=large_window | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'memref.copy' is not counted as a write: it writes to memory of 5000000 elements; the analysis supports at most 4194304"
 func.func @large_window(%a: memref<32xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -90,7 +90,7 @@ func.func @large_window(%a: memref<32xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=large_rows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'memref.store' is not counted as a write: the analysis supports buffers of at most 4194304 elements"
+// CHECK: Function=large_rows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'memref.store' is not counted as a write: it writes to memory of 5000000 elements; the analysis supports at most 4194304"
 func.func @large_rows(%value: f32, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -104,7 +104,7 @@ func.func @large_rows(%value: f32, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=large_bytes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'nvvm.cp.async.shared.global' is not counted as a write: the analysis supports buffers of at most 4194304 elements"
+// CHECK: Function=large_bytes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 5000000 elements are proven to be overwritten); 'nvvm.cp.async.shared.global' is not counted as a write: it writes to memory of 5000000 elements; the analysis supports at most 4194304"
 func.func @large_bytes(%a: !llvm.ptr<1>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -124,7 +124,7 @@ func.func @large_bytes(%a: !llvm.ptr<1>, %out: memref<64xf32>) {
 }
 
 // Windows, rows and bytes of which each is looked at.
-// CHECK: Function=many_windows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1048576 of 1048577 elements are proven to be overwritten); 'memref.copy' is not counted as a write: it writes too many addresses to enumerate"
+// CHECK: Function=many_windows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (1048576 of 1048577 elements are proven to be overwritten); 'memref.copy' is not counted as a write: to enumerate the addresses that it writes takes more than 8388608 steps, the limit of the analysis"
 func.func @many_windows(%a: memref<1048576xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -141,7 +141,7 @@ func.func @many_windows(%a: memref<1048576xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=many_rows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (65536 of 65537 elements are proven to be overwritten); 'vector.store' is not counted as a write: it writes too many addresses to enumerate"
+// CHECK: Function=many_rows | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (65536 of 65537 elements are proven to be overwritten); 'vector.store' is not counted as a write: to enumerate the addresses that it writes takes more than 8388608 steps, the limit of the analysis"
 func.func @many_rows(%row: vector<65536xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -158,7 +158,7 @@ func.func @many_rows(%row: vector<65536xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=many_bytes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (262144 of 1048577 elements are proven to be overwritten); 'nvvm.cp.async.bulk.shared.cluster.global' is not counted as a write: it writes too many addresses to enumerate"
+// CHECK: Function=many_bytes | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (262144 of 1048577 elements are proven to be overwritten); 'nvvm.cp.async.bulk.shared.cluster.global' is not counted as a write: to enumerate the addresses that it writes takes more than 8388608 steps, the limit of the analysis"
 func.func @many_bytes(%a: !llvm.ptr<1>, %barrier: !llvm.ptr<3>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -93,7 +93,7 @@ gpu.module @kernels {
 
   // Limits of tensor maps.
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the sizes of the global memref are dynamic; static sizes are required"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: a stride of the tensor map is 26 bytes; it must be a multiple of 16 bytes below 2^40"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the tensor map of the global memref has a stride of 26 bytes; it must be a multiple of 16 bytes below 2^40"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the rows of the slice in shared memory have 24 bytes; a multiple of 16 bytes is required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the offset of the global memref in the kernel argument is dynamic; a static offset is required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the global memref begins at element 4 of the kernel argument, whose elements have 16 bits; the offset must be a multiple of 16 bytes"

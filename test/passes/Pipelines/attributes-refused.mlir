@@ -18,8 +18,8 @@ func.func @slots() attributes {smalti.slots = "two"} {
 
 // -----
 
-// OVERLAP: error: smalti-choose-overlap: the kernel has the attribute smalti.specialize, which is not true or false
-// ROLES: error: smalti-specialize-warps: the kernel has the attribute smalti.specialize, which is not true or false
+// OVERLAP: error: smalti-choose-overlap: the kernel has the attribute smalti.specialize = 3 : i64; it must be true or false
+// ROLES: error: smalti-specialize-warps: the kernel has the attribute smalti.specialize = 3 : i64; it must be true or false
 gpu.module @m {
   gpu.func @roles() kernel attributes {smalti.specialize = 3} {
     gpu.return

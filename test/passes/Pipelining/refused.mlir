@@ -377,7 +377,7 @@ func.func @chosen_stack(%condition: i1, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=stack_or_global | Remark="loop not pipelined: 'memref.load' accesses a memref of type memref<4xf32>, whose memory space cannot be determined"
+// CHECK: Function=stack_or_global | Remark="loop not pipelined: 'memref.load' accesses a memref of type memref<4xf32>, whose memory space cannot be determined; state the memory space in the type"
 func.func @stack_or_global(%global: memref<4xf32>, %condition: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

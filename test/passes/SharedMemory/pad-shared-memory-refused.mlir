@@ -147,7 +147,7 @@ func.func @budget() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=number | Remark="rows not padded: the buffer has the attribute smalti.pad_shared_memory, which is not true or false"
+// CHECK: Function=number | Remark="rows not padded: the buffer has the attribute smalti.pad_shared_memory = 0 : i64; it must be true or false"
 func.func @number() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

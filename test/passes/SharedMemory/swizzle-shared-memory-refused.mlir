@@ -141,7 +141,7 @@ func.func @unknown_lanes(%i: index) -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=number | Remark="buffer not swizzled: the buffer has the attribute smalti.swizzle_shared_memory, which is not true or false"
+// CHECK: Function=number | Remark="buffer not swizzled: the buffer has the attribute smalti.swizzle_shared_memory = 0 : i64; it must be true or false"
 func.func @number() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

@@ -252,7 +252,7 @@ def test_text_that_does_not_parse_has_its_location() -> None:
         ),
         (
             "callbr void @llvm.amdgcn.kill(i1 false) to label %a [label %b]\nb:\n unreachable\na:",
-            "the operation 'callbr'",
+            "the instruction 'callbr' is not emulated",
         ),
     ],
 )
@@ -276,7 +276,7 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
         ('define ptx_kernel void @"a\\0Ab"() { ret void }', "a kernel name contains a line break"),
         (
             "define ptx_kernel void @k(ptr %p) { %v = load <vscale x 4 x float>, ptr %p\n ret void }",
-            "a value has type <vscale x 4 x float>; GPUs do not support this type (in @k)",
+            "the instruction 'load' uses type <vscale x 4 x float>; GPUs do not support this type (in @k)",
         ),
         ("define ptx_kernel void @k(ptr %p) { %a = alloca <vscale x 4 x i32>\n ret void }", "<vscale x 4 x i32>"),
         ("define ptx_kernel void @k(x86_fp80 %x) { ret void }", "parameter 0 of the function @k has type x86_fp80"),

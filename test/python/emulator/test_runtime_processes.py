@@ -51,7 +51,7 @@ def test_a_worker_that_is_killed_is_reported(tmp_path: Path) -> None:
     assert process.returncode == 1
     (finding,) = [json.loads(line) for line in output.splitlines()]
     assert finding["kind"] == "crash"
-    assert finding["message"].startswith("a process that ran blocks was killed by signal 9 (Killed); if ")
+    assert finding["message"].startswith("a worker process of the emulator was killed by signal 9 (Killed); if ")
     assert finding["block"] is not None
     os.close(memory.descriptor)
 
@@ -119,7 +119,7 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["grid 1 2 3 4"], "'grid 1 2 3 4': '4' follows the last value of the line"),
         (["grid 1 0 3"], "'grid 1 0 3': 0 is not in the range 1 to 2147483647"),
         (["block 1 x 3"], "'block 1 x 3': 'x' is not a number"),
-        (["block 64 64 1"], "the block has more than 2048 threads"),
+        (["block 64 64 1"], "the block size is 64x64x1 threads; a block has at most 2048 threads"),
         (["wave 65"], "'wave 65': 65 is not in the range 1 to 64"),
         (["vendor intel"], "'vendor intel': 'intel' must be one of: nvidia, amd"),
         (["order random:x"], "'order random:x': 'random:x' requires a number after 'random:'"),
@@ -132,11 +132,11 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         ),
         (
             ["address memory 0 0"],
-            "'address' has offset 0 and target 0; the pointer must be inside the 0 bytes that contain it",
+            "'address' stores a pointer of 8 bytes at offset 0 of 0 bytes; it points to byte 0 of the 0 bytes",
         ),
         (
             ["value 0 00", "address value 0 0 0"],
-            "'address' has offset 0 and target 0; the pointer must be inside the 1 bytes that contain it",
+            "'address' stores a pointer of 8 bytes at offset 0 of 1 bytes; it points to byte 0 of the 0 bytes",
         ),
         (["value 0 00", "address value 1 0 0"], "'address' names argument 1, but the launch has only 1 arguments"),
         (["address stack 0 0"], "'address stack 0 0': 'stack' must be one of: memory, value"),

@@ -580,8 +580,8 @@ SHUFFLE = "llvm.nvvm.shfl.sync.up.i32"
         ),
         (
             lambda: _execute("llvm.nvvm.mbarrier.init", (1, 32, 4), [1], []),
-            "unknown instruction 'llvm.nvvm.mbarrier.init'; an instruction that accesses neither memory nor other "
-            "threads is required",
+            "unknown instruction 'llvm.nvvm.mbarrier.init'; pass the name of an emulated instruction that accesses "
+            "neither memory nor other threads",
         ),
         (
             lambda: _execute(SHUFFLE, (1, 5, 4), [1], []),

@@ -142,8 +142,8 @@ def test_strided_layouts_are_reduced_where_threads_keep_their_elements() -> None
     with pytest.raises(ValueError) as error:
         layouts.reduce(layout, [4, 2, 256], [2])
     assert str(error.value) == (
-        "the strided layout gives all threads together 256 consecutive elements at a time; the dimensions after the "
-        "reduced dimension 2 must have a multiple of that, but have 1 elements; use a tiled layout"
+        "the strided layout distributes chunks of 256 consecutive elements across the threads; the 1 elements of the "
+        "dimensions after reduced dimension 2 are not a multiple of this number; use a tiled layout"
     )
 
 
@@ -174,7 +174,7 @@ def test_reshaped_layout_keeps_elements_in_their_registers(layout: TiledLayout, 
         try:
             result = layout.reshape(shape, target)
         except ValueError as error:
-            assert "divides these parts evenly" in str(error) or "ends inside a vector" in str(error)
+            assert "must be a multiple or a divisor of" in str(error) or "ends inside a vector" in str(error)
             continue
         reshaped += 1
         # Numbers of elements in row-major order are those of both shapes.
@@ -219,8 +219,8 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
         (
             [64, 24],
             [48, 32],
-            "dimension 0 of the new shape has size 48, which cuts across the 8 parts into which the layout splits "
-            "dimension 0 of shape [64, 24]; use a size that divides these parts evenly",
+            "size 48 of dimension 0 of the new shape must be a multiple or a divisor of 8, the number of parts into which "
+            "the layout splits source dimension 0",
         ),
         (
             [64, 8],

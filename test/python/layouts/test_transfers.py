@@ -181,13 +181,13 @@ def test_random_problems(chip: str) -> None:
     reasons = (
         "every access pattern has bank conflicts",
         "would access the same byte",
-        "one split must refine the other",
+        "one must divide the other",
     )
     for _ in range(150):
         try:
             layout, memory, bits = random_problem(rng, chip)
         except ValueError as error:
-            assert "is not tiled, so its stride" in str(error) or "is not a multiple of the" in str(error)
+            assert "and is not tiled; its stride" in str(error) or "is not a multiple of the" in str(error)
             continue
         for is_load, conflict_free in itertools.product((True, False), repeat=2):
             try:
@@ -333,7 +333,7 @@ def test_a_layout_of_other_waves_has_no_plan() -> None:
         "the layout is for 4 warps of 32 lanes, but the vector is held by 256 threads in warps of 64 lanes; use a layout "
         "for these threads"
     )
-    with pytest.raises(ValueError, match="cpu does not have a description of the banks of shared memory"):
+    with pytest.raises(ValueError, match="the target table does not describe the shared-memory banks of cpu"):
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "cpu")
     with pytest.raises(ValueError, match="unknown target 'sm_1'; known targets: "):
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "sm_1")
@@ -382,7 +382,7 @@ def test_excessive_vectors_are_refused_quickly() -> None:
         (([64, 64], [128, 2], [8, 64]), "the innermost tiled dimension of the memory has stride 2; it must be 1"),
         (
             ([4, 64, 64], [1, 256, 4], [8, 64]),
-            "dimension 0 (stride 1) of the memory is not tiled, so its stride must not be smaller than that of tiled dimension 1 (stride 256)",
+            "dimension 0 of the memory has stride 1 and is not tiled; its stride must be at least 256, the stride of tiled dimension 1",
         ),
         (
             ([64, 64], [72, 1], [8, 64]),

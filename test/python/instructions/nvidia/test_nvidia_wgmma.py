@@ -710,7 +710,7 @@ def test_a_loop_keeps_a_wgmma_in_flight() -> None:
         ),
         (
             "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;",
-            "N is 8 with 1 accumulator registers; N must be a multiple of 8 up to 256, and N / 2 accumulator registers are required",
+            "the matmul has N = 8 and 1 accumulator registers; N must be a multiple of 8 up to 256, and N / 2 accumulator registers are required",
         ),
         (
             "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;",
