@@ -99,8 +99,8 @@ std::optional<std::string> block_to_thread::refuseSlice(const SliceOp &slice) {
   auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(slice.op);
   if ((load && load.getGmemPeerId()) ||
       (store && (store.getGmemPeerId() || store.getIsGlobalBroadcast())))
-    return "the copy accesses memory of another device (a peer or a multimem "
-           "address), which is not supported";
+    return "the copy accesses memory of another device, which is not "
+           "supported; remove 'gmem_peer_id' and 'is_global_broadcast'";
   return std::nullopt;
 }
 
@@ -116,7 +116,8 @@ static std::optional<std::string> refuse(const SliceOp &slice,
              "operations together, which the target does not have; remove "
              "'leader_tracked'";
     if (load.getLeaderTrackedAttr())
-      return "this conversion does not support copies with 'leader_tracked'";
+      return "Smalti does not support copies with 'leader_tracked'; remove "
+             "'leader_tracked'";
   }
   return std::nullopt;
 }

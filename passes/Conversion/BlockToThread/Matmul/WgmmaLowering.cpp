@@ -142,8 +142,9 @@ planLayout(mosaic_gpu::WGMMAOp op, StringRef name, VectorType type,
 LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   const targets::Target &target = planner.getVendor().getTarget();
   if (!target.hasWGMMA)
-    return op.emitOpError() << "cannot be lowered for " << target.name
-                            << ": the target does not have wgmma";
+    return op.emitOpError()
+           << "cannot be lowered for " << target.name
+           << ": the target does not have wgmma; use 'mosaic_gpu.mma'";
   int64_t warps = planner.getGrid().numWarps();
   if (warps % kWarpsOfGroup != 0)
     return op.emitOpError()
@@ -180,9 +181,10 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
                         planner.getGrid(), plan->accumulator, &plan->result)))
     return failure();
   if (accumulator != result && !accumulator.isSplat())
-    return op.emitOpError() << "has an accumulator in layout "
-                            << accumulator.str() << ", but a result in layout "
-                            << result.str() << "; both must be equal";
+    return op.emitOpError()
+           << "has an accumulator in layout " << accumulator.str()
+           << ", but a result in layout " << result.str()
+           << "; insert 'mosaic_gpu.layout_cast' on the accumulator";
 
   int64_t groups = plan->groups = warps / kWarpsOfGroup;
   int64_t m = type.getDimSize(0), n = type.getDimSize(1),

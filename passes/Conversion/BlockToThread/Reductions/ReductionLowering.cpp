@@ -120,7 +120,7 @@ static LogicalResult planResults(Operation *op, const Reduction &reduction,
     if (to != first)
       return op->emitOpError()
              << "has results in layouts " << first.str() << " and " << to.str()
-             << "; all results must have the same layout";
+             << "; all results must have the same layout: change 'out_layouts'";
     // A splat can be reduced to any layout.
     if (!from.isSplat() &&
         !(canonical(getRegisterLayout(to)) == canonical(*reduced)))
