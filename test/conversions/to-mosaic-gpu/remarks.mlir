@@ -79,7 +79,7 @@ triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: 
 
 // A tile that does not match an MMA is padded: the operands where they are stored to shared memory.
 
-// CHECK: [Missed] {{.*}} Remark="tiles of the dot padded from M x N x K = 24x12x20 to 32x16x24, which is supported by mma.sync.aligned.m16n8k8{{.*}} of 1 warp"
+// CHECK: [Missed] {{.*}} Remark="tiles of the dot padded from M x N x K = 24x12x20 to 32x16x24, so that 1 warp can compute the dot with mma.sync.aligned.m16n8k8{{.*}}"
 // CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}: 32x16x24 on 2x2 warps"
 // IR-LABEL: gpu.func @odd
 // IR: %[[A:.*]] = memref.alloc() : memref<32x24xf16, #gpu.address_space<workgroup>>
@@ -134,7 +134,7 @@ triton_xla.entry_func @stated(%a: memref<32x32xf16> {llvm.align = 2 : i64}, %b: 
 
 // An MMA would mostly multiply padding.
 
-// CHECK: [Missed] {{.*}} Remark="tiles of the dot padded from M x N x K = 1x1x1 to 8x4x1, which is supported by scalar multiply-adds of 1 warp"
+// CHECK: [Missed] {{.*}} Remark="tiles of the dot padded from M x N x K = 1x1x1 to 8x4x1, so that 1 warp can compute the dot with scalar multiply-adds"
 // CHECK: [Missed] {{.*}} Remark="MMA not used: with num-warps=1, scalar multiply-adds are estimated to be faster than padding M, N and K per warp to multiples of 16, 8 and 16, as mma.sync{{.*}} requires"
 // CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 8x4x1 on 1x1 warps"
 triton_xla.entry_func @one(%a: memref<1x1xf16>, %c: memref<1x1xf32>, %tile: index) tiles 1 {

@@ -17,7 +17,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @atomic_bytes(%x: memref<256xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xi8> -> vector<256xi8>
-    // expected-error @below {{has atomic_type 'add' for elements of type 'i8'; sm_90a does not have an atomic instruction for this kind and type}}
+    // expected-error @below {{has atomic_type 'add' for elements of type 'i8'; sm_90a has this atomic operation for elements of type i32, i64, f16, bf16, f32, f64}}
     mosaic_gpu.vector_store %v, %x {atomic_type = 0 : i32, in_layouts = [#one]} : vector<256xi8>, memref<256xi8>
     gpu.return
   }

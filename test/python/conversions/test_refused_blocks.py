@@ -73,7 +73,7 @@ REASONS: dict[str, tuple[str, str]] = {
         BARRIER + BOX + load("%dynamic : memref<64x64xf16, strided<[?, 1], offset: ?>>"),
     ),
     # Views of shared memory.
-    "source or result have gaps between their elements": (
+    "the source or the result has gaps between its elements": (
         "sm_90a",
         "%s = mosaic_gpu.slice_smem 0 : memref<16x16xf16, #smem>\n"
         "%v = memref.subview %s[0, 0] [16, 8] [1, 1] : memref<16x16xf16, #smem> to memref<16x8xf16, strided<[16, 1]>, #smem>\n"

@@ -12,6 +12,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/targets/Target.h"
 
@@ -100,7 +101,7 @@ std::optional<std::string> block_to_thread::refuseSlice(const SliceOp &slice) {
   if ((load && load.getGmemPeerId()) ||
       (store && (store.getGmemPeerId() || store.getIsGlobalBroadcast())))
     return "the copy accesses memory of another device, which is not "
-           "supported; remove 'gmem_peer_id' and 'is_global_broadcast'";
+           "supported; remove the peer or the multimem address";
   return std::nullopt;
 }
 
@@ -355,7 +356,11 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
              << "cannot be lowered for " << target.name
              << ": a TMA store cannot reduce elements of type "
              << type.getElementType() << " with '"
-             << stringifyTMAReduction(*store.getReductionOp()) << "'";
+             << stringifyTMAReduction(*store.getReductionOp()) << "'; use "
+             << listElementTypes(op->getContext(), [&](Type element) {
+                  return getReduction(*store.getReductionOp(), element)
+                      .has_value();
+                });
     map.element = reduction->element;
   }
   auto *found = llvm::find(kernel.tensorMaps, map);

@@ -18,6 +18,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/Gather.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 #include "smalti/passes/Layouts/Plans/WgmmaPlan.h"
@@ -164,7 +165,16 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
     return op.emitOpError()
            << "multiplies " << aElement << " by " << bType.getElementType()
            << " with an accumulator of " << type.getElementType()
-           << "; wgmma does not support these element types together";
+           << "; wgmma supports operands of "
+           << listElementTypes(
+                  op->getContext(),
+                  [](Type element) {
+                    return getOperandType(element, false).has_value();
+                  })
+           << ", and accumulators of "
+           << listElementTypes(op->getContext(), [](Type element) {
+                return getAccumulatorType(element).has_value();
+              });
   plan->instruction.a = *a;
   plan->instruction.b = *b;
   plan->instruction.accumulator = *accumulatorType;

@@ -75,12 +75,14 @@ static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
               "gpu.func";
   APInt block;
   if (matchPattern(index, m_ConstantInt(&block)) &&
-      (block.isNegative() || block.sge((*cluster)[dim])))
+      (block.isNegative() || block.sge((*cluster)[dim]))) {
+    int32_t blocks = (*cluster)[dim];
     return op->emitOpError()
            << "refers to block " << block.getSExtValue()
            << " of the cluster in direction " << "xyz"[dim]
-           << ", in which the cluster has " << (*cluster)[dim]
-           << " blocks; the number must be from 0 to " << (*cluster)[dim] - 1;
+           << ", in which the cluster has " << blocks
+           << " blocks; the number must be from 0 to " << blocks - 1;
+  }
   return success();
 }
 
