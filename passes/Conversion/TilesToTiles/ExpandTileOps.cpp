@@ -187,8 +187,8 @@ SmallVector<Operation *> SmaltiExpandTileOps::plan() {
       return;
     if (isa<SortOp>(op)) {
       if (std::optional<std::string> refusal = getExpansionRefusal(op)) {
-        remarkMissed(op, kPassName)
-            << op->getName().stripDialect() << " not expanded: " << *refusal;
+        StringRef name = op->getName().stripDialect();
+        remarkMissed(op, kPassName) << name << " not expanded: " << *refusal;
         return;
       }
     }
