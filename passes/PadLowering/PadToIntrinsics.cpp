@@ -415,14 +415,15 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
                                           const Request &request) {
   linalg::LinalgOp op = plan.op;
   if (!op.hasPureTensorSemantics())
-    return std::string("the operands of the op are not tensors");
+    return std::string("the operands of the op are memrefs; run the pass "
+                       "before bufferization");
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
     if (!type)
       continue;
     if (type.getEncoding())
       return "the operand type " + describe(type) +
-             " has an encoding, which is not supported";
+             " has an encoding; use a tensor without an encoding";
     // Padding constants are signless.
     if (!type.getElementType().isSignlessIntOrFloat())
       return "elements of type " + describe(type.getElementType()) +
@@ -500,7 +501,8 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
         return "the operand is indexed by " + describe(*access) +
                "; the iterations that padding adds to loop d" +
                std::to_string(loop.loop) +
-               " would read elements of the operand instead of padding";
+               " would read elements of the operand instead of padding; k=1 "
+               "leaves the loop unpadded";
       isReduced = true;
     }
     reduced.push_back(isReduced);

@@ -173,8 +173,8 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
     if (isRequested)
       remarkMissed(kernel, kPassName)
           << "warp specialization not applied: the kernel does not contain a "
-             "'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous' (a "
-             "wait follows the wgmma)";
+             "'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous'; set "
+             "it on the wgmma ops that a wait follows";
     return success();
   }
   AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;

@@ -130,7 +130,8 @@ Scheduler::Reason Scheduler::clampStages() {
   if (schedule.tripCount && *schedule.tripCount < wanted) {
     if (*schedule.tripCount < 2 || options.useSchedule)
       return "the trip count of " + std::to_string(*schedule.tripCount) +
-             " is less than the " + std::to_string(wanted) + " stages";
+             " is less than the " + std::to_string(wanted) +
+             " stages; use fewer stages";
     schedule.clampedFrom = wanted;
     schedule.stages = *schedule.tripCount;
   }
@@ -141,7 +142,7 @@ Scheduler::Reason Scheduler::clampStages() {
     return "the induction variable has " + std::to_string(counter.getWidth()) +
            (counter.getWidth() == 1 ? " bit" : " bits") +
            ", which cannot represent " + std::to_string(schedule.stages) +
-           " stages";
+           " stages; use a wider type";
   return std::nullopt;
 }
 

@@ -149,7 +149,7 @@ LogicalResult Plan::reportHazards(bool strict) const {
            "possible data race: " + description.describe(step) +
                " may access memory that " + description.describe(copy) +
                " writes, and no wait between them is proven to complete the "
-               "copy");
+               "copy; add a wait and a barrier");
   for (auto &[barrier, reason] : description.fixed)
     report(barrier, "barrier neither removed nor weakened: " + reason);
   for (auto &[op, reason] : description.opaque)

@@ -10,7 +10,7 @@ func.func @scalable(%row: memref<30xf32>, %i: index) -> vector<[4]xf32> {
 // -----
 
 func.func @of_vectors(%v: vector<1x4xf32>, %to: memref<30xvector<4xf32>>, %i: index) {
-  // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: memrefs of vectors are not supported}}
+  // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: the elements of the memref are vectors; use a memref of scalars}}
   vector.transfer_write %v, %to[%i] : vector<1x4xf32>, memref<30xvector<4xf32>>
   return
 }

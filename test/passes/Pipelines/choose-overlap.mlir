@@ -33,7 +33,7 @@ gpu.module @kernels {
   // One attribute holds the stages of the loop; the request is kept.
   // REQUEST: @sum{{.*}} smalti.pipelined_stages = 4 : i64, smalti.slots = 2 : i64, smalti.stages = 4 : i64}
   // RANGE: error: smalti-choose-overlap: 'depth' must be 'auto' or between 1 and 16, but is 17
-  // SPECIALIZE: [Missed]{{.*}}Function=sum{{.*}}warp specialization not applied: the kernel does not contain a 'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous' (a wait follows the wgmma)
+  // SPECIALIZE: [Missed]{{.*}}Function=sum{{.*}}warp specialization not applied: the kernel does not contain a 'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous'; set it on the wgmma ops that a wait follows
   // THREE: @sum{{.*}} smalti.pipelined_stages = 2 : i64, smalti.slots = 3 : i64, smalti.stages = 2 : i64}
   // THREE: memref.alloc() : memref<3x256xf32
   gpu.func @sum(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<256xf32> {llvm.noalias}) kernel

@@ -31,7 +31,7 @@ func.func @backwards(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=lists | Remark="loop not pipelined: 'memref.load' has side effects and cannot be duplicated in several stages"
+// CHECK: Function=lists | Remark="loop not pipelined: 'memref.load' has side effects and cannot be duplicated in several stages; give it one stage"
 func.func @lists(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -163,7 +163,7 @@ func.func @one_stage(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=too_late | Remark="loop not pipelined: 'arith.addf' updates a loop-carried value in a later stage than 'arith.mulf' uses the value"
+// CHECK: Function=too_late | Remark="loop not pipelined: 'arith.addf' computes a loop-carried value in a later stage than 'arith.mulf' uses the value"
 func.func @too_late(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -177,7 +177,7 @@ func.func @too_late(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=view | Remark="loop not pipelined: the view that 'memref.subview' creates is used in another stage, which is not supported for views"
+// CHECK: Function=view | Remark="loop not pipelined: the view that 'memref.subview' creates is used in another stage; views and their users must have the same stage"
 func.func @view(%a: memref<64x64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
