@@ -335,6 +335,21 @@ static SmallVector<PaddedLoop> choosePaddedLoops(linalg::LinalgOp op,
 // The plan
 //===----------------------------------------------------------------------===//
 
+/// The element types of the MMAs whose operands have the same type.
+static std::string listMmaTypes(const targets::Target &target) {
+  SmallVector<std::string> types;
+  for (const targets::MmaInstruction &mma : target.mmas) {
+    if (mma.kind == targets::MmaKind::Fma || mma.a != mma.b)
+      continue;
+    std::string name = (toString(mma.a) + " x " + toString(mma.b) + " + " +
+                        toString(mma.accumulator))
+                           .str();
+    if (!llvm::is_contained(types, name))
+      types.push_back(std::move(name));
+  }
+  return llvm::join(types, ", ");
+}
+
 /// The candidate shapes, best first.
 static SmallVector<Shape> getShapes(linalg::LinalgOp op, const Request &request,
                                     std::string &reason) {
@@ -353,10 +368,14 @@ static SmallVector<Shape> getShapes(linalg::LinalgOp op, const Request &request,
       shapes.push_back({request.m ? request.m : mma.m,
                         request.n ? request.n : mma.n,
                         request.k ? request.k : mma.k, mma.mnemonic});
-  if (shapes.empty())
+  if (shapes.empty()) {
+    std::string supported = listMmaTypes(*request.target);
     reason = request.target->name.str() + " does not have an MMA for " +
              describe(left) + " x " + describe(right) + " + " +
-             describe(result);
+             describe(result) + "; " +
+             (supported.empty() ? "set all of 'm', 'n' and 'k' to pad the op"
+                                : "it has MMAs for " + supported);
+  }
   return shapes;
 }
 

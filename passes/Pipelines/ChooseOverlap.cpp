@@ -265,7 +265,7 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
   if (isAsync)
     overlap.stages = std::min(overlap.stages, overlap.depth);
   remarkAnalysis(kernel, kPassName)
-      << "up to " << overlap.stages
+      << "loops get up to " << overlap.stages
       << (overlap.stages == 1 ? " stage, " : " stages, ") << overlap.depth
       << (overlap.depth == 1 ? " slot" : " slots") << " per buffer: "
       << (isAsync ? "each asynchronous copy in flight needs a slot"

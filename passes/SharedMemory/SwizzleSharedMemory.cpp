@@ -458,10 +458,10 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
 
   for (SwizzlePlan &plan : plans) {
     RemarkBuilder remark = remarkApplied(getBufferOp(plan.buffer), kPassName);
-    remark << "buffer swizzled: " << plan.swizzle->str(plan.rows.elementBytes)
-           << ": " << plan.swizzle->cost.conflicts
-           << " bank conflicts instead of " << plan.before.conflicts << " in "
-           << plan.pattern.str();
+    std::string permutation = plan.swizzle->str(plan.rows.elementBytes);
+    remark << "buffer swizzled: " << permutation << ": "
+           << plan.swizzle->cost.conflicts << " bank conflicts instead of "
+           << plan.before.conflicts << " in " << plan.pattern.str();
     commit(plan);
   }
 }

@@ -491,7 +491,8 @@ void FunctionProgram::addUnknownCopiesToWaits() {
         program[id].kind == Kind::Step && !unknown.contains(id)) {
       program[id].pending.push_back(
           {*everything, sync::AccessKind::Write, sync::Slot()});
-      unknown[id] = "the copies that " + quote(ops[id]) +
+      Operation *wait = ops[id];
+      unknown[id] = "the copies that " + quote(wait) +
                     " waits for cannot be determined; insert a gpu.barrier "
                     "where a barrier is missing";
     }

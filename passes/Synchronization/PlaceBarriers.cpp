@@ -102,10 +102,11 @@ Plan::Plan(FunctionOpInterface function, const targets::Target *chip,
 
 /// Why no barrier orders a hazard at the node.
 std::string Plan::explainUnordered(sync::NodeId node) const {
-  if (description.program[node].hasUnknownOrder)
-    return "no barrier is placed, because the control flow of " +
-           quote(description.ops[node]) +
+  if (description.program[node].hasUnknownOrder) {
+    Operation *op = description.ops[node];
+    return "no barrier is placed, because the control flow of " + quote(op) +
            " is unknown; convert it to scf.for, scf.while or scf.if";
+  }
   for (sync::NodeId around = node; around != sync::Program::kRoot;) {
     around = description.program[around].parent;
     auto reason = description.divergenceReasons.find(description.ops[around]);

@@ -19,7 +19,7 @@ func.func @of_vectors(%v: vector<1x4xf32>, %to: memref<30xvector<4xf32>>, %i: in
 
 func.func @converting(%row: memref<30xf32>, %i: index) -> vector<4xf8E5M2> {
   %zero = arith.constant 0.0 : f32
-  // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: the element types of the vector and the memref differ}}
+  // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: vector and memref must have the same element type, but have}}
   %v = vector.transfer_read %row[%i], %zero : memref<30xf32>, vector<4xf8E5M2>
   return %v : vector<4xf8E5M2>
 }

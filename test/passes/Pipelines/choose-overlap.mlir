@@ -26,7 +26,7 @@
 #shared = #gpu.address_space<workgroup>
 gpu.module @kernels {
   // CHECK: @sum{{.*}} smalti.slots = 2 : i64, smalti.stages = 2 : i64}
-  // REMARK: [Analysis]{{.*}}up to 2 stages, 2 slots per buffer: loads go through registers, so a stage does not need its own slot; 2048 of 65536 B of shared memory
+  // REMARK: [Analysis]{{.*}}loops get up to 2 stages, 2 slots per buffer: loads go through registers, so a stage does not need its own slot; 2048 of 65536 B of shared memory
   // ONE: @sum{{.*}} smalti.slots = 1 : i64, smalti.stages = 1 : i64}
   // DEFAULT: @sum
   // DEFAULT: memref.alloc() : memref<2x256xf32

@@ -109,7 +109,7 @@ func.func @nested_barrier(%a: memref<64xf32>, %init: f32, %condition: i1) -> f32
   return %sum : f32
 }
 
-// CHECK: Function=whole_copy | Remark="loop not pipelined: 'memref.copy' both reads global memory and writes shared memory, so the read cannot be prefetched"
+// CHECK: Function=whole_copy | Remark="loop not pipelined: 'memref.copy' both reads global memory and writes shared memory, so the read cannot be prefetched; use a load and a store"
 func.func @whole_copy(%a: memref<8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -150,7 +150,7 @@ func.func @only_copies(%a: memref<64xf32>, %shared: memref<64xf32, 3>) {
   return
 }
 
-// CHECK: Function=one_slot | Remark="loop not pipelined: the schedule needs 2 slots of %alloc; accesses are proven to rotate over 1"
+// CHECK: Function=one_slot | Remark="loop not pipelined: the schedule needs 2 slots of %alloc; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @one_slot(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

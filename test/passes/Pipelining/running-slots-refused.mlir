@@ -67,7 +67,7 @@ func.func @next_slot(%a: !rows, %thread: index, %init: f32, %base: index) -> f32
 }
 
 // The added number differs in each iteration.
-// CHECK: Function=changes | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1"
+// CHECK: Function=changes | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @changes(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -93,7 +93,7 @@ func.func @changes(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
 }
 
 // It begins after the last slot, and is never reset.
-// CHECK: Function=begins_outside | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1"
+// CHECK: Function=begins_outside | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @begins_outside(%a: !rows, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -89,7 +89,7 @@ func.func @barriers_by_hand(%a: !descriptor, %thread: index, %parity: i1, %init:
 }
 
 // The buffer has its slots, the barrier has not.
-// CHECK: Function=one_barrier | Remark="loop not pipelined: the schedule needs 2 slots of %{{.*}}; accesses are proven to rotate over 1"
+// CHECK: Function=one_barrier | Remark="loop not pipelined: the schedule needs 2 slots of %{{.*}}; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @one_barrier(%a: !descriptor, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -373,7 +373,7 @@ func.func @group_of_others(%a: memref<64xf32>, %shared: memref<64xf32, #shared>,
 }
 
 // Groups under a changing condition: a copy's own group may be the last one.
-// CHECK: Function=varying_groups | Remark="loop not pipelined: the schedule needs 3 slots of %{{.*}}; accesses are proven to rotate over 1"
+// CHECK: Function=varying_groups | Remark="loop not pipelined: the schedule needs 3 slots of %{{.*}}; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @varying_groups(%a: memref<64xf32>, %shared: memref<64xf32, #shared>, %n: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -488,7 +488,7 @@ func.func @never_waits(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf3
   return
 }
 
-// CHECK: Function=other_queue | Remark="loop not pipelined: 'nvgpu.device_async_wait' leaves 1 copy in flight, but the loop does not start copies of the kind that the wait covers"
+// CHECK: Function=other_queue | Remark="loop not pipelined: 'nvgpu.device_async_wait' leaves 1 copy in flight, but the loop does not start a copy that this wait counts; move the wait out of the loop"
 func.func @other_queue(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
