@@ -335,7 +335,7 @@ static SmallVector<PaddedLoop> choosePaddedLoops(linalg::LinalgOp op,
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// The element types of the MMAs whose operands have the same type.
+/// The element types of the MMAs whose operands have the same type, or "none".
 static std::string listMmaTypes(const targets::Target &target) {
   SmallVector<std::string> types;
   for (const targets::MmaInstruction &mma : target.mmas) {
@@ -347,7 +347,7 @@ static std::string listMmaTypes(const targets::Target &target) {
     if (!llvm::is_contained(types, name))
       types.push_back(std::move(name));
   }
-  return llvm::join(types, ", ");
+  return types.empty() ? "none" : llvm::join(types, ", ");
 }
 
 /// The candidate shapes, best first.
@@ -372,9 +372,8 @@ static SmallVector<Shape> getShapes(linalg::LinalgOp op, const Request &request,
     std::string supported = listMmaTypes(*request.target);
     reason = request.target->name.str() + " does not have an MMA for " +
              describe(left) + " x " + describe(right) + " + " +
-             describe(result) + "; " +
-             (supported.empty() ? "set all of 'm', 'n' and 'k' to pad the op"
-                                : "it has MMAs for " + supported);
+             describe(result) + " (its MMAs: " + supported +
+             "); set all of 'm', 'n' and 'k' to pad the op anyway";
   }
   return shapes;
 }

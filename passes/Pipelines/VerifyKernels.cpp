@@ -69,10 +69,10 @@ static std::optional<std::string>
 checkArgument(const LLVMTypeConverter &converter, Type type) {
   auto memref = dyn_cast<BaseMemRefType>(type);
   if (memref && !LLVMTypeConverter::canConvertToBarePtr(memref))
-    return std::string("a static shape, static strides and a static offset "
+    return std::string("; a static shape, static strides and a static offset "
                        "are required");
   if (memref && !isInKnownSpaces(memref))
-    return std::string("a numbered or GPU memory space is required");
+    return std::string("; a numbered or GPU memory space is required");
   Type unknown = findUnsupportedType(converter, type);
   // Types of other dialects may have their own conversions.
   if (Type inner = memref ? memref.getElementType() : type;
@@ -81,7 +81,7 @@ checkArgument(const LLVMTypeConverter &converter, Type type) {
     unknown = inner;
   if (!unknown)
     return std::nullopt;
-  return "LLVM does not support '" + describe(unknown) + "'";
+  return "; LLVM does not support '" + describe(unknown) + "'";
 }
 
 /// Checks the arguments and attributions of kernels. Upstream's conversion of
@@ -101,7 +101,7 @@ static LogicalResult verifyArguments(ModuleOp module) {
           emitError(func.isExternal() ? func.getLoc()
                                       : func.getArgument(number).getLoc());
       diagnostic << "argument " << number << " of '" << func.getName()
-                 << "' has type " << type << "; " << *wrong;
+                 << "' has type " << type << *wrong;
     }
     for (BlockArgument attribution : llvm::concat<const BlockArgument>(
              func.getWorkgroupAttributions(), func.getPrivateAttributions())) {

@@ -59,10 +59,11 @@ Scheduler::Reason Scheduler::readSchedule() {
     any |= stage || cluster;
     if (!stage && !cluster && bodyOp.isPure())
       continue;
-    if (!stage || !cluster)
-      return quote(bodyOp.op) + " does not have the attribute " +
-             (stage ? kClusterAttr : kStageAttr).str() +
-             ", which use-schedule=true requires";
+    if (!stage || !cluster) {
+      std::string missing = (stage ? kClusterAttr : kStageAttr).str();
+      return quote(bodyOp.op) + " does not have the attribute '" + missing +
+             "', which use-schedule=true requires";
+    }
     SmallVector<int64_t> stageList = readNumbers(stage);
     SmallVector<int64_t> clusterList = readNumbers(cluster);
     if (stageList.empty() || stageList.size() != clusterList.size())

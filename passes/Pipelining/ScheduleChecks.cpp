@@ -288,18 +288,22 @@ Scheduler::Reason Scheduler::checkMemory() {
           if ((!isOwnList && x->buffer == y.buffer) || areDisjoint(*x, y) ||
               !mayTouchSame(y, *x, distance))
             continue;
-          if (isSameBuffer && buffer.space == MemorySpace::Shared)
-            reason = "the schedule needs " +
-                     std::to_string(getNeededSlots(lists, classes[y.buffer])) +
-                     " slots of " + names.get(buffer.root) +
-                     (buffer.usesOtherSlots
-                          ? "; use the same slot in all accesses of an "
-                            "iteration, which is not proven"
-                          : "; accesses are proven to rotate over " +
-                                std::to_string(slots) +
-                                ", so add slots with smalti-multi-buffer or "
-                                "use fewer stages");
-          else
+          if (isSameBuffer && buffer.space == MemorySpace::Shared) {
+            std::string needed =
+                std::to_string(getNeededSlots(lists, classes[y.buffer]));
+            if (buffer.usesOtherSlots)
+              reason = "the schedule needs " + needed + " slots of " +
+                       names.get(buffer.root) +
+                       "; use the same slot in all accesses of an iteration, "
+                       "which is not proven";
+            else
+              reason =
+                  "the schedule needs " + needed + " slots of " +
+                  names.get(buffer.root) +
+                  "; accesses are proven to rotate over " +
+                  std::to_string(slots) +
+                  ", so add slots with smalti-multi-buffer or use fewer stages";
+          } else
             reason = "the schedule would move " + text(*x) + " before " +
                      text(y) +
                      " of an earlier iteration, and the two accesses may alias";

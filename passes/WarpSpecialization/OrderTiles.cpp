@@ -99,7 +99,7 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
   if (grid.columns == 1 || grid.rows == 1)
     return "the grid of " + std::to_string(grid.rows) + " x " +
            std::to_string(grid.columns) +
-           " tiles has a single row or column, so there is no other order";
+           " tiles has a single row or column, so the order cannot change";
   return std::nullopt;
 }
 
@@ -210,7 +210,8 @@ chooseOrder(triton_xla::EntryFuncOp func, const targets::Target &target,
             int64_t concurrent, const TileGrid &grid, TileOrder &order) {
   const targets::Timing *timing = targets::lookupTiming(target.name);
   if (!timing || timing->cacheBytes == 0)
-    return "the L2 size is not known for " + target.name.str();
+    return "the target table does not contain the L2 size of " +
+           target.name.str();
   if (concurrent == 0)
     concurrent = timing->units;
   auto [rowBytes, columnBytes] = countBytes(func, grid);

@@ -187,8 +187,8 @@ SmallVector<Operation *> SmaltiExpandTileOps::plan() {
       return;
     if (isa<SortOp>(op)) {
       if (std::optional<std::string> refusal = getExpansionRefusal(op)) {
-        StringRef name = op->getName().stripDialect();
-        remarkMissed(op, kPassName) << name << " not expanded: " << *refusal;
+        StringRef opName = op->getName().stripDialect();
+        remarkMissed(op, kPassName) << opName << " not expanded: " << *refusal;
         return;
       }
     }

@@ -332,13 +332,14 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     for (auto &[offset, values] : *addresses) {
       auto map = maps->find(offset);
       if (map == maps->end()) {
-        InFlightDiagnostic diagnostic = launch.emitOpError();
-        diagnostic
-            << "uses byte " << offset
-            << " of an array of tensor maps, where no tensor map begins; "
-               "tensor maps begin at bytes ";
-        llvm::interleaveComma(llvm::make_first_range(*maps), diagnostic);
-        return diagnostic;
+        std::string starts;
+        llvm::raw_string_ostream stream(starts);
+        llvm::interleaveComma(llvm::make_first_range(*maps), stream);
+        return launch.emitOpError()
+               << "uses byte " << offset
+               << " of an array of tensor maps, where no tensor map begins; "
+                  "tensor maps begin at bytes "
+               << starts;
       }
       if (map->second.argument >= static_cast<int64_t>(plan.arguments.size()))
         plan.arguments.resize(map->second.argument + 1);
@@ -386,7 +387,7 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
     if (!constant || *constant < 0)
       return launch.emitOpError()
              << "has a size of dynamic shared memory that is not a constant of "
-                "at least 0 bytes; use such a constant";
+                "at least 0 bytes; use a constant";
     plan.sharedMemoryBytes = *constant;
   }
 

@@ -89,7 +89,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %b = arith.index_cast %n : index to i32
-    // expected-error @below {{has a size of dynamic shared memory that is not a constant of at least 0 bytes; use such a constant}}
+    // expected-error @below {{has a size of dynamic shared memory that is not a constant of at least 0 bytes; use a constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %b {
       gpu.terminator

@@ -20,7 +20,7 @@
 // TARGET: error: no target given: use the option 'target=NAME' or set the attribute smalti.target = "NAME" on the module; known targets: cpu, sm_80
 // SIZE: error: smalti-pad-to-intrinsics: option 'm' must be at most 65536, but is 65537
 // WASTE: error: smalti-pad-to-intrinsics: option 'max-waste' must be 1 or more, but is 0.50
-// CPU: Function=few_rows | Remark="op not padded: cpu does not have an MMA for f16 x f16 + f32; set all of 'm', 'n' and 'k' to pad the op"
+// CPU: Function=few_rows | Remark="op not padded: cpu does not have an MMA for f16 x f16 + f32 (its MMAs: none); set all of 'm', 'n' and 'k' to pad the op anyway"
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -52,7 +52,7 @@ func.func @depthwise(%image: tensor<1x9x9x3xf16>, %filter: tensor<3x3x3xf16>, %i
   return %0 : tensor<1x7x7x3xf32>
 }
 
-// CHECK: Function=types | Remark="op not padded: sm_90a does not have an MMA for i64 x i64 + i64; it has MMAs for {{.*}}f16 x f16 + f32{{.*}}"
+// CHECK: Function=types | Remark="op not padded: sm_90a does not have an MMA for i64 x i64 + i64 (its MMAs: {{.*}}f16 x f16 + f32{{.*}}); set all of 'm', 'n' and 'k' to pad the op anyway"
 func.func @types(%a: tensor<15x16xi64>, %b: tensor<16x16xi64>, %c: tensor<15x16xi64>) -> tensor<15x16xi64> {
   %0 = linalg.matmul ins(%a, %b : tensor<15x16xi64>, tensor<16x16xi64>) outs(%c : tensor<15x16xi64>) -> tensor<15x16xi64>
   return %0 : tensor<15x16xi64>

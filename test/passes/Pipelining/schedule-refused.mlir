@@ -5,7 +5,7 @@
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s < %t.remarks
 
-// CHECK: Function=no_schedule | Remark="loop not pipelined: 'memref.load' does not have the attribute smalti.stage, which use-schedule=true requires"
+// CHECK: Function=no_schedule | Remark="loop not pipelined: 'memref.load' does not have the attribute 'smalti.stage', which use-schedule=true requires"
 func.func @no_schedule(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -52,7 +52,7 @@ triton_xla.entry_func @row(%src: memref<512xf32>, %dst: memref<512xf32>, %tile: 
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=one_row | Remark="rasterization order not changed: the grid of 1 x 8 tiles has a single row or column, so there is no other order"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=one_row | Remark="rasterization order not changed: the grid of 1 x 8 tiles has a single row or column, so the order cannot change"
 triton_xla.entry_func @one_row(%src: memref<512xf32>, %dst: memref<512xf32>, %tile: index) tiles 8 {
   %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index

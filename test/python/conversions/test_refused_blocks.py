@@ -44,7 +44,7 @@ def load(source: str, options: str = "") -> str:
 
 REASONS: dict[str, tuple[str, str]] = {
     # Barriers.
-    "has 'arrival_count' = 8192, and all 128 threads": (
+    "has 'arrival_count' = 8192, which counts arrivals of all 128 threads": (
         "sm_90a",
         "mosaic_gpu.initialize_barrier %p {arrival_count = 8192 : i64, num_barriers = 1 : i32} : !llvm.ptr<3>",
     ),

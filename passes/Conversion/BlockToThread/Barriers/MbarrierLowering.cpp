@@ -71,9 +71,9 @@ LogicalResult Mbarriers::plan(Operation *op, Planner &planner) const {
     int64_t count = initialize.getArrivalCount();
     if (count > kMaxArrivals / threads)
       return op->emitOpError()
-             << "has 'arrival_count' = " << count << ", and all " << threads
-             << " threads of a thread group take part in each arrival; an "
-                "mbarrier counts at most "
+             << "has 'arrival_count' = " << count
+             << ", which counts arrivals of all " << threads
+             << " threads of a thread group; an mbarrier counts at most "
              << kMaxArrivals << " arrivals of threads, so use a smaller count";
   }
   auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op);

@@ -351,16 +351,18 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
       store && store.getReductionOp()) {
     std::optional<Reduction> reduction =
         getReduction(*store.getReductionOp(), type.getElementType());
-    if (!reduction)
+    if (!reduction) {
+      std::string supported =
+          listElementTypes(op->getContext(), [&](Type element) {
+            return getReduction(*store.getReductionOp(), element).has_value();
+          });
       return op->emitOpError()
              << "cannot be lowered for " << target.name
              << ": a TMA store cannot reduce elements of type "
              << type.getElementType() << " with '"
              << stringifyTMAReduction(*store.getReductionOp()) << "'; use "
-             << listElementTypes(op->getContext(), [&](Type element) {
-                  return getReduction(*store.getReductionOp(), element)
-                      .has_value();
-                });
+             << supported;
+    }
     map.element = reduction->element;
   }
   auto *found = llvm::find(kernel.tensorMaps, map);

@@ -161,20 +161,21 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
                                                      op.getUnsignedB()),
                                   accumulatorType =
                                       getAccumulatorType(type.getElementType());
-  if (!a || !b || !accumulatorType)
+  if (!a || !b || !accumulatorType) {
+    std::string operandTypes =
+        listElementTypes(op->getContext(), [](Type element) {
+          return getOperandType(element, false).has_value();
+        });
+    std::string accumulatorTypes =
+        listElementTypes(op->getContext(), [](Type element) {
+          return getAccumulatorType(element).has_value();
+        });
     return op.emitOpError()
            << "multiplies " << aElement << " by " << bType.getElementType()
            << " with an accumulator of " << type.getElementType()
-           << "; wgmma supports operands of "
-           << listElementTypes(
-                  op->getContext(),
-                  [](Type element) {
-                    return getOperandType(element, false).has_value();
-                  })
-           << ", and accumulators of "
-           << listElementTypes(op->getContext(), [](Type element) {
-                return getAccumulatorType(element).has_value();
-              });
+           << "; wgmma supports operands of " << operandTypes
+           << ", and accumulators of " << accumulatorTypes;
+  }
   plan->instruction.a = *a;
   plan->instruction.b = *b;
   plan->instruction.accumulator = *accumulatorType;

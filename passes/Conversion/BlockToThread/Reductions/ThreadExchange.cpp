@@ -171,7 +171,7 @@ LogicalResult block_to_thread::planWarpExchange(Operation *op,
              << "has scratch memory (attributes '" << kOffset << "' and '"
              << kScratchSize << "') that ends at byte " << end
              << " of shared memory; the memory of the kernel ends at byte "
-             << limit << " bytes";
+             << limit;
     plan.bytes = llvm::alignDown(
         static_cast<uint64_t>(size.getInt() / getNumThreadGroups(kernel.grid)),
         kWidest);
