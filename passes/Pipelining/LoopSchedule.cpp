@@ -130,8 +130,7 @@ Scheduler::Reason Scheduler::clampStages() {
   if (schedule.tripCount && *schedule.tripCount < wanted) {
     if (*schedule.tripCount < 2 || options.useSchedule)
       return "the trip count of " + std::to_string(*schedule.tripCount) +
-             " is less than the " + std::to_string(wanted) +
-             " stages; use fewer stages";
+             " is less than the " + std::to_string(wanted) + " stages";
     schedule.clampedFrom = wanted;
     schedule.stages = *schedule.tripCount;
   }

@@ -317,9 +317,11 @@ Refusal WarpPlanner::checkSource(AsyncLoadOp load) {
       return refuse(write.op, write.unknown);
     if (!aliasing.alias(write.root, source).isNo())
       return refuse(write.op, quote(write.op) + " may write memory that " +
-                                  quote(load) +
-                                  " prefetches; if their arguments do not "
-                                  "overlap, mark them llvm.noalias");
+                                  quote(load) + " prefetches" +
+                                  (write.root == source
+                                       ? ""
+                                       : "; if the two arguments do not "
+                                         "overlap, mark them llvm.noalias"));
   }
   return std::nullopt;
 }

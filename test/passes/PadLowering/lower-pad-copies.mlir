@@ -98,8 +98,8 @@ func.func @narrow(%source: memref<?x7xf32>, %i: index) {
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the read or the write has a mask; only transfers without a mask are supported"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the write to shared memory may be out of bounds; mark it as in_bounds"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 10 B with alignment 16 B cannot be split into copies of 4 to 16 B"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 8 B with alignment 2 B cannot be split into copies of 4 to 16 B"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 10 B with alignment 16 B cannot be split into copies of 4 to 16 B; use rows and addresses that are multiples of these sizes"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 8 B with alignment 2 B cannot be split into copies of 4 to 16 B; use rows and addresses that are multiples of these sizes"
 func.func @refused(%source: memref<16x64xf16>, %odd: memref<16x7xf16>, %i: index, %m: vector<8xi1>) {
   %c0 = arith.constant 0 : index
   %c15 = arith.constant 15 : index

@@ -97,7 +97,7 @@ gpu.module @kernels {
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the rows of the slice in shared memory have 24 bytes; a multiple of 16 bytes is required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the offset of the global memref in the kernel argument is dynamic; a static offset is required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the global memref begins at element 4 of the kernel argument, whose elements have 16 bits; the offset must be a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the attribute llvm.align of the kernel argument states 8 B; TMA requires 16 B"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the attribute llvm.align of the kernel argument states 8 B; TMA requires 16 B, so raise the attribute if the argument is aligned"
   // CHECK: Function=maps | Remark="padded read lowered to a masked read; cp.async not used: the global memref is in memory space #gpu.address_space<global>; only the default memory space is supported"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,
                  %behind: memref<100x80xf16, strided<[80, 1], offset: 4>>, %low: !source {llvm.align = 8 : i64}, %i: index,
@@ -148,8 +148,8 @@ gpu.module @kernels {
   }
 
   // Alignment of shared memory, and ops between the read and the write. TMA does not fill with a usable NaN.
-  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 16 B; TMA requires 128 B"
-  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 64 B; TMA requires 128 B"
+  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 16 B; TMA requires 128 B, so align the buffer and use constant indices"
+  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 64 B; TMA requires 128 B, so align the buffer and use constant indices"
   // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits; use the constant 0"
   // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: 512 copies per thread are needed; use a smaller vector, for at most 32; TMA not used: 'gpu.barrier' is between the read and the write to shared memory, and the read cannot be moved after the op; move the op before the read or after the write"
   gpu.func @memory(%source: !source) workgroup(%a: !shared {llvm.align = 16 : i64}, %b: !shared {llvm.align = 128 : i64}) kernel {

@@ -18,7 +18,7 @@ func.func @no_schedule(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=backwards | Remark="loop not pipelined: the schedule would execute 'arith.addf' before 'memref.load', whose result 'arith.addf' uses"
+// CHECK: Function=backwards | Remark="loop not pipelined: the schedule would execute 'arith.addf' before 'memref.load', whose result 'arith.addf' uses; give 'memref.load' an earlier stage or cluster"
 func.func @backwards(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -253,7 +253,7 @@ func.func @before_wait(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: in
   return
 }
 
-// CHECK: Function=before_copies | Remark="loop not pipelined: the schedule would execute 'nvgpu.device_async_wait' before the copies that it waits for"
+// CHECK: Function=before_copies | Remark="loop not pipelined: the schedule would execute 'nvgpu.device_async_wait' before the copies that it waits for; give the wait a later stage or cluster"
 func.func @before_copies(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

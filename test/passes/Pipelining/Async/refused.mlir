@@ -300,7 +300,7 @@ func.func @orders_by_arrivals(%a: !descriptor, %is_first: i1, %parity: i1, %thre
   return %sum : f32
 }
 
-// CHECK: Function=no_wait_for_barrier | Remark="loop not pipelined: 'nvgpu.tma.async.load' completes on %{{.*}}, which the loop does not wait for"
+// CHECK: Function=no_wait_for_barrier | Remark="loop not pipelined: 'nvgpu.tma.async.load' completes on %{{.*}}, which the loop does not wait for; add a wait to the loop body"
 func.func @no_wait_for_barrier(%a: !descriptor, %barriers: !barriers, %sink: memref<64xf32>, %shared: memref<64xf32, #shared>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
