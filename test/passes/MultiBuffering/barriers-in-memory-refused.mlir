@@ -397,7 +397,7 @@ func.func @each_warp(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: 
   return
 }
 
-// CHECK: Function=some_lanes | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined"
+// CHECK: Function=some_lanes | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined; use conditions that depend only on thread indices and constants"
 // CHECK: Function=some_lanes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @some_lanes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -449,7 +449,7 @@ func.func @some_lanes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n:
   return
 }
 
-// CHECK: Function=some_members | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined"
+// CHECK: Function=some_members | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined; use conditions that depend only on thread indices and constants"
 // CHECK: Function=some_members | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @some_members(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index

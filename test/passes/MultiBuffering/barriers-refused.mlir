@@ -616,7 +616,7 @@ func.func @one_with_slots(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// CHECK: Function=unknown_threads | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined"
+// CHECK: Function=unknown_threads | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined; use conditions that depend only on thread indices and constants"
 // CHECK: Function=unknown_threads | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_threads(%map: !map, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
@@ -647,7 +647,7 @@ func.func @unknown_threads(%map: !map, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=unknown_condition | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined"
+// CHECK: Function=unknown_condition | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined; use conditions that depend only on thread indices and constants"
 // CHECK: Function=unknown_condition | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_condition(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -258,7 +258,7 @@ func.func @many_stages(%a: memref<64x8xf32>, %init: vector<8xf32>, %n: index) ->
 }
 
 // The number of stages exceeds the counter.
-// CHECK: Function=narrow_counter | Remark="loop not pipelined: the induction variable has 2 bits, which cannot represent 5 stages"
+// CHECK: Function=narrow_counter | Remark="loop not pipelined: the induction variable has 2 bits, which cannot represent 5 stages; use a wider type"
 func.func @narrow_counter(%a: memref<64x8xf32>, %init: vector<8xf32>, %begin: i2, %end: i2) -> vector<8xf32> {
   %c0 = arith.constant 0 : index
   %step = arith.constant 1 : i2

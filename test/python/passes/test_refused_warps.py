@@ -84,7 +84,7 @@ def test_the_kernel_without_an_edit() -> None:
 @pytest.mark.parametrize(
     "old, new, reason",
     [
-        ("    gpu.return\n", "    cf.br ^end\n  ^end:\n    gpu.return\n", "has several MLIR blocks"),
+        ("    gpu.return\n", "    cf.br ^end\n  ^end:\n    gpu.return\n", "has branches between MLIR blocks"),
         (" attributes {known_block_size = array<i32: 128, 1, 1>}", "", "requires the attribute 'known_block_size'"),
         (
             "    gpu.return\n",
