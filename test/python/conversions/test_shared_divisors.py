@@ -191,4 +191,4 @@ def test_fast_math_does_not_share() -> None:
         text = program(4, "f32").replace("%t, %ds :", f"%t, %ds{flags} :")
         kernel = smalti.compile(text, target="sm_90a")
         assert isinstance(kernel, smalti.Kernel)
-        assert any("shared reciprocals" in remark.message for remark in kernel.remarks) == shared, flags
+        assert any("one reciprocal per divisor" in remark.message for remark in kernel.remarks) == shared, flags
