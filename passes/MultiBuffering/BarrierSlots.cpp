@@ -174,7 +174,7 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (!op || llvm::count_if(user->getOperands(), isOfPlan) != 1 ||
         !isOfPlan(barrier))
       return "the mbarrier escapes through " + quote(user) +
-             ", so not all of its uses are known";
+             ", so not all of its uses are known; pass it only to mbarrier ops";
     BarrierAction action = op.getBarrierAction();
     if (action == BarrierAction::Poll)
       return quote(user) +
@@ -188,14 +188,16 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
                            "initialize the mbarrier before the loop";
     auto copy = dyn_cast<AsyncCopyOpInterface>(user);
     if (copy && !copy.getCopyDestination())
-      return "the destination of " + quote(user) +
-             ", a copy that completes on the mbarrier, is in another block or "
-             "cannot be determined";
+      return quote(user) +
+             " completes on the mbarrier, but its destination is "
+             "in another block of the cluster or cannot be determined; copy to "
+             "a buffer of this block";
     for (Operation *around = user->getParentOp(); around != plan.loop;
          around = around->getParentOp())
       if (!isa<scf::IfOp>(around))
         return quote(user) + " uses the mbarrier inside " + quote(around) +
-               ", which may execute the op more than once";
+               ", which may execute the op more than once; move the op into "
+               "the loop body or into scf.if";
     if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
         return quote(user) + " uses index " + std::to_string(*number) +
@@ -211,13 +213,15 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (!plan.memory)
       number = matchSlotNumber(op.getBarrierIndexMutable()->get(), plan.loop);
     if (!number || number->slot.depth < 2)
-      return "the index that " + quote(user) +
-             " uses is neither a constant nor the slot of the iteration";
+      return "" + quote(user) +
+             " uses an mbarrier index that is neither a constant nor the "
+             "iteration number modulo the number of slots";
     if (!withSlot)
       withSlot = user;
   }
   if (withSlot && withoutSlot)
-    return quote(withSlot) + " uses the slot of its iteration, but " +
+    return quote(withSlot) +
+           " uses the slot of its iteration as mbarrier index, but " +
            quote(withoutSlot) +
            " uses a constant index; all ops of the loop must use the same kind "
            "of index";
@@ -231,7 +235,8 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (op.getBarrierAction() == BarrierAction::Init)
       plan.inits.push_back(op);
     else if (!plan.hasSlots)
-      return quote(op) + " uses the mbarrier outside the loop";
+      return quote(op) +
+             " uses the mbarrier outside the loop; use another mbarrier there";
   }
   return std::nullopt;
 }
@@ -284,7 +289,8 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
     executing = countExecuting(conditions, values.getNumThreads(first));
   if (!executing)
     return "the number of threads that execute " + quote(op) +
-           " cannot be determined";
+           " cannot be determined; use conditions that depend only on thread "
+           "indices and constants";
   arrivals += *each * *executing;
   return std::nullopt;
 }
@@ -351,7 +357,8 @@ Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
     }
   }
   if (!firstWait)
-    return std::string("the loop does not wait for the mbarrier");
+    return std::string(
+        "the loop does not wait for the mbarrier; add a wait to the loop body");
   if (!last || isBefore(last, firstWait))
     return std::nullopt;
   return quote(last) + " uses the mbarrier after the wait of the same "
@@ -364,11 +371,11 @@ static BarrierObjectOpInterface
 findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
          std::string &reason) {
   if (inits.size() != 1) {
-    reason =
-        inits.empty()
-            ? "the mbarrier is not initialized in the function"
-            : "the mbarrier is initialized more than once, for example by " +
-                  quote(inits.front());
+    reason = inits.empty() ? "the mbarrier is not initialized in the function; "
+                             "initialize it before the loop"
+                           : "the mbarrier must be initialized once, but has "
+                             "several initializations, for example " +
+                                 quote(inits.front());
     return {};
   }
   BarrierObjectOpInterface init = inits.front();
@@ -378,8 +385,8 @@ findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
     inner = inner->getParentOp();
   Operation *other = inner->getBlock()->findAncestorOpInBlock(*init);
   if (other == inner || !other->isBeforeInBlock(inner)) {
-    reason = quote(init) +
-             " initializes the mbarrier, but does not precede the loop";
+    reason = quote(init) + " initializes the mbarrier, but does not precede "
+                           "the loop; move it before the loop";
     return {};
   }
   return init;
@@ -409,10 +416,11 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
           matchIterationParity(parity->get(), plan.loop);
       if (!first)
         return "the parity operand of " + quote(op) +
-               " is not proven to alternate in every iteration";
+               " is not proven to alternate in every iteration; use the parity "
+               "of the iteration number: 0, 1, 0, 1, ...";
       if (*first)
-        return quote(op) + " waits for parity 1 in the first iteration; the "
-                           "first phase has parity 0";
+        return quote(op) + " waits for parity 1 in the first iteration, but "
+                           "the first phase has parity 0; wait for parity 0";
     }
   }
   if (arrivals != *expected)
@@ -461,8 +469,8 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
     return "the mbarrier " + *escape;
   for (Operation *user : memory.uses.users) {
     if (!memory.scope->findAncestorOpInBlock(*user))
-      return quote(user) +
-             " uses the mbarrier outside the MLIR block of the loop";
+      return quote(user) + " uses the mbarrier outside the MLIR block of the "
+                           "loop; move the op to that block";
   }
   return checkSlotTypes(memory);
 }
@@ -489,8 +497,9 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
   if (plan.hasSlots)
     return std::nullopt;
   if (!isExecutedOnce(plan.loop->getBlock(), plan.barriers))
-    return std::string("the loop may execute more than once after one "
-                       "initialization of the mbarrier");
+    return std::string(
+        "the loop may execute more than once after one initialization of the "
+        "mbarrier; initialize the mbarrier directly before the loop");
   using Ops = SmallVector<BarrierObjectOpInterface>;
   std::map<int64_t, Ops> users, inits;
   for (auto [op, number] : plan.users)

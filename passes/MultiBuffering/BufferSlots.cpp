@@ -102,8 +102,8 @@ checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
     return "the induction variable of the loop has type " + describe(counter) +
            "; the slot computation requires at least 8 bits";
   if (hasWideCounter(loop))
-    return std::string(
-        "the induction variable of the loop has more than 64 bits");
+    return std::string("the induction variable of the loop has more than 64 "
+                       "bits; at most 64 are supported");
   return proof.check(*loop.getBody(), /*mustWrite=*/true);
 }
 
@@ -131,9 +131,9 @@ checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
     return std::nullopt;
   for (scf::ForOp loop : plan.loops)
     if (!hasUniformTripCount(loop, uniformity))
-      return quote(*outside) +
-             " uses the buffer outside the loop, whose trip count may be "
-             "divergent, so threads may use different slots";
+      return quote(*outside) + " uses the buffer outside the loop, whose trip "
+                               "count may be divergent, so threads may use "
+                               "different slots; make the trip count uniform";
   if (isExecutedOnce(plan.scope, plan.buffer))
     return std::nullopt;
   auto reason = proof.check(*plan.scope, /*mustWrite=*/false, plan.loops);
@@ -370,7 +370,8 @@ std::optional<std::string> smalti::planBuffer(
       alloc && (!effects || !effects.getEffectOnValue<MemoryEffects::Allocate>(
                                 plan.buffer)))
     return "the buffer is the result of " + quote(alloc) +
-           ", which cannot be enlarged; only allocations are supported";
+           ", which cannot be enlarged; only allocations are supported, so use "
+           "memref.alloc";
   if (!plan.slotType.hasStaticShape() ||
       (alloc && alloc->getNumOperands() != 0))
     return std::string(
@@ -379,7 +380,7 @@ std::optional<std::string> smalti::planBuffer(
     return "the buffer has type " + describe(plan.slotType) +
            ", whose layout is not the identity; allocate it without a layout";
   if (plan.slotType.getNumElements() == 0)
-    return std::string("the buffer is empty");
+    return std::string("the buffer has 0 elements");
   std::optional<int64_t> bytes = getBufferBytes(plan.slotType);
   if (!bytes || !getBufferBytes(plan.getType(kMaxSlots)))
     return std::string(

@@ -196,10 +196,11 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
     if (!reason && plan.hasSlots)
       continue;
     if (!reason && !isOneLoop)
-      reason = "copies into buffers of several loops complete on the mbarrier";
+      reason = "copies into buffers of several loops complete on the mbarrier; "
+               "use an mbarrier for each loop";
     if (!reason && !isComplete)
       reason = "copies into a buffer that is not multi-buffered complete on "
-               "the mbarrier";
+               "the mbarrier; use another mbarrier for these copies";
     if (reason)
       drop(barriers, *reason);
     else
@@ -212,7 +213,7 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
     Value barriers = worklist.pop_back_val();
     if (planned.contains(barriers))
       drop(barriers, "copies into a buffer that is not multi-buffered complete "
-                     "on the mbarrier");
+                     "on the mbarrier; use another mbarrier for these copies");
   }
   llvm::erase_if(barrierPlans, [&](const BarrierPlan &plan) {
     return dropped.contains(plan.barriers);

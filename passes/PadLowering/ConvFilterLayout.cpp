@@ -116,7 +116,8 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
                                              int64_t minUses) {
   linalg::LinalgOp op = plan.op;
   if (!op.hasPureTensorSemantics())
-    return std::string("the operands of the convolution are not tensors");
+    return std::string("the operands of the convolution are memrefs; run the "
+                       "pass before bufferization");
   if (loops.outputChannels.empty() || loops.inputChannels.empty())
     return std::string(
                "the convolution is depthwise: its filter does not have ") +
@@ -125,7 +126,7 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
   auto type = cast<RankedTensorType>(filter.getType());
   if (type.getEncoding())
     return "the filter type " + describe(type) +
-           " has an encoding, which is not supported";
+           " has an encoding; use a tensor without an encoding";
 
   // Groups are outermost in both layouts, input channels innermost. Dimensions
   // of one kind keep their order.

@@ -60,7 +60,7 @@ smalti::findConvolutionLoops(linalg::LinalgOp op, std::string &reason) {
     return std::nullopt;
   if (hasConstants) {
     reason = "the convolution reads its filter at a constant index, which is "
-             "not supported";
+             "not supported; index the filter only by loops";
     return std::nullopt;
   }
   return loops;

@@ -74,7 +74,8 @@ static std::optional<std::string> planShape(PadPlan &plan,
       if (!bound)
         return "dimension " + std::to_string(dim) + " of the result " +
                describe(type) +
-               " is dynamic and does not have a constant upper bound";
+               " is dynamic and does not have a constant upper bound; use a "
+               "static size, or limit it with affine.min";
       most = std::max<int64_t>(*bound, 1);
     }
     plan.shape.push_back(most);
@@ -95,7 +96,7 @@ static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   for (RankedTensorType tensor : {plan.op.getSourceType(), type})
     if (tensor.getEncoding())
       return "the type " + describe(tensor) +
-             " has an encoding, which is not supported";
+             " has an encoding; use a tensor without an encoding";
   if (type.getRank() == 0 || llvm::is_contained(type.getShape(), 0)) {
     plan.isTrivial = true;
     return std::nullopt;

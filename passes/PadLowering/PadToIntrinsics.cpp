@@ -335,6 +335,21 @@ static SmallVector<PaddedLoop> choosePaddedLoops(linalg::LinalgOp op,
 // The plan
 //===----------------------------------------------------------------------===//
 
+/// The element types of the MMAs whose operands have the same type, or "none".
+static std::string listMmaTypes(const targets::Target &target) {
+  SmallVector<std::string> types;
+  for (const targets::MmaInstruction &mma : target.mmas) {
+    if (mma.kind == targets::MmaKind::Fma || mma.a != mma.b)
+      continue;
+    std::string name = (toString(mma.a) + " x " + toString(mma.b) + " + " +
+                        toString(mma.accumulator))
+                           .str();
+    if (!llvm::is_contained(types, name))
+      types.push_back(std::move(name));
+  }
+  return types.empty() ? "none" : llvm::join(types, ", ");
+}
+
 /// The candidate shapes, best first.
 static SmallVector<Shape> getShapes(linalg::LinalgOp op, const Request &request,
                                     std::string &reason) {
@@ -353,10 +368,13 @@ static SmallVector<Shape> getShapes(linalg::LinalgOp op, const Request &request,
       shapes.push_back({request.m ? request.m : mma.m,
                         request.n ? request.n : mma.n,
                         request.k ? request.k : mma.k, mma.mnemonic});
-  if (shapes.empty())
+  if (shapes.empty()) {
+    std::string supported = listMmaTypes(*request.target);
     reason = request.target->name.str() + " does not have an MMA for " +
              describe(left) + " x " + describe(right) + " + " +
-             describe(result);
+             describe(result) + " (its MMAs: " + supported +
+             "); set all of 'm', 'n' and 'k' to pad the op anyway";
+  }
   return shapes;
 }
 
@@ -415,14 +433,15 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
                                           const Request &request) {
   linalg::LinalgOp op = plan.op;
   if (!op.hasPureTensorSemantics())
-    return std::string("the operands of the op are not tensors");
+    return std::string("the operands of the op are memrefs; run the pass "
+                       "before bufferization");
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
     if (!type)
       continue;
     if (type.getEncoding())
       return "the operand type " + describe(type) +
-             " has an encoding, which is not supported";
+             " has an encoding; use a tensor without an encoding";
     // Padding constants are signless.
     if (!type.getElementType().isSignlessIntOrFloat())
       return "elements of type " + describe(type.getElementType()) +
@@ -500,7 +519,8 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
         return "the operand is indexed by " + describe(*access) +
                "; the iterations that padding adds to loop d" +
                std::to_string(loop.loop) +
-               " would read elements of the operand instead of padding";
+               " would read elements of the operand instead of padding; k=1 "
+               "leaves the loop unpadded";
       isReduced = true;
     }
     reduced.push_back(isReduced);

@@ -113,13 +113,15 @@ std::optional<std::string> MoveHazards::find(Operation *read,
   for (size_t seen = 0; it != end && it->position < last; ++it, ++seen) {
     if (seen == kMaxHazards)
       return "more than " + std::to_string(kMaxHazards) +
-             " ops between the read and the write access memory";
+             " ops between the read and the write access memory; move the "
+             "write closer to the read";
     if (it->roots.empty() || llvm::any_of(it->roots, [&](Value written) {
           return !aliasing.alias(written, root).isNo();
         }))
-      return "the read cannot be moved after '" +
-             it->op->getName().getStringRef().str() +
-             "', which precedes the write to shared memory";
+      return quote(it->op) +
+             " is between the read and the write to shared memory, and the "
+             "read cannot be moved after the op; move the op before the read "
+             "or after the write";
   }
   return std::nullopt;
 }
@@ -161,7 +163,8 @@ static std::optional<std::string> checkPair(vector::TransferReadOp read,
                                             MemRefType global,
                                             MemRefType shared) {
   if (read->getBlock() != write->getBlock())
-    return std::string("the read and the write are in different MLIR blocks");
+    return std::string("the read and the write are in different MLIR blocks; "
+                       "move them to one block");
   if (!read.getPermutationMap().isMinorIdentity() ||
       !write.getPermutationMap().isMinorIdentity() || !hasUnitStride(global) ||
       !hasUnitStride(shared))
@@ -190,10 +193,11 @@ std::optional<std::string>
 smalti::checkCopiedPair(vector::TransferReadOp read,
                         vector::TransferWriteOp write) {
   if (!isZeroBits(read.getPadding()))
-    return std::string("the padding value is not proven to be all zero bits");
+    return std::string("the padding value is not proven to be all zero bits; "
+                       "use the constant 0");
   if (isMaskedTransfer(read) || isMaskedTransfer(write))
-    return std::string(
-        "the read or the write has a mask, which is not supported");
+    return std::string("the read or the write has a mask; only transfers "
+                       "without a mask are supported");
   if (write.hasOutOfBoundsDim())
     return std::string("the write to shared memory may be out of bounds; mark "
                        "it as in_bounds");
@@ -205,8 +209,8 @@ std::optional<std::string>
 smalti::checkStoredPair(vector::TransferReadOp read,
                         vector::TransferWriteOp write) {
   if (isMaskedTransfer(read) || isMaskedTransfer(write))
-    return std::string(
-        "the read or the write has a mask, which is not supported");
+    return std::string("the read or the write has a mask; only transfers "
+                       "without a mask are supported");
   if (read.hasOutOfBoundsDim())
     return std::string(
         "the read of shared memory may be out of bounds; mark it as in_bounds");
@@ -237,11 +241,12 @@ std::optional<std::string> smalti::planCopy(CopyPlan &plan,
            std::to_string(int64_t(1) << std::min(alignment, 8u)) +
            " B cannot be split into copies of " +
            std::to_string(target.asyncCopyBytes.front()) + " to " +
-           std::to_string(target.asyncCopyBytes.back()) + " B";
+           std::to_string(target.asyncCopyBytes.back()) +
+           " B; use rows and addresses that are multiples of these sizes";
   plan.elements = plan.bytes / elementBytes;
   if (type.getNumElements() / plan.elements > kMaxCopies)
     return std::to_string(type.getNumElements() / plan.elements) +
-           " copies per thread exceed the limit of " +
+           " copies per thread are needed; use a smaller vector, for at most " +
            std::to_string(kMaxCopies);
   return hazards.find(read, write);
 }

@@ -160,7 +160,7 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
                        "mask are supported");
   if (plan.mayBeNegative())
     return std::string("an index of the write may be negative, which is only "
-                       "supported for reads");
+                       "supported for reads; limit the index with arith.maxsi");
   if (endDim && isExact) {
     buffer.kind = BufferedTransfer::Kind::Whole;
     return std::nullopt;
@@ -194,10 +194,11 @@ smalti::planTransfer(TransferPlan &plan, const IntegerRanges &ranges,
         "scalable vectors are not supported; use a vector of fixed length");
   auto type = cast<MemRefType>(op.getBase().getType());
   if (isa<VectorType>(type.getElementType()))
-    return std::string("memrefs of vectors are not supported");
+    return std::string(
+        "the elements of the memref are vectors; use a memref of scalars");
   // Upstream's verifier does not compare the element types.
   if (type.getElementType() != vectorType.getElementType())
-    return "the element types of the vector and the memref differ: " +
+    return "vector and memref must have the same element type, but have " +
            describe(vectorType.getElementType()) + " and " +
            describe(type.getElementType());
   AffineMap map = op.getPermutationMap();

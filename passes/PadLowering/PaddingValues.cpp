@@ -26,7 +26,7 @@ std::optional<std::string> smalti::checkSpeculatable(linalg::LinalgOp op) {
         !isSpeculatable(&inner) ||
         !llvm::all_of(inner.getOperandTypes(), isScalar))
       return "the body contains '" + inner.getName().getStringRef().str() +
-             "', which may trap on padding values";
+             "', which may trap on padding values; move it out of the op";
   }
   return std::nullopt;
 }
@@ -541,8 +541,9 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
   std::string name = combiner->op->getName().getStringRef().str();
   if (!hasIdentity(combiner->op))
     return "'" + name +
-           "' does not have a known identity element, which "
-           "is the value to pad with";
+           "', which combines the accumulator with a term, does not have a "
+           "known identity element to pad with; "
+           "use a sum, product, minimum, maximum or bitwise op of arith";
 
   SmallVector<SmallVector<PaddingValue>> candidates(reduced.size());
   SmallVector<unsigned> choice(reduced.size(), 0);

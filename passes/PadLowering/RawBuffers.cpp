@@ -36,9 +36,11 @@ static std::optional<std::string> getStaticEnd(MemRefType type,
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
-    return std::string("the memref does not have a strided layout");
+    return std::string(
+        "the layout of the memref is not strided; use a strided layout");
   if (hasNegativeStride(type) || (!ShapedType::isDynamic(offset) && offset < 0))
-    return std::string("the memref has a negative stride or offset");
+    return std::string("the memref has a negative stride or offset; raw "
+                       "buffers support only non-negative ones");
   if (!type.hasStaticShape() || ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic))
     return std::nullopt;
@@ -69,7 +71,8 @@ std::optional<std::string> smalti::findBufferSource(Value memref,
   if (isa_and_nonnull<amdgpu::AddressSpaceAttr>(type.getMemorySpace()))
     return std::string("the memref is already a raw buffer");
   if (getMemorySpace(source.root) != MemorySpace::Global)
-    return std::string("the memref is not in global memory");
+    return std::string(
+        "the memref is not in global memory, which raw buffers require");
   // A buffer resource accesses elements of whole bytes.
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0 ||

@@ -67,11 +67,13 @@ std::optional<std::string> TensorWindows::checkControlFlow(Operation *op) {
            {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
         if (!uniformity.isBlockUniform(bound))
           return std::string("the bounds of an enclosing loop are not proven "
-                             "to be block-uniform");
+                             "to be block-uniform; use bounds that are equal "
+                             "for all threads of the block");
     } else if (auto branch = dyn_cast<scf::IfOp>(parent)) {
       if (!uniformity.isBlockUniform(branch.getCondition()))
         return std::string("the condition of an enclosing branch is not proven "
-                           "to be block-uniform");
+                           "to be block-uniform; use a condition that is equal "
+                           "for all threads of the block");
     } else {
       return "the copy is nested in '" +
              parent->getName().getStringRef().str() +
@@ -80,7 +82,8 @@ std::optional<std::string> TensorWindows::checkControlFlow(Operation *op) {
     op = parent;
   }
   if (!op->getBlock()->isEntryBlock())
-    return std::string("the copy is not in the entry block of its region");
+    return std::string("the copy is after a branch between MLIR blocks; use "
+                       "scf.for and scf.if");
   return std::nullopt;
 }
 
@@ -103,10 +106,12 @@ std::optional<std::string>
 TensorWindows::checkBlockUniform(const TensorWindow &window) {
   if (!isBlockUniform(window.getGlobal()))
     return std::string(
-        "the window in global memory is not proven to be block-uniform");
+        "the indices in global memory are not proven to be block-uniform; use "
+        "indices that are equal for all threads of the block");
   if (!isBlockUniform(window.getShared()))
     return std::string(
-        "the window in shared memory is not proven to be block-uniform");
+        "the indices in shared memory are not proven to be block-uniform; use "
+        "indices that are equal for all threads of the block");
   return std::nullopt;
 }
 
@@ -200,7 +205,8 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
       stated && stated.getInt() < transfers::kTensorMapStrideBytes)
     return "the attribute llvm.align of the kernel argument states " +
            std::to_string(stated.getInt()) + " B; TMA requires " +
-           std::to_string(transfers::kTensorMapStrideBytes) + " B";
+           std::to_string(transfers::kTensorMapStrideBytes) +
+           " B, so raise the attribute if the argument is aligned";
   SmallVector<int64_t> strides;
   int64_t offset;
   auto buffer = cast<MemRefType>(shared.getBase().getType());
@@ -213,7 +219,8 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
   if (alignment < llvm::Log2_64(transfers::kTensorCopyAlignment))
     return "the window in shared memory is only proven to be aligned to " +
            std::to_string(int64_t(1) << alignment) + " B; TMA requires " +
-           std::to_string(transfers::kTensorCopyAlignment) + " B";
+           std::to_string(transfers::kTensorCopyAlignment) +
+           " B, so align the buffer and use constant indices";
 
   auto copy =
       transfers::planTensorCopy(makeProblem(global, *tensor, strides, bits));

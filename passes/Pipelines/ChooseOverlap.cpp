@@ -173,8 +173,8 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
     if (isRequested)
       remarkMissed(kernel, kPassName)
           << "warp specialization not applied: the kernel does not contain a "
-             "'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous' (a "
-             "wait follows the wgmma)";
+             "'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous'; set "
+             "it on the wgmma ops that a wait follows";
     return success();
   }
   AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;
@@ -265,7 +265,7 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
   if (isAsync)
     overlap.stages = std::min(overlap.stages, overlap.depth);
   remarkAnalysis(kernel, kPassName)
-      << "up to " << overlap.stages
+      << "loops get up to " << overlap.stages
       << (overlap.stages == 1 ? " stage, " : " stages, ") << overlap.depth
       << (overlap.depth == 1 ? " slot" : " slots") << " per buffer: "
       << (isAsync ? "each asynchronous copy in flight needs a slot"

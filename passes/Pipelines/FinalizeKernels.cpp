@@ -131,16 +131,16 @@ static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
       diagnostic << "on " << op->getOperandTypes() << " ";
     diagnostic << "cannot be lowered to " << chip.name
                << ": no conversion to the LLVM dialect supports this form of "
-                  "the op";
+                  "the op; use other types, or replace the op";
     return WalkResult::interrupt();
   });
   if (result.wasInterrupted())
     return failure();
   if (cast)
-    return cast.emitError()
-           << "values of type " << cast->getResultTypes()
-           << " cannot be lowered to " << chip.name
-           << ": no conversion to the LLVM dialect supports the type";
+    return cast.emitError() << "values of type " << cast->getResultTypes()
+                            << " cannot be lowered to " << chip.name
+                            << ": no conversion to the LLVM dialect supports "
+                               "the type; use another type";
   return success();
 }
 

@@ -239,10 +239,10 @@ struct SmaltiGuardFolds : smalti::impl::SmaltiGuardFoldsBase<SmaltiGuardFolds> {
       }
       if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
         remarkApplied(op, kPassName)
-            << "index truncated by arith.trunci: MLIR replaces a cast from "
-               "index to "
+            << "arith.trunci inserted in a cast from index to "
             << getElementTypeOrSelf(op->getResult(0).getType())
-            << " and back by the index, which is not truncated";
+            << ": without it, MLIR removes the cast and the cast back, and the "
+               "index is not truncated";
         guardIndexCast(op);
         continue;
       }

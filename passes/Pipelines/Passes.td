@@ -63,7 +63,7 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
              clEnumValN(::smalti::Level::Thread, "thread", "thread-level kernels"),
              clEnumValN(::smalti::Level::LLVM, "llvm", "the LLVM dialect"))}]>,
     AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
-           "Slots of each shared-memory buffer that a loop uses, 1 to 16, e.g. `depth=2`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
+           "Slots of each shared-memory buffer of a loop, that is, copies that the iterations use in turn, 1 to 16, e.g. `depth=2`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
     AutoOrNumberOption<"stages", "stages", "::smalti::AutoOrNumber()",
            "Maximum number of stages of a pipelined loop, 1 (no pipelining) to 16, e.g. `stages=3`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
     NumWarpsOption,
@@ -139,7 +139,7 @@ def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::Functi
   let options = [
     TargetOption<>,
     AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
-           "Slots of each shared-memory buffer that a loop uses, 1 to 16, e.g. `depth=2`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
+           "Slots of each shared-memory buffer of a loop, that is, copies that the iterations use in turn, 1 to 16, e.g. `depth=2`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
     AutoOrNumberOption<"stages", "stages", "::smalti::AutoOrNumber()",
            "Maximum number of stages of a pipelined loop, 1 (no pipelining) to 16, e.g. `stages=3`; default: `auto`, 3 with asynchronous copies, else 2, fewer if shared memory is full">,
     SpecializeOption,

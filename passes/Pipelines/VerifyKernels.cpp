@@ -154,7 +154,9 @@ static LogicalResult verifyMemory(Operation *root, const Target &chip) {
                        : !space || isa<IntegerAttr>(space))
         continue;
       emitError(loc) << "type " << type << " uses memory space " << space
-                     << ", which " << chip.name << " does not have";
+                     << ", which " << chip.name << " does not have; use "
+                     << (chip.isGPU() ? "a number or #gpu.address_space"
+                                      : "no memory space");
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -280,7 +282,7 @@ static LogicalResult verifySymbols(ModuleOp module) {
         << symbol.getName()
         << "', a name of the compiler or of the device library; names that "
            "begin with 'llvm.', '__nv', '__ocml_', '__ockl_' or '__oclc_', and "
-           "the names 'vprintf' and '__assertfail', are reserved";
+           "the names 'vprintf' and '__assertfail', are reserved: rename it";
   });
   return success(isValid);
 }

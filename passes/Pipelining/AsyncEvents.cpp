@@ -161,8 +161,7 @@ std::optional<std::string> smalti::classifyAsync(Operation *op, BodyOp &bodyOp,
         (access.space == MemorySpace::Global && !access.isWrite) ||
         (access.isWrite && copied.contains(access.root)))
       continue;
-    return quote(op) +
-           " contains asynchronous copies, so it must not contain " +
+    return quote(op) + " contains asynchronous copies, so move out of it " +
            quote(access.op) + ", which " +
            (access.isWrite ? "writes " : "reads ") + names.get(access.root);
   }
@@ -387,8 +386,9 @@ AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
         continue;
       return quote(op) + " leaves " + std::to_string(*pending) +
              (*pending == 1 ? " copy" : " copies") +
-             " in flight, but the loop does not start copies of the kind that "
-             "the wait covers";
+             " in flight, but the loop does not start a copy that this wait "
+             "counts; "
+             "move the wait out of the loop";
     }
     unsigned size = queues[unsigned(queue)].size();
     completeQueue(queue, *pending, size, wait);
@@ -455,7 +455,8 @@ std::optional<std::string> AsyncAnalysis::use(const BodyOp &bodyOp,
       }
       if (!waitAtBarrier(copy))
         return quote(bodyOp.op) + " uses " + names.get(root) +
-               " before a wait completes the copy into it";
+               " before a wait completes the copy into it; add a wait and a "
+               "barrier before the use";
     }
     AliasClass settled = getAliasClass(root);
     unsettled[{settled.space, settled.kind}].erase(number);
@@ -504,12 +505,14 @@ std::optional<std::string> AsyncAnalysis::run() {
   }
   if (!ungrouped.empty())
     return "a copy into " + names.get(copies[ungrouped.front()].root) +
-           " is not committed to a group in the same iteration";
+           " is not committed to a group in the same iteration; add an op that "
+           "commits it, such as nvgpu.device_async_create_group";
   for (const CopyState &copy : copies)
-    if (copy.queue == AsyncCompletion::BarrierObject && !copy.isAcquired)
-      return quote(copy.op) + " completes on " +
-             names.get(getRootBuffer(copy.barrier->barrier)) +
-             ", which the loop does not wait for";
+    if (copy.queue == AsyncCompletion::BarrierObject && !copy.isAcquired) {
+      std::string mbarrier = names.get(getRootBuffer(copy.barrier->barrier));
+      return quote(copy.op) + " completes on " + mbarrier +
+             ", which the loop does not wait for; add a wait to the loop body";
+    }
   llvm::stable_sort(waits, [](const AsyncWait &a, const AsyncWait &b) {
     return a.body < b.body;
   });

@@ -34,7 +34,8 @@ Scheduler::Reason Scheduler::analyzeWaits() {
   for (auto [i, bodyOp] : llvm::enumerate(bodyOps))
     bodyOpIndex[bodyOp.op] = i;
   if (async->getWaits().empty())
-    return std::string("no wait covers the asynchronous copies in this loop");
+    return std::string("no wait covers the asynchronous copies in this loop; "
+                       "add a wait to the loop body");
   // A thread that arrives has completed its earlier reads. A copy that waits
   // for the arrivals may rely on that, but arrivals are prefetched.
   if (schedule.oldBarriers.empty())
@@ -42,8 +43,9 @@ Scheduler::Reason Scheduler::analyzeWaits() {
       for (const AsyncEvent &event : bodyOp.events)
         if (isa<BarrierObjectOpInterface>(event.op))
           return quote(event.op) +
-                 " may order accesses of different threads, which prefetched "
-                 "copies would precede; add a gpu.barrier to the loop body";
+                 " may order accesses of other threads before the copies, and "
+                 "prefetched copies would precede these accesses; add a "
+                 "gpu.barrier to the loop body";
   return std::nullopt;
 }
 
@@ -65,7 +67,8 @@ Scheduler::Reason Scheduler::hoistOperandsOfCopies(Position position) {
         continue;
       if (!hoistable.contains(def))
         return "the asynchronous copies depend on " + quote(def) +
-               ", which cannot be issued in an earlier iteration";
+               ", which cannot be issued in an earlier iteration; compute it "
+               "before the loop";
       positions[def] = {position};
     }
   }

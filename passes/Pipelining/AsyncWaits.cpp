@@ -68,9 +68,12 @@ Scheduler::Reason Scheduler::setWait(unsigned wait,
                                              }) -
                        queued.begin();
   for (auto [key, position] : awaited.lastOfKey)
-    if (stage < start || (stage == start && position >= numBefore))
-      return "the schedule would execute " + quote(schedule.entries[wait].op) +
-             " before the copies that it waits for";
+    if (stage < start || (stage == start && position >= numBefore)) {
+      Operation *waitOp = schedule.entries[wait].op;
+      return "the schedule would execute " + quote(waitOp) +
+             " before the copies that it waits for; give the wait a later "
+             "stage or cluster";
+    }
   auto set = [&](Part part, int64_t step) {
     std::optional<int64_t> pending;
     for (auto [key, position] : awaited.lastOfKey) {
@@ -144,10 +147,11 @@ Scheduler::Reason Scheduler::checkQueue(AsyncCompletion queue) {
                     schedule.entries[*last].position.stage)
       return std::string("the schedule starts asynchronous copies in several "
                          "stages; all must start in the same stage");
-    if (last && entry < *last)
+    if (last && entry < *last) {
+      Operation *earlier = schedule.entries[*last].op;
       return "the schedule would start " + quote(bodyOp.op) + " before " +
-             quote(schedule.entries[*last].op) +
-             "; asynchronous copies must keep their order";
+             quote(earlier) + "; asynchronous copies must keep their order";
+    }
     last = entry;
   }
   return std::nullopt;

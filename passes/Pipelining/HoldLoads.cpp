@@ -209,17 +209,19 @@ void SmaltiHoldLoads::runOnOperation() {
       insertBarrier(store);
     }
     if (last) {
-      bool isOne = body.countPrefetches() == 1;
+      unsigned reads = body.countPrefetches();
+      bool isOne = reads == 1;
       remarkApplied(loop, kPassName)
-          << "scheduling barriers inserted: " << body.countPrefetches()
+          << "scheduling barriers inserted: " << reads
           << (isOne ? " read" : " reads") << " of global memory "
           << (isOne ? "is" : "are") << " issued before the loop's arithmetic"
           << (store ? "; the wait follows the arithmetic" : "");
     } else if (store) {
-      bool isOne = body.countCarriedReads() == 1;
+      unsigned reads = body.countCarriedReads();
+      bool isOne = reads == 1;
       remarkApplied(loop, kPassName)
-          << "scheduling barrier inserted: the wait for "
-          << body.countCarriedReads() << (isOne ? " read" : " reads")
+          << "scheduling barrier inserted: the wait for " << reads
+          << (isOne ? " read" : " reads")
           << " of global memory by the previous iteration follows the loop's "
              "arithmetic";
     }

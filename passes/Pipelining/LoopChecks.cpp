@@ -135,7 +135,9 @@ Scheduler::Reason Scheduler::checkLanes() {
               .scope <= UniformScope::Wave)
     return std::nullopt;
   return "the trip count may be divergent, and the result of " +
-         quote(exchange) + " depends on which lanes execute it together";
+         quote(exchange) +
+         " depends on which lanes execute it together; make the trip count "
+         "uniform";
 }
 
 Scheduler::Reason Scheduler::chooseMode() {
@@ -148,7 +150,8 @@ Scheduler::Reason Scheduler::chooseMode() {
     schedule.mode =
         hasCopies || hasGroups ? PipelineMode::Async : PipelineMode::Stream;
   if (schedule.mode == PipelineMode::Async && !hasCopies)
-    return std::string("the body does not start an asynchronous copy");
+    return std::string("mode=async requires an asynchronous copy in the loop "
+                       "body; use mode=stream or mode=auto");
   if (schedule.mode == PipelineMode::Stream && (hasCopies || hasGroups))
     return std::string("mode=stream does not support the asynchronous copies "
                        "in this loop; use mode=async or mode=auto");

@@ -141,7 +141,7 @@ Scheduler::Reason Scheduler::clampStages() {
     return "the induction variable has " + std::to_string(counter.getWidth()) +
            (counter.getWidth() == 1 ? " bit" : " bits") +
            ", which cannot represent " + std::to_string(schedule.stages) +
-           " stages";
+           " stages; use a wider type";
   return std::nullopt;
 }
 

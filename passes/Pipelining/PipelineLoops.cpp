@@ -248,7 +248,7 @@ void SmaltiPipelineLoops::runOnOperation() {
              std::to_string(created) +
              " ops for other loops of the function; the limit per function "
              "is " +
-             std::to_string(kMaxCreatedOps);
+             std::to_string(kMaxCreatedOps) + ", so use fewer stages";
     return std::optional<LoopSchedule>();
   };
   if (options.stages.getOr(2) != 1)

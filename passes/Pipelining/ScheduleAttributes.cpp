@@ -59,9 +59,11 @@ Scheduler::Reason Scheduler::readSchedule() {
     any |= stage || cluster;
     if (!stage && !cluster && bodyOp.isPure())
       continue;
-    if (!stage || !cluster)
-      return quote(bodyOp.op) + " does not have the attribute " +
-             (stage ? kClusterAttr : kStageAttr).str();
+    if (!stage || !cluster) {
+      std::string missing = (stage ? kClusterAttr : kStageAttr).str();
+      return quote(bodyOp.op) + " does not have the attribute '" + missing +
+             "', which use-schedule=true requires";
+    }
     SmallVector<int64_t> stageList = readNumbers(stage);
     SmallVector<int64_t> clusterList = readNumbers(cluster);
     if (stageList.empty() || stageList.size() != clusterList.size())
@@ -69,8 +71,8 @@ Scheduler::Reason Scheduler::readSchedule() {
              quote(bodyOp.op) +
              " must be integers, or integer arrays of the same length";
     if (stageList.size() > 1 && !bodyOp.isPure())
-      return quote(bodyOp.op) +
-             " has side effects and cannot be duplicated in several stages";
+      return quote(bodyOp.op) + " has side effects and cannot be duplicated in "
+                                "several stages; give it one stage";
     std::set<Position> &earlier = positions[bodyOp.op];
     for (auto [number, order] : llvm::zip_equal(stageList, clusterList)) {
       if (number < 0)
@@ -83,7 +85,7 @@ Scheduler::Reason Scheduler::readSchedule() {
       for (const Position &position : earlier)
         if (position.stage == number)
           return quote(bodyOp.op) + " is scheduled twice in stage " +
-                 std::to_string(number);
+                 std::to_string(number) + "; list each stage once";
       earlier.insert({number, order});
       stages = std::max(stages, number + 1);
       compute = std::max(compute, {number, order});

@@ -184,10 +184,11 @@ Scheduler::Reason Scheduler::checkValues() {
       if (source.kind == ValueSource::Kind::Missing) {
         std::string def = quote(getBodyOp(source.value));
         if (isCarried)
-          return def + " updates a loop-carried value in a later stage than " +
-                 quote(entry.op) + " uses the value";
+          return def + " computes a loop-carried value in a later stage than " +
+                 quote(entry.op) + " uses the value; give both the same stage";
         return "the schedule would execute " + quote(entry.op) + " before " +
-               def + ", whose result " + quote(entry.op) + " uses";
+               def + ", whose result " + quote(entry.op) + " uses; give " +
+               def + " an earlier stage or cluster";
       }
       if (source.kind != ValueSource::Kind::Computed ||
           schedule.entries[source.entry].position.stage == source.lag)
@@ -195,15 +196,16 @@ Scheduler::Reason Scheduler::checkValues() {
       Operation *def = getBodyOp(source.value);
       if (!isCarried && isa<BaseMemRefType>(operand.getType()))
         return "the view that " + quote(def) +
-               " creates is used in another stage, which is not supported for "
-               "views";
+               " creates is used in another stage; views and their users must "
+               "have the same stage";
       // A loop with vector layouts gets more carried vectors, whose layouts
       // must be known too.
       if (hasLayouts && isa<VectorType>(operand.getType()) &&
           !def->hasAttr(mosaic_gpu::kOutLayouts))
         return "the result of " + quote(def) +
                " is used in another stage, but does not have the attribute '" +
-               mosaic_gpu::kOutLayouts.str() + "'";
+               mosaic_gpu::kOutLayouts.str() +
+               "'; run mosaic-gpu-infer-layouts first";
     }
   return std::nullopt;
 }
@@ -286,16 +288,22 @@ Scheduler::Reason Scheduler::checkMemory() {
           if ((!isOwnList && x->buffer == y.buffer) || areDisjoint(*x, y) ||
               !mayTouchSame(y, *x, distance))
             continue;
-          if (isSameBuffer && buffer.space == MemorySpace::Shared)
-            reason = "the schedule needs " +
-                     std::to_string(getNeededSlots(lists, classes[y.buffer])) +
-                     " slots of " + names.get(buffer.root) +
-                     (buffer.usesOtherSlots
-                          ? "; not all accesses of an iteration are proven to "
-                            "use the same slot"
-                          : "; accesses are proven to rotate over " +
-                                std::to_string(slots));
-          else
+          if (isSameBuffer && buffer.space == MemorySpace::Shared) {
+            std::string needed =
+                std::to_string(getNeededSlots(lists, classes[y.buffer]));
+            if (buffer.usesOtherSlots)
+              reason = "the schedule needs " + needed + " slots of " +
+                       names.get(buffer.root) +
+                       "; use the same slot in all accesses of an iteration, "
+                       "which is not proven";
+            else
+              reason =
+                  "the schedule needs " + needed + " slots of " +
+                  names.get(buffer.root) +
+                  "; accesses are proven to rotate over " +
+                  std::to_string(slots) +
+                  ", so add slots with smalti-multi-buffer or use fewer stages";
+          } else
             reason = "the schedule would move " + text(*x) + " before " +
                      text(y) +
                      " of an earlier iteration, and the two accesses may alias";

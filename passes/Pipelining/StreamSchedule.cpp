@@ -82,15 +82,16 @@ Scheduler::Reason Scheduler::placeStream() {
   }
   if (schedule.numPrefetched == 0) {
     if (unsplit)
-      return quote(unsplit) + " both reads global memory and writes shared "
-                              "memory, so the read cannot be prefetched";
+      return quote(unsplit) +
+             " both reads global memory and writes shared "
+             "memory, so the read cannot be prefetched; use a load and a store";
     if (!blockedRead.empty())
       return blockedRead;
     if (withPrivate)
       return quote(withPrivate) + " reads global memory and accesses private "
                                   "memory, so the read cannot be prefetched";
-    return std::string(
-        "no read of global memory in the body can be prefetched");
+    return std::string("the body does not read global memory at addresses that "
+                       "an earlier iteration can compute");
   }
   if (!computes)
     return kOnlyCopies.str();

@@ -71,8 +71,9 @@ void SmaltiCheckResources::report(const Usage &usage, const Target &chip) {
   remark << "; estimated register pressure: " << usage.registers.count << " of "
          << chip.registersPerThread << " per thread";
   if (usage.registers.largest)
-    remark << ", " << usage.registers.largestCount << " for a value of type "
-           << usage.registers.largest.getType();
+    remark << "; the largest live value, of type "
+           << usage.registers.largest.getType() << ", takes "
+           << usage.registers.largestCount << " registers";
   if (usage.threads)
     remark << "; " << usage.threads << " of " << chip.maxThreadsPerBlock
            << " threads";

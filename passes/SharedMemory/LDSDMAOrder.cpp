@@ -289,7 +289,7 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
     });
     if (inner)
       return fail(quote(inner) + " is nested in " + quote(op) +
-                  ", which is not supported");
+                  "; move it out of the op");
   }
   return visitAccesses(op, state);
 }
@@ -471,8 +471,8 @@ std::optional<std::string> LDSDMAOrder::analyze() {
         !mayReplaceAll) {
       barrier.isKept = true;
       note(quote(barrier.op) +
-           " may order accesses to global memory, which a barrier that leaves "
-           "loads in flight does not order");
+           " may order accesses to global memory, so it must wait for all "
+           "loads; if it orders LDS only, use amdgpu.lds_barrier");
     }
   // Each round keeps more barriers; loads that they complete do not need other
   // barriers.

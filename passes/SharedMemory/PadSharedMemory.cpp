@@ -106,7 +106,8 @@ static std::optional<std::string> checkStaysInRow(const PadPlan &plan,
   if (stays)
     return std::nullopt;
   return quote(operand.getOwner()) + " accesses " + std::to_string(span) +
-         " consecutive elements, which cannot be proven to stay in one row";
+         " consecutive elements, which cannot be proven to stay in one row; "
+         "use a power of two that divides the row, and aligned indices";
 }
 
 static std::optional<std::string> checkUser(const PadPlan &plan,
@@ -192,7 +193,8 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
         "the buffer already has a fixed offset in shared memory; run the pass "
         "before smalti-allocate-shared-memory");
   if (alloc && alloc->hasAttr(mosaic_gpu::kOutTransforms))
-    return std::string("the buffer has transforms, which fix its layout");
+    return std::string("the buffer has transforms, which fix its layout; "
+                       "remove them to pad the rows");
   std::string reason;
   std::optional<RowShape> rows = getRowShape(plan.type, reason);
   if (!rows)

@@ -144,8 +144,8 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
       strided ? strided.getRowAccess(operand) : std::nullopt;
   if (!row)
     return quote(op) +
-           " is not a load or store with an index per dimension, which the "
-           "swizzle permutes";
+           " does not access the buffer with an index per dimension, as the "
+           "swizzle requires; use loads and stores of memref or vector";
   if (row->isBoundsChecked)
     return quote(op) + " may be out of bounds; mark the transfer as in_bounds";
   if (row->isWaveWide)
@@ -161,7 +161,7 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
           llvm::Log2_64(row->elements))
     return quote(op) + " accesses " + std::to_string(bytes) +
            " B at offsets that cannot be proven to be multiples of the access "
-           "size";
+           "size; use aligned indices";
   widest = std::max(widest, bytes);
   return std::nullopt;
 }
@@ -254,8 +254,9 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       if (auto refused = checkAccess(plan, operand, widest))
         return refused;
       if (!takesBuffer(user, operand.getOperandNumber(), plan.buffer))
-        return quote(user) + " cannot be rewritten to access the buffer "
-                             "instead of a view of it";
+        return quote(user) +
+               " accesses a view of the buffer, and the view cannot be "
+               "replaced by the buffer; access the buffer directly";
       plan.operands.push_back(&operand);
     }
   }
@@ -457,10 +458,10 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
 
   for (SwizzlePlan &plan : plans) {
     RemarkBuilder remark = remarkApplied(getBufferOp(plan.buffer), kPassName);
-    remark << "buffer swizzled: " << plan.swizzle->str(plan.rows.elementBytes)
-           << ": " << plan.swizzle->cost.conflicts
-           << " bank conflicts instead of " << plan.before.conflicts << " in "
-           << plan.pattern.str();
+    std::string permutation = plan.swizzle->str(plan.rows.elementBytes);
+    remark << "buffer swizzled: " << permutation << ": "
+           << plan.swizzle->cost.conflicts << " bank conflicts instead of "
+           << plan.before.conflicts << " in " << plan.pattern.str();
     commit(plan);
   }
 }

@@ -491,8 +491,10 @@ void FunctionProgram::addUnknownCopiesToWaits() {
         program[id].kind == Kind::Step && !unknown.contains(id)) {
       program[id].pending.push_back(
           {*everything, sync::AccessKind::Write, sync::Slot()});
-      unknown[id] = "the copies that " + quote(ops[id]) +
-                    " waits for cannot be determined";
+      Operation *wait = ops[id];
+      unknown[id] = "the copies that " + quote(wait) +
+                    " waits for cannot be determined; insert a gpu.barrier "
+                    "where a barrier is missing";
     }
 }
 
@@ -669,8 +671,8 @@ void FunctionProgram::addOp(Operation *op, NodeId parent, unsigned part) {
   if (isa<BarrierObjectOpInterface>(op))
     return addUnknown(
         op,
-        quote(op) +
-            " uses an mbarrier, and the pass does not analyze what it orders",
+        quote(op) + " uses an mbarrier, and the pass does not analyze what it "
+                    "orders; insert a gpu.barrier where a barrier is missing",
         parent, part);
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op))
     return addCopy(copy, parent, part);

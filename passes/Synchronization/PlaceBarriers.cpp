@@ -102,10 +102,11 @@ Plan::Plan(FunctionOpInterface function, const targets::Target *chip,
 
 /// Why no barrier orders a hazard at the node.
 std::string Plan::explainUnordered(sync::NodeId node) const {
-  if (description.program[node].hasUnknownOrder)
-    return "no barrier is placed, because the control flow of " +
-           quote(description.ops[node]) +
+  if (description.program[node].hasUnknownOrder) {
+    Operation *op = description.ops[node];
+    return "no barrier is placed, because the control flow of " + quote(op) +
            " is unknown; convert it to scf.for, scf.while or scf.if";
+  }
   for (sync::NodeId around = node; around != sync::Program::kRoot;) {
     around = description.program[around].parent;
     auto reason = description.divergenceReasons.find(description.ops[around]);
@@ -149,7 +150,7 @@ LogicalResult Plan::reportHazards(bool strict) const {
            "possible data race: " + description.describe(step) +
                " may access memory that " + description.describe(copy) +
                " writes, and no wait between them is proven to complete the "
-               "copy");
+               "copy; add a wait and a barrier");
   for (auto &[barrier, reason] : description.fixed)
     report(barrier, "barrier neither removed nor weakened: " + reason);
   for (auto &[op, reason] : description.opaque)

@@ -84,7 +84,8 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
     columns = number;
   }
   if (!columns)
-    return std::string("the kernel does not use the tile id");
+    return std::string(
+        "the kernel does not use the tile id, so all tiles do the same work");
   if (func.getDynamicGrid())
     return std::string("the number of tiles depends on arguments; a static "
                        "number is required");
@@ -97,7 +98,8 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
   grid.rows = tiles / *columns;
   if (grid.columns == 1 || grid.rows == 1)
     return "the grid of " + std::to_string(grid.rows) + " x " +
-           std::to_string(grid.columns) + " tiles has a single row or column";
+           std::to_string(grid.columns) +
+           " tiles has a single row or column, so the order cannot change";
   return std::nullopt;
 }
 

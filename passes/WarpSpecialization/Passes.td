@@ -132,7 +132,7 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
   }];
   let options = [
     AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
-           "Slots per copied buffer, 1 to 16, e.g. `depth=4`; default: `auto`, the number, up to 8, with the shortest "
+           "Slots per copied buffer, that is, copies that the iterations use in turn, 1 to 16, e.g. `depth=4`; default: `auto`, the number, up to 8, with the shortest "
            "estimated time">,
     TargetOption<>,
     Option<"ifItPays", "if-it-pays", "bool", "false",

@@ -99,8 +99,8 @@ static WarpRefusal refuse(Operation *op, std::string reason) {
 
 Refusal WarpPlanner::checkBlock() {
   if (!func.getBody().hasOneBlock())
-    return refuse(func, "the body of the kernel has several MLIR blocks; only "
-                        "one is supported");
+    return refuse(func, "the kernel has branches between MLIR blocks; use "
+                        "scf.for, scf.while and scf.if");
   ArrayRef<int32_t> size;
   if (std::optional<ArrayRef<int32_t>> known = func.getKnownBlockSize())
     size = *known;
@@ -207,15 +207,16 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
   Block *block = group.wait->getBlock();
   if (group.arrive->getBlock() != block ||
       !group.arrive->isBeforeInBlock(group.wait))
-    return refuse(group.arrive, quote(group.arrive) +
-                                    " does not precede the wait of its "
-                                    "mbarrier in the same MLIR block");
+    return refuse(group.arrive,
+                  quote(group.arrive) +
+                      " does not precede the wait of its mbarrier in the same "
+                      "MLIR block; move it before the wait");
   for (AsyncLoadOp load : group.loads)
     if (load->getBlock() != block || !load->isBeforeInBlock(group.wait) ||
         !group.arrive->isBeforeInBlock(load))
       return refuse(load, quote(load) +
-                              " is not between the arrival and the wait of "
-                              "its mbarrier in the same MLIR block");
+                              " is not between the arrival and the wait of its "
+                              "mbarrier in the same MLIR block; move it there");
   llvm::sort(group.loads, [](AsyncLoadOp a, AsyncLoadOp b) {
     return a->isBeforeInBlock(b);
   });
@@ -237,8 +238,9 @@ Refusal WarpPlanner::planBuffers(CopyGroup &group) {
     auto alloc =
         getRootBuffer(load.getDestination()).getDefiningOp<memref::AllocOp>();
     if (!alloc || alloc->getBlock() != &func.getBody().front())
-      return refuse(load, quote(load) + " copies into memory that the kernel's "
-                                        "entry block does not allocate");
+      return refuse(load, quote(load) +
+                              " copies into memory that is not a memref.alloc "
+                              "in the kernel's entry block; allocate it there");
     group.buffers.insert(alloc);
     SmallVector<Value> values = {alloc.getResult()};
     while (!values.empty()) {
@@ -264,8 +266,8 @@ Refusal WarpPlanner::planBuffers(CopyGroup &group) {
     }
   }
   if (group.wgmmas.empty())
-    return refuse(group.wait,
-                  "no wgmma reads the tiles that the TMA loads copy");
+    return refuse(group.wait, "no wgmma reads the tiles of the TMA loads, so "
+                              "consumer warps would have no work");
   llvm::sort(group.wgmmas,
              [](WGMMAOp a, WGMMAOp b) { return a->isBeforeInBlock(b); });
   return std::nullopt;
@@ -308,14 +310,18 @@ Refusal WarpPlanner::checkSource(AsyncLoadOp load) {
     source = view.getViewSource();
   auto argument = dyn_cast<BlockArgument>(source);
   if (!argument || argument.getOwner() != &func.getBody().front())
-    return refuse(load,
-                  "the source of " + quote(load) + " is not a kernel argument");
+    return refuse(load, "the source of " + quote(load) +
+                            " is not a kernel argument or a view of one");
   for (const Write &write : writes) {
     if (!write.unknown.empty())
       return refuse(write.op, write.unknown);
     if (!aliasing.alias(write.root, source).isNo())
       return refuse(write.op, quote(write.op) + " may write memory that " +
-                                  quote(load) + " prefetches");
+                                  quote(load) + " prefetches" +
+                                  (write.root == source
+                                       ? ""
+                                       : "; if the two arguments do not "
+                                         "overlap, mark them llvm.noalias"));
   }
   return std::nullopt;
 }
@@ -331,16 +337,19 @@ Refusal WarpPlanner::checkSlice(Operation *user, Value value) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     if (loop && argument == loop.getInductionVar())
       return std::nullopt;
-    return refuse(user, "the address or loop bounds of " + quote(user) +
-                            " depend on a loop-carried value, which producer "
-                            "warps do not compute");
+    return refuse(
+        user, "the address or loop bounds of " + quote(user) +
+                  " depend on a loop-carried value, which producer warps do "
+                  "not compute; compute them from the induction variable");
   }
   Operation *def = value.getDefiningOp();
   if (def->getNumRegions() != 0 || !isMemoryEffectFree(def) ||
       llvm::any_of(def->getOperandTypes(), llvm::IsaPred<VectorType>))
-    return refuse(user, "the address or loop bounds of " + quote(user) +
-                            " depend on " + quote(def) +
-                            ", which producer warps cannot recompute");
+    return refuse(user,
+                  "the address or loop bounds of " + quote(user) +
+                      " depend on " + quote(def) +
+                      ", which producer warps cannot recompute; use arithmetic "
+                      "on constants, kernel arguments and induction variables");
   for (Value operand : def->getOperands())
     if (Refusal refusal = checkSlice(user, operand))
       return refusal;
@@ -392,8 +401,9 @@ Refusal WarpPlanner::findGroups() {
   func.walk([&](Operation *op) {
     isInLoop |= isa<AsyncLoadOp>(op) && op->getParentOfType<scf::ForOp>();
     if (!refusal && isa<BarrierObjectOpInterface>(op) && !known.contains(op))
-      refusal = refuse(op, quote(op) + " uses an mbarrier that the kernel's "
-                                       "entry block does not allocate");
+      refusal = refuse(
+          op, quote(op) + " uses an mbarrier that is not a memref.alloc in the "
+                          "kernel's entry block; allocate it there");
     if (!refusal && isa<AsyncCopyOpInterface>(op) && !known.contains(op))
       refusal =
           refuse(op, quote(op) + " is an asynchronous copy; only TMA loads "
@@ -402,7 +412,8 @@ Refusal WarpPlanner::findGroups() {
   if (refusal)
     return refusal;
   if (!isInLoop)
-    return refuse(func, "the kernel does not have a TMA load in a loop");
+    return refuse(func, "the kernel does not have a TMA load in a loop, so no "
+                        "copy can overlap with a wgmma");
   return std::nullopt;
 }
 

@@ -140,7 +140,8 @@ void SmaltiCarryRemainders::runOnOperation() {
     isChanged = true;
     remarkApplied(func, kPassName)
         << count << (count == 1 ? " remainder" : " remainders")
-        << " of iteration numbers carried by loops";
+        << " of iteration numbers updated with an addition and a comparison "
+           "per iteration instead of a division";
   });
   if (!isChanged)
     markAllAnalysesPreserved();

@@ -298,9 +298,10 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
            << "; a one-dimensional vector of static size is required";
   access.count = vector ? vector.getNumElements() : 1;
   if (access.count > kMaxElements)
-    return op->emitOpError() << "accesses a vector of " << access.count
-                             << " elements narrower than a byte; at most "
-                             << kMaxElements << " are supported";
+    return op->emitOpError()
+           << "accesses a vector of " << access.count
+           << " elements narrower than a byte; at most " << kMaxElements
+           << " are supported, so use a smaller vector";
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))

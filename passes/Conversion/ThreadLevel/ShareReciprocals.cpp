@@ -356,8 +356,9 @@ void SmaltiShareReciprocals::runOnOperation() {
       rewriter.rewrite(group);
     }
     remarkApplied(func, kPassName)
-        << quotients << " quotients per thread computed with "
-        << "shared reciprocals";
+        << quotients
+        << " divisions per thread computed with one reciprocal per "
+        << "divisor; the results do not change";
   });
   if (!isChanged)
     markAllAnalysesPreserved();

@@ -156,5 +156,6 @@ void SmaltiSplitAddressOffsets::runOnOperation() {
   remarkApplied(func, kPassName)
       << "index of " << plan.size()
       << (plan.size() == 1 ? " address" : " addresses")
-      << " split into a variable part and a constant offset";
+      << " split into a variable part and a constant offset, which the "
+         "instruction encodes, so that accesses share address registers";
 }

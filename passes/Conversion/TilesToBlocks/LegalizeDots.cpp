@@ -332,9 +332,9 @@ static Value rewriteDot(TileBuilder &b, DotOp dot, const Target &target,
   Value lhs = dot.getLhs(), rhs = dot.getRhs();
   if (requiresSigned(target, dot)) {
     remarkMissed(dot, kPassName)
-        << "unsigned operands offset by -128: MMAs of " << target.name
-        << " multiply only signed i8; the sums of the operands along K "
-           "compensate the offset";
+        << "128 subtracted from unsigned operands, and the result corrected "
+           "with sums along K: MMAs of "
+        << target.name << " multiply only signed i8";
     return expandUnsigned(b, dot);
   }
   if (!hasInstruction(target, dot)) {
@@ -356,11 +356,11 @@ static Value rewriteDot(TileBuilder &b, DotOp dot, const Target &target,
   remarkMissed(dot, kPassName)
       << "tiles of the dot padded from M x N x K = " << shape.m << "x"
       << shape.n << "x" << shape.k << " to " << padded.m << "x" << padded.n
-      << "x" << padded.k << ", which is supported by "
+      << "x" << padded.k << ", so that " << numWarps
+      << (numWarps == 1 ? " warp" : " warps") << " can compute the dot with "
       << (padded.instruction->kind == MmaKind::Fma
               ? std::string("scalar multiply-adds")
-              : padded.instruction->mnemonic)
-      << " of " << numWarps << (numWarps == 1 ? " warp" : " warps");
+              : padded.instruction->mnemonic);
   return padDot(b, dot, padded);
 }
 

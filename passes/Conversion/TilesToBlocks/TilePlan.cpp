@@ -139,13 +139,13 @@ static std::string describeMissingFact(BlockArgument memref, StringRef subject,
                                               : log2StrideDivisor(memref, i),
                                    30u));
   divisors[statedDim] = elements;
+  StringRef attribute =
+      statesSize ? triton_xla::kSizeDivisors : triton_xla::kStrideDivisors;
   return llvm::formatv(
              "the {0} of dimension {1} of argument #{2} is not proven "
              "to be a multiple of {3}; if it is, add {4} = "
              "array<i64: {5}> to the argument",
-             subject, dim, memref.getArgNumber(), elements,
-             statesSize ? triton_xla::kSizeDivisors
-                        : triton_xla::kStrideDivisors,
+             subject, dim, memref.getArgNumber(), elements, attribute,
              llvm::make_range(divisors.begin(), divisors.end()))
       .str();
 }
@@ -528,7 +528,8 @@ LogicalResult Planner::chooseWarps() {
     return plan.func.emitError()
            << "num-warps=" << requestedWarps << " needs "
            << requestedWarps * target.waveSize << " threads per block; "
-           << target.name << " has at most " << target.maxThreadsPerBlock;
+           << target.name << " has at most " << target.maxThreadsPerBlock
+           << ": use num-warps=" << maxWarps << " or less";
 
   if (chooseWarpgroups())
     return success();
@@ -665,18 +666,19 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
              "memory that the copy still reads; move the insert after the dot";
   }
   if (window.dropped.any())
-    return "the window drops dimensions of size 1, which asynchronous copies "
-           "do not support; use an array without these dimensions";
+    return "triton_xla.extract drops dimensions of size 1 of the array, which "
+           "asynchronous copies do not support; use an array without these "
+           "dimensions";
   if (window.padded.any())
-    return "the sizes of the tile were padded, which asynchronous copies do "
-           "not support; use powers of two";
+    return "the sizes of the tile are not powers of two and were padded, which "
+           "asynchronous copies do not support; use powers of two";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return "the window has a stride other than 1; stride 1 is required";
+    return "triton_xla.extract has a stride other than 1; use stride 1";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||
       extract.getFillOrZero() != Builder(extract.getContext())
                                      .getZeroAttr(window.tile.getElementType()))
-    return "the fill value of triton_xla.extract is not zero; asynchronous "
-           "copies fill only with zeros";
+    return "the fill value of triton_xla.extract is not 0; asynchronous copies "
+           "fill only with 0, so use it";
 
   // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;

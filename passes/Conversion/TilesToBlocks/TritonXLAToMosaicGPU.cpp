@@ -139,8 +139,8 @@ struct ConvertTritonXLAToMosaicGPU
       if (isNegative) {
         remarkMissed(op, kPassName)
             << "buffer accesses not used: argument #" << argument.getArgNumber()
-            << " has a negative stride; offsets of buffer accesses are "
-               "unsigned";
+            << " has a negative stride, but the offsets of buffer accesses are "
+               "unsigned; pass an array without negative strides";
         return;
       }
       remarkMissed(op, kPassName)
@@ -206,9 +206,9 @@ struct ConvertTritonXLAToMosaicGPU
       func.getBody().walk([](triton_xla::AtomicRMWOp atomic) {
         if (ordersElements(atomic))
           remarkMissed(atomic, kPassName)
-              << "updates ordered only within a tile: the tiles of a grid run "
-                 "in any order; if they update the same elements, the result "
-                 "may differ between runs";
+              << "order of atomic updates not determined: tiles run in any "
+                 "order, so the result may differ between runs if two tiles "
+                 "update the same element; let each tile update other elements";
       });
     if (plan.persistentBlocks != 0)
       remarkApplied(func, kPassName)

@@ -104,15 +104,15 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
     return "the tile has rank " + std::to_string(window.tile.getRank()) +
            "; rank 2 is required";
   if (window.padded.any())
-    return std::string("the sizes of the tile were padded, which TMA does not "
-                       "support; use powers of two");
+    return std::string("the sizes of the tile are not powers of two and were "
+                       "padded, which TMA does not support; use powers of two");
   if (type.getRank() > kMaxDimensions)
     return llvm::formatv("the array has rank {0}; TMA supports at most {1}",
                          type.getRank(), kMaxDimensions)
         .str();
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return std::string(
-        "the window has a stride other than 1; stride 1 is required");
+    return std::string("the tile is extracted or inserted with a stride other "
+                       "than 1; use stride 1");
   if (unsigned log2 = log2ArgumentAlignment(cast<BlockArgument>(window.memref));
       (int64_t(1) << log2) < kArrayAlignment)
     return llvm::formatv("the array is only proven to be aligned to {0} B; "
@@ -162,9 +162,10 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
                            bytes, kArrayAlignment)
           .str();
     if (strides[dim] < type.getDimSize(contiguous))
-      return llvm::formatv("the rows of the array overlap: they have {0} "
-                           "elements and a stride of {1}",
-                           type.getDimSize(contiguous), strides[dim])
+      return llvm::formatv(
+                 "the rows of the array overlap: they have {0} elements and a "
+                 "stride of {1}; use a stride of at least {0}",
+                 type.getDimSize(contiguous), strides[dim])
           .str();
   }
   if (int64_t rows = plan.getShape()[0]; rows > kMaxBox)
@@ -233,8 +234,8 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
   auto integer = dyn_cast<IntegerAttr>(fill);
   if (!(number && number.getValue().isPosZero()) &&
       !(integer && integer.getValue().isZero()))
-    return std::string("the fill value of triton_xla.extract is not zero; TMA "
-                       "fills with zeros");
+    return std::string("the fill value of triton_xla.extract is not 0; TMA "
+                       "fills only with 0, so use it");
   return planTMAWindow(Window::of(extract), plan);
 }
 
@@ -257,7 +258,8 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
       isa<Float8E4M3FNType, Float8E5M2Type>(element) || element.isInteger(8);
   if (!is16Bit && !isTF32 && !isByte)
     return element.isF32()
-               ? std::string("operands of type f32 require 'tf32' on the dot")
+               ? std::string("operands of type f32 are supported only as TF32; "
+                             "set 'tf32' on the dot")
                : llvm::formatv(
                      "operands of type {0} are not supported; use f16, bf16, "
                      "f8E4M3FN, f8E5M2, i8, or f32 with 'tf32'",
@@ -275,8 +277,8 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
         .str();
 
   if (dot.getLhs() == dot.getRhs())
-    return std::string(
-        "operands A and B are the same tile; two different loads are required");
+    return std::string("operands A and B are the same tile; load the tile once "
+                       "for each operand");
   // A 16-bit operand A in registers has the layout of the accumulator.
   bool isInRegisters =
       is16Bit && isComputed(dot.getLhs()) && !isInvariant(dot, dot.getLhs());

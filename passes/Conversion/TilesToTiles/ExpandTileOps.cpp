@@ -187,8 +187,8 @@ SmallVector<Operation *> SmaltiExpandTileOps::plan() {
       return;
     if (isa<SortOp>(op)) {
       if (std::optional<std::string> refusal = getExpansionRefusal(op)) {
-        remarkMissed(op, kPassName)
-            << op->getName().stripDialect() << " not expanded: " << *refusal;
+        StringRef opName = op->getName().stripDialect();
+        remarkMissed(op, kPassName) << opName << " not expanded: " << *refusal;
         return;
       }
     }

@@ -378,10 +378,10 @@ private:
     if (isZero) {
       Value byZero = createError(
           inside, loc,
-          isa<VectorType>(type)
-              ? "an element of the divisor of this division is 0; tile "
-                "elements outside the memref are 0"
-              : "the divisor of this division is 0");
+          isa<VectorType>(type) ? "an element of the divisor of this division "
+                                  "is 0; tile elements outside the memref are "
+                                  "0, so replace them with arith.select"
+                                : "the divisor of this division is 0");
       number = number ? arith::SelectOp::create(inside, loc,
                                                 createAny(inside, loc, isZero),
                                                 byZero, number)

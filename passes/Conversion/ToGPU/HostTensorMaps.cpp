@@ -134,14 +134,15 @@ static std::string findUnsupportedUse(OpOperand &use, func::CallOp call) {
                      "operands (4, 5 and 7) are supported";
   auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
   if (!store || store.getAddr() != use.get() || store.getValue() == use.get())
-    return "this op uses the array, but does not store an element to it";
+    return "this op uses the array, but does not store an element to it; only "
+           "stores of elements and encoder calls may use the array";
   if (!store.getValue().getType().isInteger(64))
     return "this op stores a value of another type than i64 to the array of "
            "sizes, strides or box extents, whose elements are i64; store an "
            "i64";
   if (!isBefore(store, call))
     return "this store to the array does not precede the encoder call in the "
-           "same MLIR block";
+           "same MLIR block; move it before the call";
   return "";
 }
 
@@ -159,8 +160,8 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
     return std::nullopt;
   };
   if (!array.getDefiningOp<LLVM::AllocaOp>())
-    return refuse(
-        call, "an array operand of the call is not allocated by llvm.alloca");
+    return refuse(call, "an array operand of this call is not allocated by "
+                        "llvm.alloca; use llvm.alloca");
   SmallVector<std::optional<int64_t>> values(count);
   SmallVector<LLVM::StoreOp> stores(count);
   auto note = [&](OpOperand &use, int64_t index) {
@@ -174,22 +175,24 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
     // The order of uses is unspecified.
     if (LLVM::StoreOp other = stores[index])
       refuse(other->isBeforeInBlock(store) ? store : other,
-             "this store overwrites an element of the array");
+             "this store overwrites an element of the array; store each "
+             "element once");
     stores[index] = store;
     values[index] = evaluate(store.getValue());
     if (!values[index])
-      refuse(store, "the value that this store writes is not constant");
+      refuse(
+          store,
+          "the value that this store writes is not constant; store a constant");
   };
   if (Operation *unknown =
           visitUses(array, IntegerType::get(array.getContext(), 64), note))
-    refuse(
-        unknown,
-        "this address is not at a constant multiple of 8 bytes in the array");
+    refuse(unknown, "this address is not a constant multiple of 8 bytes after "
+                    "the start of the array; use a constant index");
   if (refusal.op)
     return std::nullopt;
   if (llvm::is_contained(values, std::nullopt))
     return refuse(call, "the host code does not store all elements of an array "
-                        "operand of this call");
+                        "operand of this call; store them before the call");
   return llvm::map_to_vector(
       values, [](std::optional<int64_t> value) { return *value; });
 }
@@ -237,8 +240,9 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
   TensorMapOfKernel entry;
   auto memref = findMemRef(call.getOperand(1));
   if (!memref)
-    return refuse("the global address that is passed to the encoder call is "
-                  "not that of a memref");
+    return refuse(
+        "the global address that is passed to the encoder call is not that of "
+        "a memref; use memref.extract_aligned_pointer_as_index");
   std::string why;
   std::optional<int64_t> argument = getEntry(memref->first, why);
   if (!argument)
@@ -251,12 +255,19 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
                          rank = evaluate(call.getOperand(3)),
                          swizzle = evaluate(call.getOperand(6));
   entry.element = number ? getElementType(*number, call.getContext()) : Type();
-  if (!entry.element)
-    return refuse("the element type that is passed to the encoder call is not "
-                  "a supported constant");
+  if (!entry.element) {
+    int64_t last = 0;
+    while (getElementType(last + 1, call.getContext()))
+      ++last;
+    return refuse("the element type that is passed to the encoder call must be "
+                  "a constant from 0 to " +
+                  std::to_string(last));
+  }
   if (!rank || *rank < 1 || *rank > transfers::kMaxTensorMapDims || !swizzle)
-    return refuse("the rank or the swizzle that is passed to the encoder call "
-                  "is not a supported constant");
+    return refuse("the rank that is passed to the encoder call must be a "
+                  "constant from 1 to " +
+                  std::to_string(transfers::kMaxTensorMapDims) +
+                  ", and the swizzle a constant");
   auto extents = readIntegers(call, 4, *rank, refusal),
        strides = readIntegers(call, 5, *rank, refusal),
        box = readIntegers(call, 7, *rank, refusal);
@@ -272,8 +283,9 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
     entry.element = IntegerType::get(call.getContext(), 8);
     if (strides->back() != 1 || extents->back() % packing != 0 ||
         box->back() % packing != 0)
-      return refuse("the rows of the global array or of the box of a tensor "
-                    "map are not whole bytes");
+      return refuse(
+          "the rows of the global array or of the box are not whole bytes; use "
+          "rows that are a multiple of 8 bits and contiguous");
     extents->back() /= packing;
     box->back() /= packing;
   }
@@ -292,7 +304,8 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
                            TensorMapRefusal &refusal) {
   auto load = array.getDefiningOp<LLVM::LoadOp>();
   if (!load || !load.getAddr().getDefiningOp<LLVM::AllocaOp>()) {
-    refusal.reason = "the array is not an llvm.alloca of the host function";
+    refusal.reason =
+        "the array is not an llvm.alloca of the host function; use llvm.alloca";
     return std::nullopt;
   }
   HostTensorMaps maps;
@@ -310,14 +323,14 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
                         "encode tensor maps",
                         use.getOwner(),
                         "this use of the array is not a call that encodes a "
-                        "tensor map");
+                        "tensor map; remove it");
         std::string map = "the tensor map at byte " + std::to_string(offset);
         if (!isBefore(call, load))
           return refuse(map + ": the call that encodes it does not precede the "
                               "load of the array",
                         call,
                         "this call does not precede the load of the array in "
-                        "the same MLIR block");
+                        "the same MLIR block; move it before the load");
         std::optional<TensorMapOfKernel> entry =
             readCall(call, getEntry, refusal);
         if (!entry)
@@ -328,8 +341,8 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
                  call, "the second tensor map is encoded here");
       });
   if (unknown && refusal.reason.empty())
-    refuse("an address inside the array is not constant", unknown,
-           "the address is here");
+    refuse("an address inside the array is not constant; use a constant offset",
+           unknown, "the address is here");
   if (!refusal.reason.empty())
     return std::nullopt;
   return maps;

@@ -726,7 +726,7 @@ public:
     if (!chip)
       return signalPassFailure();
     if (chip->vendor != targets::Vendor::NVIDIA) {
-      root->emitError() << getArgument() << ": " << chip->name
+      root->emitError() << "convert-mosaic-gpu-to-nvvm: " << chip->name
                         << " is not an NVIDIA GPU; use "
                            "convert-mosaic-gpu-to-rocdl";
       return signalPassFailure();

@@ -524,7 +524,7 @@ public:
     if (!chip)
       return signalPassFailure();
     if (chip->vendor != targets::Vendor::AMD) {
-      root->emitError() << getArgument() << ": " << chip->name
+      root->emitError() << "convert-mosaic-gpu-to-rocdl: " << chip->name
                         << " is not an AMD GPU; use convert-mosaic-gpu-to-nvvm";
       return signalPassFailure();
     }

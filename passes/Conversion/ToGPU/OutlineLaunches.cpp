@@ -99,8 +99,8 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
   SmallVector<int64_t> strides;
   int64_t offset;
   if (!fields) {
-    why = "the host code does not build the descriptor of the memref with "
-          "llvm.insertvalue, so its address cannot be determined";
+    why = "the address of the memref cannot be determined; build its "
+          "descriptor with llvm.insertvalue";
     return std::nullopt;
   }
   if (!type.hasStaticShape() ||
@@ -119,8 +119,7 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
   std::optional<int64_t> entry =
       pointer ? getEntry(pointer, func) : std::nullopt;
   if (!entry || field({0}) != pointer) {
-    why =
-        "the address of the memref is not the result of a load from that array";
+    why = "the address of the memref is not loaded from that array";
     return std::nullopt;
   }
   bool isAsTyped = isConstant(field({2}), offset);
@@ -129,7 +128,7 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
                  isConstant(field({4, dim}), strides[dim]);
   if (!isAsTyped) {
     why = "the offset, sizes or strides in the descriptor of the memref differ "
-          "from its type";
+          "from those of its type; both must be equal";
     return std::nullopt;
   }
   return entry;
@@ -256,7 +255,8 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
       cast.emitOpError() << "has '" << mosaic_gpu::kKernelArgument
                          << "' = " << number
                          << ", but its address is loaded from entry " << *entry
-                         << " of the function's array of pointers";
+                         << " of the function's array of pointers; both must "
+                            "be equal";
       return WalkResult::interrupt();
     }
     if (dominance.properlyDominates(cast, launch))
@@ -331,10 +331,16 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
                 "constant offset of a map; use constant offsets";
     for (auto &[offset, values] : *addresses) {
       auto map = maps->find(offset);
-      if (map == maps->end())
+      if (map == maps->end()) {
+        std::string starts;
+        llvm::raw_string_ostream stream(starts);
+        llvm::interleaveComma(llvm::make_first_range(*maps), stream);
         return launch.emitOpError()
                << "uses byte " << offset
-               << " of an array of tensor maps, where no tensor map begins";
+               << " of an array of tensor maps, where no tensor map begins; "
+                  "tensor maps begin at bytes "
+               << starts;
+      }
       if (map->second.argument >= static_cast<int64_t>(plan.arguments.size()))
         plan.arguments.resize(map->second.argument + 1);
       plan.tensorMaps.push_back(map->second);
@@ -379,8 +385,9 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
   if (Value bytes = launch.getDynamicSharedMemorySize()) {
     std::optional<int64_t> constant = getConstant(bytes);
     if (!constant || *constant < 0)
-      return launch.emitOpError() << "requires a constant, non-negative size "
-                                     "of dynamic shared memory";
+      return launch.emitOpError()
+             << "has a size of dynamic shared memory that is not a constant of "
+                "at least 0 bytes; use a constant";
     plan.sharedMemoryBytes = *constant;
   }
 
@@ -388,16 +395,18 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
     return failure();
 
   // Symbols of the module are not visible in the kernel.
-  WalkResult result = launch.getBody().walk([&](Operation *op) {
-    for (NamedAttribute attribute : op->getAttrs())
-      if (auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue())) {
-        op->emitOpError() << "refers to " << symbol
-                          << " inside a launch; a kernel cannot refer to "
-                             "symbols outside its GPU module";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
+  WalkResult result =
+      launch.getBody().walk([&](Operation *op) {
+        for (NamedAttribute attribute : op->getAttrs())
+          if (auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue())) {
+            op->emitOpError()
+                << "refers to " << symbol
+                << " inside a launch; a kernel cannot refer to symbols outside "
+                   "its GPU module, so inline what the symbol stands for";
+            return WalkResult::interrupt();
+          }
+        return WalkResult::advance();
+      });
   if (result.wasInterrupted())
     return failure();
   return plan;

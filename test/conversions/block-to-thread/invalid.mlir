@@ -229,7 +229,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{has 'multimem', a store to several devices, which is not supported}}
+    // expected-error @below {{has 'multimem', a store to several devices, which is not supported; remove 'multimem' and store to each device}}
     mosaic_gpu.vector_store %v, %m {multimem = true} : vector<256xf32>, memref<256xf32>
     gpu.return
   }
@@ -345,7 +345,7 @@ gpu.module @m {
     %a = mosaic_gpu.vector_load %ma {out_layouts = [#a]} : memref<16x16xf16> -> vector<16x16xf16>
     %b = mosaic_gpu.vector_load %mb {out_layouts = [#b]} : memref<16x8xf16> -> vector<16x8xf16>
     %c = mosaic_gpu.vector_load %mc {out_layouts = [#strided]} : memref<16x8xf32> -> vector<16x8xf32>
-    // expected-error @below {{requires a tiled layout for its result, but the layout of the result is #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>}}
+    // expected-error @below {{requires a tiled layout for its result, such as that of an MMA accumulator (run mosaic-gpu-infer-layouts to choose one), but the layout of the result is #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>}}
     %r = mosaic_gpu.mma accumulator(%c : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#strided]} -> vector<16x8xf32>
     gpu.return
   }

@@ -39,7 +39,7 @@ gpu.module @m {
   gpu.func @shared_transfer(%pad: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %s = mosaic_gpu.slice_smem 0 : memref<256xi4, #smem>
-    // expected-error @below {{cannot be lowered to thread level: an operand is tiled or swizzled shared memory (packed elements); this op requires memory without tile and swizzle}}
+    // expected-error @below {{cannot be lowered to thread level: an operand is tiled or swizzled shared memory (packed elements); this op requires memory without tile and swizzle, so use a buffer without transforms}}
     %v = vector.transfer_read %s[%c0], %pad {in_bounds = [true], out_layouts = [#row]} : memref<256xi4, #smem>, vector<256xi4>
     gpu.return
   }

@@ -38,7 +38,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @strided_scan(%x: memref<4x64xf32>, %z: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#strided]} : memref<4x64xf32> -> vector<4x64xf32>
-    // expected-error @below {{cannot scan a vector in layout #mosaic_gpu.WGStridedFragLayout<[4, 64], 1>: the scan of a vector of several dimensions in a strided layout is not supported; use a tiled layout}}
+    // expected-error @below {{cannot scan a vector in layout #mosaic_gpu.WGStridedFragLayout<[4, 64], 1>: in a strided layout, only vectors with one dimension can be scanned; use a tiled layout}}
     %0 = mosaic_gpu.scan %v dim 1 init %z : vector<4x64xf32> {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32

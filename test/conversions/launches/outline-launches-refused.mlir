@@ -89,7 +89,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %b = arith.index_cast %n : index to i32
-    // expected-error @below {{requires a constant, non-negative size of dynamic shared memory}}
+    // expected-error @below {{has a size of dynamic shared memory that is not a constant of at least 0 bytes; use a constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %b {
       gpu.terminator
@@ -168,7 +168,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the address of the memref is not the result of a load from that array}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the address of the memref is not loaded from that array}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -199,7 +199,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the offset, sizes or strides in the descriptor of the memref differ from its type}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the offset, sizes or strides in the descriptor of the memref differ from those of its type; both must be equal}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -230,7 +230,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the offset, sizes or strides in the descriptor of the memref differ from its type}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the offset, sizes or strides in the descriptor of the memref differ from those of its type; both must be equal}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -296,7 +296,7 @@ module {
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
-      // expected-error @below {{refers to @table inside a launch; a kernel cannot refer to symbols outside its GPU module}}
+      // expected-error @below {{refers to @table inside a launch; a kernel cannot refer to symbols outside its GPU module, so inline what the symbol stands for}}
       %t = llvm.mlir.addressof @table : !llvm.ptr
       gpu.terminator
     }
@@ -338,7 +338,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the element type that is passed to the encoder call is not a supported constant}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the element type that is passed to the encoder call must be a constant from 0 to 10}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -374,7 +374,7 @@ module {
     %start = llvm.inttoptr %number : i64 to !llvm.ptr
     %type = arith.constant 6 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
-    // expected-note @below {{the value that this store writes is not constant}}
+    // expected-note @below {{the value that this store writes is not constant; store a constant}}
     llvm.store %n, %sizes : i64, !llvm.ptr
     %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %step, %strides : i64, !llvm.ptr
@@ -427,7 +427,7 @@ module {
     %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     %rows = arith.constant 64 : i64
     %swizzle = arith.constant 16 : i64
-    // expected-note @below {{the host code does not store all elements of an array operand of this call}}
+    // expected-note @below {{the host code does not store all elements of an array operand of this call; store them before the call}}
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
@@ -477,7 +477,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the global address that is passed to the encoder call is not that of a memref}}
+    // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the global address that is passed to the encoder call is not that of a memref; use memref.extract_aligned_pointer_as_index}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -522,7 +522,7 @@ module {
     %swizzle = arith.constant 16 : i64
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
-    // expected-note @below {{this use of the array is not a call that encodes a tensor map}}
+    // expected-note @below {{this use of the array is not a call that encodes a tensor map; remove it}}
     llvm.store %n, %maps : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
     // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the array is used by an op other than calls that encode tensor maps}}
@@ -571,7 +571,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses byte 64 of an array of tensor maps, where no tensor map begins}}
+    // expected-error @below {{uses byte 64 of an array of tensor maps, where no tensor map begins; tensor maps begin at bytes }}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -663,7 +663,7 @@ module {
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
-    // expected-note @below {{this op uses the array, but does not store an element to it}}
+    // expected-note @below {{this op uses the array, but does not store an element to it; only stores of elements and encoder calls may use the array}}
     call @fill(%sizes) : (!llvm.ptr) -> ()
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
@@ -714,7 +714,7 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
     %byte = llvm.mlir.constant(0 : i8) : i8
-    // expected-note @below {{this op uses the array, but does not store an element to it}}
+    // expected-note @below {{this op uses the array, but does not store an element to it; only stores of elements and encoder calls may use the array}}
     "llvm.intr.memset"(%sizes, %byte, %step) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
@@ -815,7 +815,7 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     %slot = llvm.alloca %step x !llvm.ptr : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
-    // expected-note @below {{this op uses the array, but does not store an element to it}}
+    // expected-note @below {{this op uses the array, but does not store an element to it; only stores of elements and encoder calls may use the array}}
     llvm.store %sizes, %slot : !llvm.ptr, !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
@@ -866,7 +866,7 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
-    // expected-note @below {{this store to the array does not precede the encoder call in the same MLIR block}}
+    // expected-note @below {{this store to the array does not precede the encoder call in the same MLIR block; move it before the call}}
     llvm.store %size, %sizes : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
     // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the sizes, strides or box of the encoder call are not constant}}
@@ -914,7 +914,7 @@ module {
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     scf.if %condition {
-      // expected-note @below {{this store to the array does not precede the encoder call in the same MLIR block}}
+      // expected-note @below {{this store to the array does not precede the encoder call in the same MLIR block; move it before the call}}
       llvm.store %size, %sizes : i64, !llvm.ptr
     }
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
@@ -965,7 +965,7 @@ module {
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
-    // expected-note @below {{this store overwrites an element of the array}}
+    // expected-note @below {{this store overwrites an element of the array; store each element once}}
     llvm.store %size, %sizes : i64, !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
@@ -1015,7 +1015,7 @@ module {
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
-    // expected-note @below {{this address is not at a constant multiple of 8 bytes in the array}}
+    // expected-note @below {{this address is not a constant multiple of 8 bytes after the start of the array; use a constant index}}
     %bytes = llvm.getelementptr %sizes[4] : (!llvm.ptr) -> !llvm.ptr, i8
     llvm.store %size, %bytes : i64, !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
@@ -1067,7 +1067,7 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-note @below {{this call does not precede the load of the array in the same MLIR block}}
+    // expected-note @below {{this call does not precede the load of the array in the same MLIR block; move it before the load}}
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     // expected-error @below {{uses an array of tensor maps of type '!llvm.array<128 x i8>' that cannot be read at compile time: the tensor map at byte 0: the call that encodes it does not precede the load of the array}}
@@ -1116,7 +1116,7 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
     scf.if %condition {
-      // expected-note @below {{this call does not precede the load of the array in the same MLIR block}}
+      // expected-note @below {{this call does not precede the load of the array in the same MLIR block; move it before the load}}
       func.call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
           : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     }

@@ -5,11 +5,11 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(smalti-share-reciprocals))' -o /dev/null \
 // RUN:   --remarks-filter=smalti-share-reciprocals 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// REMARK: Function=two_rows | Remark="8 quotients per thread computed with shared reciprocals"
-// REMARK: Function=to_half | Remark="8 quotients per thread computed with shared reciprocals"
-// REMARK: Function=of_exponentials | Remark="8 quotients per thread computed with shared reciprocals"
-// REMARK: Function=of_other_sums | Remark="12 quotients per thread computed with shared reciprocals"
-// REMARK: Function=pairs | Remark="4 quotients per thread computed with shared reciprocals"
+// REMARK: Function=two_rows | Remark="8 divisions per thread computed with one reciprocal per divisor; the results do not change"
+// REMARK: Function=to_half | Remark="8 divisions per thread computed with one reciprocal per divisor; the results do not change"
+// REMARK: Function=of_exponentials | Remark="8 divisions per thread computed with one reciprocal per divisor; the results do not change"
+// REMARK: Function=of_other_sums | Remark="12 divisions per thread computed with one reciprocal per divisor; the results do not change"
+// REMARK: Function=pairs | Remark="4 divisions per thread computed with one reciprocal per divisor; the results do not change"
 // REMARK-NOT: Remark=
 gpu.module @kernels {
   // One reciprocal for both rows.

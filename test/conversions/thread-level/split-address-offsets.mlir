@@ -2,8 +2,8 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(llvm.func(smalti-split-address-offsets))' -o /dev/null \
 // RUN:   --remarks-filter=smalti-split-address-offsets 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// REMARK: Function=shared_part | Remark="index of 2 addresses split into a variable part and a constant offset"
-// REMARK: Function=shift | Remark="index of 1 address split into a variable part and a constant offset"
+// REMARK: Function=shared_part | Remark="index of 2 addresses split into a variable part and a constant offset, which the instruction encodes, so that accesses share address registers"
+// REMARK: Function=shift | Remark="index of 1 address split into a variable part and a constant offset, which the instruction encodes, so that accesses share address registers"
 // REMARK-NOT: Function=unchanged
 
 // Two addresses share all but a constant.

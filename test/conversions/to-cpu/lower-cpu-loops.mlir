@@ -259,7 +259,7 @@ func.func @unsigned_division(%n: i32, %m: i32) attributes {smalti.num_tiles = 4 
 // Two possible errors: a select chooses the number. Vectors of higher rank are reduced as vectors of rank 1.
 // CHECK-LABEL: func.func @signed_division
 // CHECK-SAME: message = "this division overflows: the minimum of i8 divided by -1 exceeds the range of the type"
-// CHECK-SAME: message = "an element of the divisor of this division is 0; tile elements outside the memref are 0"
+// CHECK-SAME: message = "an element of the divisor of this division is 0; tile elements outside the memref are 0, so replace them with arith.select"
 // CHECK-DAG: arith.constant dense<-128> : vector<2x4xi8>
 // CHECK-DAG: arith.constant dense<-1> : vector<2x4xi8>
 // CHECK: %[[OVERFLOW:.*]] = arith.andi

@@ -41,7 +41,7 @@ triton_xla.entry_func @f16_accumulator(%a: memref<16x16xf16>, %b: memref<16x16xf
 // SM80: Remark="dot lowered to mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32: 16x16x32 on 1x1 warps"
 // SM90-NOT: unsigned operands
 // SM90: Remark="dot lowered to mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32: 16x16x32 on 1x1 warps"
-// GFX942: Remark="unsigned operands offset by -128: MMAs of gfx942 multiply only signed i8; the sums of the operands along K compensate the offset"
+// GFX942: Remark="128 subtracted from unsigned operands, and the result corrected with sums along K: MMAs of gfx942 multiply only signed i8"
 // GFX942: Remark="dot lowered to v_mfma_i32_16x16x32_i8: 16x16x32 on 1x1 warps; A in registers; B in registers"
 // GFX942-NOT: dot lowered
 // GFX1100: Remark="dot lowered to v_wmma_i32_16x16x16_iu8: 16x16x32 on 1x1 warps"

@@ -41,11 +41,11 @@ triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: me
 
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the loaded tile has a use other than as operand A or B of a dot; load the tile again for the other use"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the rows of the tile are only proven to be aligned to 2 B in global memory; the narrowest asynchronous copy has 4 B"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the fill value of triton_xla.extract is not zero; asynchronous copies fill only with zeros"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window has a stride other than 1; stride 1 is required"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the fill value of triton_xla.extract is not 0; asynchronous copies fill only with 0, so use it"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: triton_xla.extract has a stride other than 1; use stride 1"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: a triton_xla.insert between the load and the dot may write memory that the copy still reads; move the insert after the dot"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the dot that uses the tile is not in the MLIR block of the load; move the load to the dot"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window drops dimensions of size 1, which asynchronous copies do not support; use an array without these dimensions"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: triton_xla.extract drops dimensions of size 1 of the array, which asynchronous copies do not support; use an array without these dimensions"
 // IR-LABEL: gpu.func @missed
 // IR-NOT: async
 triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: memref<32x32xf32>, %d: memref<2x32x32xf16>, %o: index, %i1: i1, %tile: index) tiles 1 {
@@ -79,7 +79,7 @@ triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: 
 
 // A tile that does not match an MMA is padded: the operands where they are stored to shared memory.
 
-// CHECK: [Missed] {{.*}} Remark="tiles of the dot padded from M x N x K = 24x12x20 to 32x16x24, which is supported by mma.sync.aligned.m16n8k8{{.*}} of 1 warp"
+// CHECK: [Missed] {{.*}} Remark="tiles of the dot padded from M x N x K = 24x12x20 to 32x16x24, so that 1 warp can compute the dot with mma.sync.aligned.m16n8k8{{.*}}"
 // CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}: 32x16x24 on 2x2 warps"
 // IR-LABEL: gpu.func @odd
 // IR: %[[A:.*]] = memref.alloc() : memref<32x24xf16, #gpu.address_space<workgroup>>
@@ -134,7 +134,7 @@ triton_xla.entry_func @stated(%a: memref<32x32xf16> {llvm.align = 2 : i64}, %b: 
 
 // An MMA would mostly multiply padding.
 
-// CHECK: [Missed] {{.*}} Remark="tiles of the dot padded from M x N x K = 1x1x1 to 8x4x1, which is supported by scalar multiply-adds of 1 warp"
+// CHECK: [Missed] {{.*}} Remark="tiles of the dot padded from M x N x K = 1x1x1 to 8x4x1, so that 1 warp can compute the dot with scalar multiply-adds"
 // CHECK: [Missed] {{.*}} Remark="MMA not used: with num-warps=1, scalar multiply-adds are estimated to be faster than padding M, N and K per warp to multiples of 16, 8 and 16, as mma.sync{{.*}} requires"
 // CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 8x4x1 on 1x1 warps"
 triton_xla.entry_func @one(%a: memref<1x1xf16>, %c: memref<1x1xf32>, %tile: index) tiles 1 {
@@ -189,8 +189,8 @@ triton_xla.entry_func @unsigned(%a: memref<16x32xi8>, %b: memref<32x16xi8>, %c: 
 
 // -----
 
-// CHECK: [Missed] {{.*}} Remark="updates ordered only within a tile: the tiles of a grid run in any order; if they update the same elements, the result may differ between runs"
-// CHECK-NOT: updates ordered only within a tile
+// CHECK: [Missed] {{.*}} Remark="order of atomic updates not determined: tiles run in any order, so the result may differ between runs if two tiles update the same element; let each tile update other elements"
+// CHECK-NOT: order of atomic updates
 triton_xla.entry_func @tiles(%x: memref<64xf32>, %dst: memref<8xf32>, %tile: index) tiles 2 {
   %i = triton_xla.iota dim 0 : tensor<64xi32>
   %t = triton_xla.extract %x[0] [64] [1] : memref<64xf32> to tensor<64xf32>

@@ -8,7 +8,7 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // CHECK: 'mosaic_gpu.async_store_smem' op cannot be lowered for sm_89: the target does not have clusters
+    // CHECK: 'mosaic_gpu.async_store_smem' op cannot be lowered for sm_89: the target does not have clusters of blocks; compile for NVIDIA sm_90 or later
     // expected-error @below {{'mosaic_gpu.async_store_smem' op refers to another block of the cluster, but the kernel does not state the size of the cluster; set 'known_cluster_size' on the gpu.func}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -38,7 +38,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %s = mosaic_gpu.slice_smem 0 : memref<8xf32, #smem>
     %p = mosaic_gpu.get_cluster_ref %s y(%i) : memref<8xf32, #smem> -> memref<8xf32, #mosaic_gpu.smem_cluster>
-    // expected-error @below {{'memref.load' op cannot be lowered to thread level: an operand is shared memory of another block of the cluster, which this op does not support}}
+    // expected-error @below {{'memref.load' op cannot be lowered to thread level: an operand is shared memory of another block of the cluster, which this op does not support; use 'async_store_smem' to write it}}
     %x = memref.load %p[%c0] : memref<8xf32, #mosaic_gpu.smem_cluster>
     gpu.return
   }
@@ -72,7 +72,7 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{has 'atomic_type' for elements of type 'f32' in shared memory of another block; sm_90a supports it for 32-bit integers only}}
+    // expected-error @below {{has 'atomic_type' for elements of type 'f32' in shared memory of another block; sm_90a supports it for i32 only: remove 'atomic_type' or use i32}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) {atomic_type = 0 : i32} : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     // An atomic store without an mbarrier is not supported either.
     gpu.return

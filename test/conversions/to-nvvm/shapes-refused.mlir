@@ -46,7 +46,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = arith.constant dense<1.0> : vector<4x128xf32>
-    // expected-error @below {{extracts a vector at a dynamic position, which is not supported on block-level vectors}}
+    // expected-error @below {{extracts a vector at a dynamic position, which is not supported on block-level vectors; store the vector to memory, and load the part from there}}
     %s = vector.extract %v[%i] {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : vector<128xf32> from vector<4x128xf32>
     %o = mosaic_gpu.optimization_barrier %s : vector<128xf32>
     gpu.return

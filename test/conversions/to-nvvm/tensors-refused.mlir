@@ -52,7 +52,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<512x320xf16>, %i: i32, %peer: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot be lowered for sm_90a: the copy accesses memory of another device (a peer or a multimem address), which is not supported}}
+    // expected-error @below {{cannot be lowered for sm_90a: the copy accesses memory of another device, which is not supported; remove the peer or the multimem address}}
     mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b) peer(%peer)
         : memref<512x320xf16>[i32, i32] to memref<64x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -66,7 +66,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<512x320xf64>, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf64, #smem>
-    // expected-error @below {{cannot be lowered for sm_90a: a TMA store cannot reduce elements of type 'f64' with 'add'}}
+    // expected-error @below {{cannot be lowered for sm_90a: a TMA store cannot reduce elements of type 'f64' with 'add'; use i32, i64, f16, bf16, f32}}
     mosaic_gpu.async_store %s to %m[%i, %i] [64, 64] {reduction_op = 0 : i32}
         : memref<64x64xf64, #smem> to memref<512x320xf64>[i32, i32]
     gpu.return

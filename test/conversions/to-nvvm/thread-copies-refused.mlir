@@ -5,7 +5,7 @@ gpu.module @m {
   gpu.func @ordered(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{'mosaic_gpu.arrive_expect_tx' op cannot be lowered for sm_80: its mbarriers do not count bytes, so the async_load ops that follow in the same MLIR block, before any synchronization, must copy 4096 bytes to this barrier, but they copy 0}}
+    // expected-error @below {{'mosaic_gpu.arrive_expect_tx' op cannot be lowered for sm_80: its mbarriers do not count bytes, so the async_load ops that use this barrier between the op and the next synchronization in the same MLIR block must copy 4096 bytes, but they copy 0}}
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
     gpu.barrier
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
@@ -34,7 +34,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : i32
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{cannot be lowered for sm_80: its mbarriers do not count bytes, so the async_load ops that follow in the same MLIR block, before any synchronization, must copy 8192 bytes to this barrier, but they copy 4096}}
+    // expected-error @below {{cannot be lowered for sm_80: its mbarriers do not count bytes, so the async_load ops that use this barrier between the op and the next synchronization in the same MLIR block must copy 8192 bytes, but they copy 4096}}
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 8192
     mosaic_gpu.async_load %m[%i, %c0] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return

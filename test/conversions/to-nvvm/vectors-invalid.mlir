@@ -5,7 +5,7 @@
 gpu.module @m {
   gpu.func @devices(%x: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'mosaic_gpu.vector_store' op has 'multimem', a store to several devices, which is not supported}}
+    // expected-error @below {{'mosaic_gpu.vector_store' op has 'multimem', a store to several devices, which is not supported; remove 'multimem' and store to each device}}
     mosaic_gpu.vector_store %v, %x {multimem = true, in_layouts = [#one]} : vector<256xf32>, memref<256xf32>
     gpu.return
   }
@@ -17,7 +17,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @atomic_bytes(%x: memref<256xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xi8> -> vector<256xi8>
-    // expected-error @below {{has atomic_type 'add' for elements of type 'i8'; sm_90a does not have an atomic instruction for this kind and type}}
+    // expected-error @below {{has atomic_type 'add' for elements of type 'i8'; sm_90a has this atomic operation for elements of type i32, i64, f16, bf16, f32, f64}}
     mosaic_gpu.vector_store %v, %x {atomic_type = 0 : i32, in_layouts = [#one]} : vector<256xi8>, memref<256xi8>
     gpu.return
   }
@@ -54,7 +54,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @bits(%x: memref<256xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#two]} : memref<256xi32> -> vector<256xi32>
-    // expected-error @below {{requires that each thread holds the same bits of operand and result, which is not so for 'vector<256xi32>' in layout #mosaic_gpu.WGStridedFragLayout<[256], 2> and 'vector<512xi16>' in layout #mosaic_gpu.WGStridedFragLayout<[512], 8>}}
+    // expected-error @below {{must not move bits between threads, but the threads hold different bits of operand and result for 'vector<256xi32>' in layout #mosaic_gpu.WGStridedFragLayout<[256], 2> and 'vector<512xi16>' in layout #mosaic_gpu.WGStridedFragLayout<[512], 8>}}
     %h = vector.bitcast %v {out_layouts = [#eight]} : vector<256xi32> to vector<512xi16>
     gpu.return
   }

@@ -148,7 +148,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: an operand is tiled or swizzled shared memory (tile 8x64, swizzle 128); this op requires memory without tile and swizzle}}
+    // expected-error @below {{cannot be lowered to thread level: an operand is tiled or swizzled shared memory (tile 8x64, swizzle 128); this op requires memory without tile and swizzle, so use a buffer without transforms}}
     %v = memref.load %s[%i, %i, %i] : memref<4x128x64xf16, #smem>
     gpu.return
   }
@@ -212,7 +212,7 @@ gpu.module @m {
     %y = memref.subview %s[0, 0] [1, 8] [1, 1] : memref<4x16xf32, #smem> to memref<8xf32, strided<[1]>, #smem>
     %yd = memref.cast %y : memref<8xf32, strided<[1]>, #smem> to memref<8xf32, strided<[?]>, #smem>
     %r = scf.for %j = %c0 to %i step %c1 iter_args(%now = %xd) -> (memref<8xf32, strided<[?]>, #smem>) {
-    // expected-error @below {{forwards shared memory with no tile and strides [1], but another path forwards shared memory with no tile and strides [2] to the same value; both must be equal}}
+    // expected-error @below {{forwards shared memory of layout no tile and strides [1], but another path forwards shared memory of layout no tile and strides [2] to the same value; use the same tile, swizzle and strides on both paths}}
       scf.yield %yd : memref<8xf32, strided<[?]>, #smem>
     }
     gpu.return

@@ -219,7 +219,7 @@ func.func @bytes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: inde
   return
 }
 
-// CHECK: Function=chosen | Remark="mbarrier not multi-buffered: the index that 'nvvm.mbarrier.arrive.expect_tx' uses is neither a constant nor the slot of the iteration"
+// CHECK: Function=chosen | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.arrive.expect_tx' uses an mbarrier index that is neither a constant nor the iteration number modulo the number of slots"
 // CHECK: Function=chosen | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @chosen(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %which: i32) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -397,7 +397,7 @@ func.func @each_warp(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: 
   return
 }
 
-// CHECK: Function=some_lanes | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined"
+// CHECK: Function=some_lanes | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined; use conditions that depend only on thread indices and constants"
 // CHECK: Function=some_lanes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @some_lanes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -449,7 +449,7 @@ func.func @some_lanes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n:
   return
 }
 
-// CHECK: Function=some_members | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined"
+// CHECK: Function=some_members | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined; use conditions that depend only on thread indices and constants"
 // CHECK: Function=some_members | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @some_members(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -500,7 +500,7 @@ func.func @some_members(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
   return
 }
 
-// CHECK: Function=phase_before | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait.parity' waits for parity 1 in the first iteration; the first phase has parity 0"
+// CHECK: Function=phase_before | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait.parity' waits for parity 1 in the first iteration, but the first phase has parity 0; wait for parity 0"
 // CHECK: Function=phase_before | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @phase_before(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -544,7 +544,7 @@ func.func @phase_before(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
   return
 }
 
-// CHECK: Function=other_block | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.init' uses the mbarrier outside the MLIR block of the loop"
+// CHECK: Function=other_block | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.init' uses the mbarrier outside the MLIR block of the loop; move the op to that block"
 // CHECK: Function=other_block | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %c: i1) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index

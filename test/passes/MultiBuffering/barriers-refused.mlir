@@ -6,7 +6,7 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-multi-buffer: mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the mbarrier outside the loop
+// STRICT: error: smalti-multi-buffer: mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the mbarrier outside the loop; use another mbarrier there
 
 #shared = #gpu.address_space<workgroup>
 !map = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
@@ -14,7 +14,7 @@
 !three = !nvgpu.mbarrier.group<memorySpace = #shared, num_barriers = 3>
 !tile = memref<64xf32, #shared>
 
-// CHECK: Function=used_outside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the mbarrier outside the loop"
+// CHECK: Function=used_outside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the mbarrier outside the loop; use another mbarrier there"
 // CHECK: Function=used_outside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @used_outside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -142,7 +142,7 @@ func.func @waits_on_another(%map: !map, %out: memref<64xf32>) attributes {gpu.kn
   return
 }
 
-// CHECK: Function=never_waited | Remark="mbarrier not multi-buffered: the loop does not wait for the mbarrier"
+// CHECK: Function=never_waited | Remark="mbarrier not multi-buffered: the loop does not wait for the mbarrier; add a wait to the loop body"
 // CHECK: Function=never_waited | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @never_waited(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -175,7 +175,7 @@ func.func @never_waited(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=same_parity | Remark="mbarrier not multi-buffered: the parity operand of 'nvgpu.mbarrier.try_wait.parity' is not proven to alternate in every iteration"
+// CHECK: Function=same_parity | Remark="mbarrier not multi-buffered: the parity operand of 'nvgpu.mbarrier.try_wait.parity' is not proven to alternate in every iteration; use the parity of the iteration number: 0, 1, 0, 1, ..."
 // CHECK: Function=same_parity | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @same_parity(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -206,7 +206,7 @@ func.func @same_parity(%map: !map, %out: memref<64xf32>) attributes {gpu.known_b
   return
 }
 
-// CHECK: Function=parity_of_turns | Remark="mbarrier not multi-buffered: the parity operand of 'nvgpu.mbarrier.try_wait.parity' is not proven to alternate in every iteration"
+// CHECK: Function=parity_of_turns | Remark="mbarrier not multi-buffered: the parity operand of 'nvgpu.mbarrier.try_wait.parity' is not proven to alternate in every iteration; use the parity of the iteration number: 0, 1, 0, 1, ..."
 // CHECK: Function=parity_of_turns | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @parity_of_turns(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -240,7 +240,7 @@ func.func @parity_of_turns(%map: !map, %out: memref<64xf32>) attributes {gpu.kno
   return
 }
 
-// CHECK: Function=phase_before | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' waits for parity 1 in the first iteration; the first phase has parity 0"
+// CHECK: Function=phase_before | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' waits for parity 1 in the first iteration, but the first phase has parity 0; wait for parity 0"
 // CHECK: Function=phase_before | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @phase_before(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -335,7 +335,7 @@ func.func @polled(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_
   return
 }
 
-// CHECK: Function=pointed_to | Remark="mbarrier not multi-buffered: the mbarrier escapes through 'nvgpu.mbarrier.get', so not all of its uses are known"
+// CHECK: Function=pointed_to | Remark="mbarrier not multi-buffered: the mbarrier escapes through 'nvgpu.mbarrier.get', so not all of its uses are known; pass it only to mbarrier ops"
 // CHECK: Function=pointed_to | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @pointed_to(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -396,7 +396,7 @@ func.func @argument(%map: !map, %out: memref<64xf32>, %bars: !one) attributes {g
   return
 }
 
-// CHECK: Function=not_initialized | Remark="mbarrier not multi-buffered: the mbarrier is not initialized in the function"
+// CHECK: Function=not_initialized | Remark="mbarrier not multi-buffered: the mbarrier is not initialized in the function; initialize it before the loop"
 // CHECK: Function=not_initialized | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @not_initialized(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -426,7 +426,7 @@ func.func @not_initialized(%map: !map, %out: memref<64xf32>) attributes {gpu.kno
   return
 }
 
-// CHECK: Function=initialized_twice | Remark="mbarrier not multi-buffered: the mbarrier is initialized more than once, for example by 'nvgpu.mbarrier.init'"
+// CHECK: Function=initialized_twice | Remark="mbarrier not multi-buffered: the mbarrier must be initialized once, but has several initializations, for example 'nvgpu.mbarrier.init'"
 // CHECK: Function=initialized_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @initialized_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -489,7 +489,7 @@ func.func @initialized_inside(%map: !map, %out: memref<64xf32>) attributes {gpu.
   return
 }
 
-// CHECK: Function=initialized_late | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes the mbarrier, but does not precede the loop"
+// CHECK: Function=initialized_late | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes the mbarrier, but does not precede the loop; move it before the loop"
 // CHECK: Function=initialized_late | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @initialized_late(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -520,7 +520,7 @@ func.func @initialized_late(%map: !map, %out: memref<64xf32>) attributes {gpu.kn
   return
 }
 
-// CHECK: Function=unknown_number | Remark="mbarrier not multi-buffered: the index that 'nvgpu.mbarrier.arrive.expect_tx' uses is neither a constant nor the slot of the iteration"
+// CHECK: Function=unknown_number | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses an mbarrier index that is neither a constant nor the iteration number modulo the number of slots"
 // CHECK: Function=unknown_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_number(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -584,7 +584,7 @@ func.func @no_such_number(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// CHECK: Function=one_with_slots | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the slot of its iteration, but 'nvgpu.mbarrier.arrive.expect_tx' uses a constant index; all ops of the loop must use the same kind of index"
+// CHECK: Function=one_with_slots | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the slot of its iteration as mbarrier index, but 'nvgpu.mbarrier.arrive.expect_tx' uses a constant index; all ops of the loop must use the same kind of index"
 // CHECK: Function=one_with_slots | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @one_with_slots(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -616,7 +616,7 @@ func.func @one_with_slots(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// CHECK: Function=unknown_threads | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined"
+// CHECK: Function=unknown_threads | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined; use conditions that depend only on thread indices and constants"
 // CHECK: Function=unknown_threads | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_threads(%map: !map, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
@@ -647,7 +647,7 @@ func.func @unknown_threads(%map: !map, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=unknown_condition | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined"
+// CHECK: Function=unknown_condition | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined; use conditions that depend only on thread indices and constants"
 // CHECK: Function=unknown_condition | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_condition(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -711,7 +711,7 @@ func.func @unknown_arrivals(%map: !map, %out: memref<64xf32>, %count: index) att
   return
 }
 
-// CHECK: Function=repeated | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses the mbarrier inside 'scf.for', which may execute the op more than once"
+// CHECK: Function=repeated | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses the mbarrier inside 'scf.for', which may execute the op more than once; move the op into the loop body or into scf.if"
 // CHECK: Function=repeated | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @repeated(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -744,7 +744,7 @@ func.func @repeated(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bloc
   return
 }
 
-// CHECK: Function=used_again | Remark="mbarrier not multi-buffered: the loop may execute more than once after one initialization of the mbarrier"
+// CHECK: Function=used_again | Remark="mbarrier not multi-buffered: the loop may execute more than once after one initialization of the mbarrier; initialize the mbarrier directly before the loop"
 // CHECK: Function=used_again | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @used_again(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -779,7 +779,7 @@ func.func @used_again(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bl
 
 // One of two buffers is read before it is overwritten: the barrier, and the other buffer, get no slots either.
 // CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten)"
-// CHECK: Function=shared_barrier | Remark="mbarrier not multi-buffered: copies into a buffer that is not multi-buffered complete on the mbarrier"
+// CHECK: Function=shared_barrier | Remark="mbarrier not multi-buffered: copies into a buffer that is not multi-buffered complete on the mbarrier; use another mbarrier for these copies"
 // CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @shared_barrier(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -814,7 +814,7 @@ func.func @shared_barrier(%map: !map, %out: memref<64xf32>) attributes {gpu.know
 }
 
 // Copies from another block to this one, or from this one to another, are not counted.
-// CHECK: Function=multicast | Remark="mbarrier not multi-buffered: the destination of 'nvgpu.tma.async.load', a copy that completes on the mbarrier, is in another block or cannot be determined"
+// CHECK: Function=multicast | Remark="mbarrier not multi-buffered: 'nvgpu.tma.async.load' completes on the mbarrier, but its destination is in another block of the cluster or cannot be determined; copy to a buffer of this block"
 // CHECK: Function=multicast | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @multicast(%map: !map, %mask: i16, %foreign: !tile, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -875,7 +875,7 @@ func.func @some_arrivals(%map: !map, %times: index, %out: memref<64xf32>) attrib
 }
 
 // The second loop fills the tile through registers, in slots of its own iterations.
-// CHECK: Function=two_loops | Remark="mbarrier not multi-buffered: copies into buffers of several loops complete on the mbarrier"
+// CHECK: Function=two_loops | Remark="mbarrier not multi-buffered: copies into buffers of several loops complete on the mbarrier; use an mbarrier for each loop"
 // CHECK: Function=two_loops | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @two_loops(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -119,7 +119,7 @@ func.func @dynamic_size(%n: index, %source: memref<?xf32>) {
 }
 
 // The bytes may have other views.
-// CHECK: Function=byte_view | Remark="buffer not multi-buffered: the buffer is the result of 'memref.view', which cannot be enlarged; only allocations are supported"
+// CHECK: Function=byte_view | Remark="buffer not multi-buffered: the buffer is the result of 'memref.view', which cannot be enlarged; only allocations are supported, so use memref.alloc"
 func.func @byte_view(%source: memref<32xi8>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -187,7 +187,7 @@ func.func @gaps(%row: vector<8xf32>, %out: memref<8xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=empty | Remark="buffer not multi-buffered: the buffer is empty"
+// CHECK: Function=empty | Remark="buffer not multi-buffered: the buffer has 0 elements"
 func.func @empty(%source: memref<0xf32>, %out: memref<0xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -214,7 +214,7 @@ func.func @inside(%source: memref<4xf32>) {
 }
 
 // The slot's number would not fit the counter.
-// CHECK: Function=wide_counter | Remark="buffer not multi-buffered: the induction variable of the loop has more than 64 bits"
+// CHECK: Function=wide_counter | Remark="buffer not multi-buffered: the induction variable of the loop has more than 64 bits; at most 64 are supported"
 func.func @wide_counter(%a: memref<16xf16>, %b: memref<16xf16>, %n: i128) {
   %c0 = arith.constant 0 : i128
   %c1 = arith.constant 1 : i128
@@ -361,7 +361,7 @@ func.func @never_all(%value: f32) {
 }
 
 // A global belongs to the module.
-// CHECK: Function=global | Remark="buffer not multi-buffered: the buffer is the result of 'memref.get_global', which cannot be enlarged; only allocations are supported"
+// CHECK: Function=global | Remark="buffer not multi-buffered: the buffer is the result of 'memref.get_global', which cannot be enlarged; only allocations are supported, so use memref.alloc"
 memref.global "private" @shared : memref<8xf32, #shared> = uninitialized
 func.func @global(%row: vector<8xf32>) {
   %c0 = arith.constant 0 : index
@@ -375,7 +375,7 @@ func.func @global(%row: vector<8xf32>) {
 }
 
 // Only one thread runs the loop, but all read what it leaves.
-// CHECK: Function=one_thread | Remark="buffer not multi-buffered: 'memref.load' uses the buffer outside the loop, whose trip count may be divergent, so threads may use different slots"
+// CHECK: Function=one_thread | Remark="buffer not multi-buffered: 'memref.load' uses the buffer outside the loop, whose trip count may be divergent, so threads may use different slots; make the trip count uniform"
 func.func @one_thread(%row: vector<8xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -8,10 +8,10 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout{filter-layout=chwf}))' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=LAYOUT
 //
-// STRICT: error: smalti-conv-filter-layout: filter layout not changed: the operands of the convolution are not tensors
+// STRICT: error: smalti-conv-filter-layout: filter layout not changed: the operands of the convolution are memrefs; run the pass before bufferization
 // LAYOUT: --filter-layout option: Cannot find option named 'chwf'
 
-// CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="filter layout not changed: the operands of the convolution are not tensors"
+// CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="filter layout not changed: the operands of the convolution are memrefs; run the pass before bufferization"
 func.func @buffers(%image: memref<1x18x18x8xf16>, %filter: memref<3x3x8x32xf16>, %init: memref<1x16x16x32xf32>) {
   linalg.conv_2d_nhwc_hwcf ins(%image, %filter : memref<1x18x18x8xf16>, memref<3x3x8x32xf16>)
     outs(%init : memref<1x16x16x32xf32>)
@@ -41,7 +41,7 @@ func.func @no_output_channels(%image: tensor<18x8xf16>, %filter: tensor<3x8xf16>
   return %0 : tensor<16xf16>
 }
 
-// CHECK: Function=encoded | Remark="filter layout not changed: the filter type tensor<3x3x8x32xf16, "sparse"> has an encoding, which is not supported"
+// CHECK: Function=encoded | Remark="filter layout not changed: the filter type tensor<3x3x8x32xf16, "sparse"> has an encoding; use a tensor without an encoding"
 func.func @encoded(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16, "sparse">,
                    %init: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32> {
   %0 = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<1x18x18x8xf16>, tensor<3x3x8x32xf16, "sparse">)
@@ -58,7 +58,7 @@ func.func @few_uses(%image: tensor<2x18x18x8xf16>, %filter: tensor<16x16x8x32xf1
   return %0 : tensor<2x3x3x32xf32>
 }
 
-// CHECK: Function=constant_position | Remark="filter layout not changed: the convolution reads its filter at a constant index, which is not supported"
+// CHECK: Function=constant_position | Remark="filter layout not changed: the convolution reads its filter at a constant index, which is not supported; index the filter only by loops"
 func.func @constant_position(%image: tensor<18x8xf16>, %filter: tensor<3x2x8x32xf16>, %init: tensor<16x32xf32>)
     -> tensor<16x32xf32> {
   %0 = linalg.generic {

@@ -242,7 +242,7 @@ func.func @wraps(%source: memref<536870911xi32>) -> vector<4xi32> {
   return %read : vector<4xi32>
 }
 
-// REMARK: Function=shared | Remark="padded read lowered to a masked read; raw buffer not used: the memref is not in global memory"
+// REMARK: Function=shared | Remark="padded read lowered to a masked read; raw buffer not used: the memref is not in global memory, which raw buffers require"
 func.func @shared(%source: memref<8xf32, #gpu.address_space<workgroup>>) -> vector<16xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -267,7 +267,7 @@ func.func @bits(%source: memref<8xi4>) -> vector<16xi4> {
   return %read : vector<16xi4>
 }
 
-// REMARK: Function=reversed | Remark="padded read lowered to a masked read; raw buffer not used: the memref has a negative stride or offset"
+// REMARK: Function=reversed | Remark="padded read lowered to a masked read; raw buffer not used: the memref has a negative stride or offset; raw buffers support only non-negative ones"
 func.func @reversed(%source: memref<8xf32, strided<[-1], offset: 7>>) -> vector<16xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -285,7 +285,7 @@ func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>)
 }
 
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the write already has a mask; only writes without a mask are supported"
-// REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index of the write may be negative, which is only supported for reads"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index of the write may be negative, which is only supported for reads; limit the index with arith.maxsi"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the vector has 33 rows and 66 elements in total; at most 32 rows and 256 elements in total are supported; use a smaller vector"
 func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: vector<4xf32>, %columns: vector<2x4xf32>,
@@ -299,7 +299,7 @@ func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: v
   return
 }
 
-// REMARK: Function=no_strides | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the memref does not have a strided layout"
+// REMARK: Function=no_strides | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the layout of the memref is not strided; use a strided layout"
 func.func @no_strides(%source: memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, %i: index, %v: f32) -> vector<4xf32> {
   %r = vector.transfer_read %source[%i], %v : memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, vector<4xf32>
   return %r : vector<4xf32>

@@ -93,13 +93,13 @@ func.func @narrow(%source: memref<?x7xf32>, %i: index) {
 // Reasons why cp.async is not used; the read is masked.
 // CHECK-LABEL: func.func @refused(
 // CHECK-NOT:     nvgpu
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the read or the write has a mask, which is not supported"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits; use the constant 0"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits; use the constant 0"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the read or the write has a mask; only transfers without a mask are supported"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the write to shared memory may be out of bounds; mark it as in_bounds"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 10 B with alignment 16 B cannot be split into copies of 4 to 16 B"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 8 B with alignment 2 B cannot be split into copies of 4 to 16 B"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 10 B with alignment 16 B cannot be split into copies of 4 to 16 B; use rows and addresses that are multiples of these sizes"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 8 B with alignment 2 B cannot be split into copies of 4 to 16 B; use rows and addresses that are multiples of these sizes"
 func.func @refused(%source: memref<16x64xf16>, %odd: memref<16x7xf16>, %i: index, %m: vector<8xi1>) {
   %c0 = arith.constant 0 : index
   %c15 = arith.constant 15 : index
@@ -127,9 +127,9 @@ func.func @refused(%source: memref<16x64xf16>, %odd: memref<16x7xf16>, %i: index
 }
 
 // The read cannot move to the write.
-// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read cannot be moved after 'gpu.barrier', which precedes the write to shared memory"
-// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read cannot be moved after 'vector.store', which precedes the write to shared memory"
-// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read and the write are in different MLIR blocks"
+// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: 'gpu.barrier' is between the read and the write to shared memory, and the read cannot be moved after the op; move the op before the read or after the write"
+// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: 'vector.store' is between the read and the write to shared memory, and the read cannot be moved after the op; move the op before the read or after the write"
+// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read and the write are in different MLIR blocks; move them to one block"
 func.func @moved(%source: memref<16x64xf16>, %other: memref<64xf16>, %i: index, %flag: i1) {
   %c0 = arith.constant 0 : index
   %c15 = arith.constant 15 : index
@@ -168,7 +168,7 @@ func.func @numbered_buffer(%source: memref<?x32xf16>, %buffer: memref<8x32xf16, 
   return
 }
 
-// REMARK: Function=too_many_copies | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: 64 copies per thread exceed the limit of 32"
+// REMARK: Function=too_many_copies | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: 64 copies per thread are needed; use a smaller vector, for at most 32"
 func.func @too_many_copies(%source: memref<?x32xf16>, %buffer: memref<64x32xf16, #gpu.address_space<workgroup>>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16

@@ -10,7 +10,7 @@ func.func @scalable(%row: memref<30xf32>, %i: index) -> vector<[4]xf32> {
 // -----
 
 func.func @of_vectors(%v: vector<1x4xf32>, %to: memref<30xvector<4xf32>>, %i: index) {
-  // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: memrefs of vectors are not supported}}
+  // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: the elements of the memref are vectors; use a memref of scalars}}
   vector.transfer_write %v, %to[%i] : vector<1x4xf32>, memref<30xvector<4xf32>>
   return
 }
@@ -19,7 +19,7 @@ func.func @of_vectors(%v: vector<1x4xf32>, %to: memref<30xvector<4xf32>>, %i: in
 
 func.func @converting(%row: memref<30xf32>, %i: index) -> vector<4xf8E5M2> {
   %zero = arith.constant 0.0 : f32
-  // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: the element types of the vector and the memref differ}}
+  // expected-error @below {{smalti-mask-transfers: cannot mask lanes before the memref: vector and memref must have the same element type, but have}}
   %v = vector.transfer_read %row[%i], %zero : memref<30xf32>, vector<4xf8E5M2>
   return %v : vector<4xf8E5M2>
 }

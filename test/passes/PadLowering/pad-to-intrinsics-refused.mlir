@@ -16,17 +16,17 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=sm_90a zero-points-in-range=true}))' \
 // RUN:   | FileCheck %s --check-prefix=IN-RANGE
 //
-// STRICT: error: smalti-pad-to-intrinsics: op not padded: the operands of the op are not tensors
+// STRICT: error: smalti-pad-to-intrinsics: op not padded: the operands of the op are memrefs; run the pass before bufferization
 // TARGET: error: no target given: use the option 'target=NAME' or set the attribute smalti.target = "NAME" on the module; known targets: cpu, sm_80
 // SIZE: error: smalti-pad-to-intrinsics: option 'm' must be at most 65536, but is 65537
 // WASTE: error: smalti-pad-to-intrinsics: option 'max-waste' must be 1 or more, but is 0.50
-// CPU: Function=few_rows | Remark="op not padded: cpu does not have an MMA for f16 x f16 + f32"
+// CPU: Function=few_rows | Remark="op not padded: cpu does not have an MMA for f16 x f16 + f32 (its MMAs: none); set all of 'm', 'n' and 'k' to pad the op anyway"
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// CHECK: [Missed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=buffers | Remark="op not padded: the operands of the op are not tensors"
+// CHECK: [Missed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=buffers | Remark="op not padded: the operands of the op are memrefs; run the pass before bufferization"
 func.func @buffers(%a: memref<15x16xf16>, %b: memref<16x16xf16>, %c: memref<15x16xf32>) {
   linalg.matmul ins(%a, %b : memref<15x16xf16>, memref<16x16xf16>) outs(%c : memref<15x16xf32>)
   return
@@ -52,7 +52,7 @@ func.func @depthwise(%image: tensor<1x9x9x3xf16>, %filter: tensor<3x3x3xf16>, %i
   return %0 : tensor<1x7x7x3xf32>
 }
 
-// CHECK: Function=types | Remark="op not padded: sm_90a does not have an MMA for i64 x i64 + i64"
+// CHECK: Function=types | Remark="op not padded: sm_90a does not have an MMA for i64 x i64 + i64 (its MMAs: {{.*}}f16 x f16 + f32{{.*}}); set all of 'm', 'n' and 'k' to pad the op anyway"
 func.func @types(%a: tensor<15x16xi64>, %b: tensor<16x16xi64>, %c: tensor<15x16xi64>) -> tensor<15x16xi64> {
   %0 = linalg.matmul ins(%a, %b : tensor<15x16xi64>, tensor<16x16xi64>) outs(%c : tensor<15x16xi64>) -> tensor<15x16xi64>
   return %0 : tensor<15x16xi64>
@@ -66,7 +66,7 @@ func.func @no_numbers(%a: tensor<15x16xcomplex<f32>>, %b: tensor<16x16xcomplex<f
   return %0 : tensor<15x16xcomplex<f32>>
 }
 
-// CHECK: Function=encoded | Remark="op not padded: the operand type tensor<15x16xf16, "sparse"> has an encoding, which is not supported"
+// CHECK: Function=encoded | Remark="op not padded: the operand type tensor<15x16xf16, "sparse"> has an encoding; use a tensor without an encoding"
 func.func @encoded(%a: tensor<15x16xf16, "sparse">, %b: tensor<16x16xf16>, %c: tensor<15x16xf32>) -> tensor<15x16xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<15x16xf16, "sparse">, tensor<16x16xf16>) outs(%c : tensor<15x16xf32>)
     -> tensor<15x16xf32>
@@ -81,7 +81,7 @@ func.func @huge(%a: tensor<9223372036854775807x16xf16>, %b: tensor<16x16xf16>, %
   return %0 : tensor<9223372036854775807x16xf32>
 }
 
-// CHECK: Function=division | Remark="op not padded: the body contains 'arith.divsi', which may trap on padding values"
+// CHECK: Function=division | Remark="op not padded: the body contains 'arith.divsi', which may trap on padding values; move it out of the op"
 func.func @division(%a: tensor<15x32xi8>, %b: tensor<32x16xi8>, %c: tensor<15x16xi32>) -> tensor<15x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<15x32xi8>, tensor<32x16xi8>) outs(%c : tensor<15x16xi32>) {
@@ -94,7 +94,7 @@ func.func @division(%a: tensor<15x32xi8>, %b: tensor<32x16xi8>, %c: tensor<15x16
   return %0 : tensor<15x16xi32>
 }
 
-// CHECK: Function=no_identity | Remark="op not padded: 'arith.divf' does not have a known identity element, which is the value to pad with"
+// CHECK: Function=no_identity | Remark="op not padded: 'arith.divf', which combines the accumulator with a term, does not have a known identity element to pad with; use a sum, product, minimum, maximum or bitwise op of arith"
 func.func @no_identity(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
@@ -212,7 +212,7 @@ func.func @signed_elements(%a: tensor<15x16xsi8>, %b: tensor<16x16xsi8>, %c: ten
 }
 
 // At index m + k, an added iteration reads an element instead of padding.
-// CHECK: Function=beside | Remark="op not padded: the operand is indexed by d0 + d2; the iterations that padding adds to loop d2 would read elements of the operand instead of padding"
+// CHECK: Function=beside | Remark="op not padded: the operand is indexed by d0 + d2; the iterations that padding adds to loop d2 would read elements of the operand instead of padding; k=1 leaves the loop unpadded"
 func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi32>, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, affine_map<(m, n, k) -> (m + k)>, #c],
@@ -278,7 +278,7 @@ func.func @two_results(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<
   return %0#0, %0#1 : tensor<16x16xf32>, tensor<16x16xf32>
 }
 
-// CHECK: Function=constant_position | Remark="op not padded: the convolution reads its filter at a constant index, which is not supported"
+// CHECK: Function=constant_position | Remark="op not padded: the convolution reads its filter at a constant index, which is not supported; index the filter only by loops"
 func.func @constant_position(%image: tensor<18x8xf16>, %filter: tensor<3x2x8x32xf16>, %init: tensor<16x32xf32>)
     -> tensor<16x32xf32> {
   %0 = linalg.generic {

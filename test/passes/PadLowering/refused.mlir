@@ -8,9 +8,9 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{max-elements=0}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ELEMENTS
 // ELEMENTS: error: smalti-lower-pad: max-elements must be positive, but is 0
-// STRICT: error: smalti-lower-pad: tensor.pad not lowered: dimension 0 of the result tensor<?xf32> is dynamic and does not have a constant upper bound
+// STRICT: error: smalti-lower-pad: tensor.pad not lowered: dimension 0 of the result tensor<?xf32> is dynamic and does not have a constant upper bound; use a static size, or limit it with affine.min
 
-// CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="tensor.pad not lowered: dimension 0 of the result tensor<?xf32> is dynamic and does not have a constant upper bound"
+// CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="tensor.pad not lowered: dimension 0 of the result tensor<?xf32> is dynamic and does not have a constant upper bound; use a static size, or limit it with affine.min"
 func.func @dynamic_result(%source: tensor<?xf32>, %value: f32) -> tensor<?xf32> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -48,7 +48,7 @@ func.func @value_by_position(%source: tensor<4xindex>) -> tensor<6xindex> {
   return %padded : tensor<6xindex>
 }
 
-// CHECK: Function=vector_elements | Remark="padded read not lowered: memrefs of vectors are not supported"
+// CHECK: Function=vector_elements | Remark="padded read not lowered: the elements of the memref are vectors; use a memref of scalars"
 func.func @vector_elements(%source: memref<?xvector<4xf32>>, %i: index, %value: vector<4xf32>) -> vector<2x4xf32> {
   %read = vector.transfer_read %source[%i], %value : memref<?xvector<4xf32>>, vector<2x4xf32>
   return %read : vector<2x4xf32>
@@ -103,7 +103,7 @@ func.func @poison(%source: tensor<2xf32>) -> tensor<8xf32> {
   return %padded : tensor<8xf32>
 }
 
-// CHECK: Function=encoding | Remark="tensor.pad not lowered: the type tensor<4xf32, "csr"> has an encoding, which is not supported"
+// CHECK: Function=encoding | Remark="tensor.pad not lowered: the type tensor<4xf32, "csr"> has an encoding; use a tensor without an encoding"
 func.func @encoding(%source: tensor<4xf32, "csr">, %value: f32) -> tensor<6xf32, "csr"> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -121,7 +121,7 @@ func.func @complex_elements(%source: tensor<4xcomplex<f32>>, %value: complex<f32
   return %padded : tensor<6xcomplex<f32>>
 }
 
-// CHECK: Function=converting_read | Remark="padded read not lowered: the element types of the vector and the memref differ: f8E5M2 and f32"
+// CHECK: Function=converting_read | Remark="padded read not lowered: vector and memref must have the same element type, but have f8E5M2 and f32"
 func.func @converting_read(%row: memref<30xf32>) -> vector<4xf8E5M2> {
   %c28 = arith.constant 28 : index
   %zero = arith.constant 0.0 : f32

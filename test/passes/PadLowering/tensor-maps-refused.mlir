@@ -17,7 +17,7 @@
 
 gpu.module @kernels {
   // Each thread copies its own row.
-  // CHECK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=thread | Remark="padded read and its write to shared memory lowered to 1 cp.async copy of 16 B with zero fill; TMA not used: the window in global memory is not proven to be block-uniform"
+  // CHECK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=thread | Remark="padded read and its write to shared memory lowered to 1 cp.async copy of 16 B with zero fill; TMA not used: the indices in global memory are not proven to be block-uniform; use indices that are equal for all threads of the block"
   gpu.func @thread(%source: !source) workgroup(%b: memref<64x8xf16, #smem> {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f16
@@ -27,9 +27,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=offsets | Remark="{{.*}}; TMA not used: the window in shared memory is not proven to be block-uniform"
-  // CHECK: Function=offsets | Remark="{{.*}}; TMA not used: the window in shared memory is not proven to be block-uniform"
-  // CHECK: Function=offsets | Remark="{{.*}}; TMA not used: the window in global memory is not proven to be block-uniform"
+  // CHECK: Function=offsets | Remark="{{.*}}; TMA not used: the indices in shared memory are not proven to be block-uniform; use indices that are equal for all threads of the block"
+  // CHECK: Function=offsets | Remark="{{.*}}; TMA not used: the indices in shared memory are not proven to be block-uniform; use indices that are equal for all threads of the block"
+  // CHECK: Function=offsets | Remark="{{.*}}; TMA not used: the indices in global memory are not proven to be block-uniform; use indices that are equal for all threads of the block"
   gpu.func @offsets(%source: !source, %table: memref<4xindex>)
       workgroup(%b: memref<256x64xf16, #smem> {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
@@ -51,8 +51,8 @@ gpu.module @kernels {
   }
 
   // Divergent control flow, or an unknown number of executions.
-  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the condition of an enclosing branch is not proven to be block-uniform"
-  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the bounds of an enclosing loop are not proven to be block-uniform"
+  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the condition of an enclosing branch is not proven to be block-uniform; use a condition that is equal for all threads of the block"
+  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the bounds of an enclosing loop are not proven to be block-uniform; use bounds that are equal for all threads of the block"
   // CHECK: Function=control | Remark="{{.*}}; TMA not used: the copy is nested in 'scf.while'; TMA copies may be nested only in scf.for and scf.if"
   gpu.func @control(%source: !source, %flag: i1) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
@@ -79,7 +79,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=branch | Remark="{{.*}}; TMA not used: the copy is not in the entry block of its region"
+  // CHECK: Function=branch | Remark="{{.*}}; TMA not used: the copy is after a branch between MLIR blocks; use scf.for and scf.if"
   gpu.func @branch(%source: !source) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
     cf.br ^next
   ^next:
@@ -97,7 +97,7 @@ gpu.module @kernels {
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the rows of the slice in shared memory have 24 bytes; a multiple of 16 bytes is required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the offset of the global memref in the kernel argument is dynamic; a static offset is required"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the global memref begins at element 4 of the kernel argument, whose elements have 16 bits; the offset must be a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the attribute llvm.align of the kernel argument states 8 B; TMA requires 16 B"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the attribute llvm.align of the kernel argument states 8 B; TMA requires 16 B, so raise the attribute if the argument is aligned"
   // CHECK: Function=maps | Remark="padded read lowered to a masked read; cp.async not used: the global memref is in memory space #gpu.address_space<global>; only the default memory space is supported"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,
                  %behind: memref<100x80xf16, strided<[80, 1], offset: 4>>, %low: !source {llvm.align = 8 : i64}, %i: index,
@@ -148,10 +148,10 @@ gpu.module @kernels {
   }
 
   // Alignment of shared memory, and ops between the read and the write. TMA does not fill with a usable NaN.
-  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 16 B; TMA requires 128 B"
-  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 64 B; TMA requires 128 B"
-  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
-  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: 512 copies per thread exceed the limit of 32; TMA not used: the read cannot be moved after 'gpu.barrier', which precedes the write to shared memory"
+  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 16 B; TMA requires 128 B, so align the buffer and use constant indices"
+  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 64 B; TMA requires 128 B, so align the buffer and use constant indices"
+  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits; use the constant 0"
+  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: 512 copies per thread are needed; use a smaller vector, for at most 32; TMA not used: 'gpu.barrier' is between the read and the write to shared memory, and the read cannot be moved after the op; move the op before the read or after the write"
   gpu.func @memory(%source: !source) workgroup(%a: !shared {llvm.align = 16 : i64}, %b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c32 = arith.constant 32 : index
@@ -171,12 +171,12 @@ gpu.module @kernels {
   }
 
   // The same for stores.
-  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in global memory is not proven to be block-uniform"
-  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in shared memory is not proven to be block-uniform"
-  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read cannot be moved after 'memref.store', which precedes the write to shared memory"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the indices in global memory are not proven to be block-uniform; use indices that are equal for all threads of the block"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the indices in shared memory are not proven to be block-uniform; use indices that are equal for all threads of the block"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: 'memref.store' is between the read and the write to shared memory, and the read cannot be moved after the op; move the op before the read or after the write"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read of shared memory may be out of bounds; mark it as in_bounds"
-  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read or the write has a mask, which is not supported"
-  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read and the write are in different MLIR blocks"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read or the write has a mask; only transfers without a mask are supported"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read and the write are in different MLIR blocks; move them to one block"
   gpu.func @stores(%dest: !source, %m: vector<64x64xi1>) workgroup(%b: memref<128x64xf16, #smem> {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

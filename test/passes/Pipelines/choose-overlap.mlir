@@ -26,14 +26,14 @@
 #shared = #gpu.address_space<workgroup>
 gpu.module @kernels {
   // CHECK: @sum{{.*}} smalti.slots = 2 : i64, smalti.stages = 2 : i64}
-  // REMARK: [Analysis]{{.*}}up to 2 stages, 2 slots per buffer: loads go through registers, so a stage does not need its own slot; 2048 of 65536 B of shared memory
+  // REMARK: [Analysis]{{.*}}loops get up to 2 stages, 2 slots per buffer: loads go through registers, so a stage does not need its own slot; 2048 of 65536 B of shared memory
   // ONE: @sum{{.*}} smalti.slots = 1 : i64, smalti.stages = 1 : i64}
   // DEFAULT: @sum
   // DEFAULT: memref.alloc() : memref<2x256xf32
   // One attribute holds the stages of the loop; the request is kept.
   // REQUEST: @sum{{.*}} smalti.pipelined_stages = 4 : i64, smalti.slots = 2 : i64, smalti.stages = 4 : i64}
   // RANGE: error: smalti-choose-overlap: 'depth' must be 'auto' or between 1 and 16, but is 17
-  // SPECIALIZE: [Missed]{{.*}}Function=sum{{.*}}warp specialization not applied: the kernel does not contain a 'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous' (a wait follows the wgmma)
+  // SPECIALIZE: [Missed]{{.*}}Function=sum{{.*}}warp specialization not applied: the kernel does not contain a 'mosaic_gpu.wgmma' with the attribute 'smalti.synchronous'; set it on the wgmma ops that a wait follows
   // THREE: @sum{{.*}} smalti.pipelined_stages = 2 : i64, smalti.slots = 3 : i64, smalti.stages = 2 : i64}
   // THREE: memref.alloc() : memref<3x256xf32
   gpu.func @sum(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<256xf32> {llvm.noalias}) kernel

@@ -156,7 +156,7 @@ triton_xla.entry_func @data(%a: memref<4xf32>, %b: memref<4xf8E5M2>, %s: f32, %t
   triton_xla.return
 }
 
-// REMARK: smalti-guard-folds | Function=truncated | Remark="index truncated by arith.trunci: MLIR replaces a cast from index to i32 and back by the index, which is not truncated"
+// REMARK: smalti-guard-folds | Function=truncated | Remark="arith.trunci inserted in a cast from index to i32: without it, MLIR removes the cast and the cast back, and the index is not truncated"
 // CHECK-LABEL: triton_xla.entry_func @truncated
 triton_xla.entry_func @truncated(%n: index, %o: memref<3xindex>, %p: memref<2xindex>, %tile: index) tiles 100 {
   // CHECK: %[[WIDE:.*]] = arith.index_cast %{{.*}} : index to i64

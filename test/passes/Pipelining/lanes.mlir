@@ -13,7 +13,7 @@ gpu.module @refused attributes {smalti.target = "gfx942"} {
   // CHECK-NEXT:      scf.yield %[[NEXT]] : i32
   // CHECK-NEXT:    }
   // CHECK-NEXT:    memref.store
-  // REMARK: [Missed] {{.*}} Function=strided | Remark="loop not pipelined: the trip count may be divergent, and the result of 'rocdl.ds_bpermute' depends on which lanes execute it together"
+  // REMARK: [Missed] {{.*}} Function=strided | Remark="loop not pipelined: the trip count may be divergent, and the result of 'rocdl.ds_bpermute' depends on which lanes execute it together; make the trip count uniform"
   gpu.func @strided(%a: memref<4096xi32>, %out: memref<64xi32> {llvm.noalias}, %n: index) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c64 = arith.constant 64 : index
@@ -31,7 +31,7 @@ gpu.module @refused attributes {smalti.target = "gfx942"} {
   }
 
   // The end comes from a row of the thread's own.
-  // REMARK: [Missed] {{.*}} Function=ragged | Remark="loop not pipelined: the trip count may be divergent, and the result of 'gpu.shuffle' depends on which lanes execute it together"
+  // REMARK: [Missed] {{.*}} Function=ragged | Remark="loop not pipelined: the trip count may be divergent, and the result of 'gpu.shuffle' depends on which lanes execute it together; make the trip count uniform"
   gpu.func @ragged(%a: memref<4096xf32>, %ends: memref<64xindex>, %out: memref<64xf32> {llvm.noalias}) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -52,7 +52,7 @@ gpu.module @refused attributes {smalti.target = "gfx942"} {
   }
 
   // Half waves: two of them are in one wave of 64 lanes. The exchange is in a region.
-  // REMARK: [Missed] {{.*}} Function=half_waves | Remark="loop not pipelined: the trip count may be divergent, and the result of 'amdgpu.dpp' depends on which lanes execute it together"
+  // REMARK: [Missed] {{.*}} Function=half_waves | Remark="loop not pipelined: the trip count may be divergent, and the result of 'amdgpu.dpp' depends on which lanes execute it together; make the trip count uniform"
   gpu.func @half_waves(%a: memref<4096xi32>, %out: memref<64xi32> {llvm.noalias}, %n: index) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c2 = arith.constant 2 : index
@@ -77,7 +77,7 @@ gpu.module @refused attributes {smalti.target = "gfx942"} {
   }
 
   // A wave spans several rows of the block.
-  // REMARK: [Missed] {{.*}} Function=rows_of_block | Remark="loop not pipelined: the trip count may be divergent, and the result of 'gpu.subgroup_reduce' depends on which lanes execute it together"
+  // REMARK: [Missed] {{.*}} Function=rows_of_block | Remark="loop not pipelined: the trip count may be divergent, and the result of 'gpu.subgroup_reduce' depends on which lanes execute it together; make the trip count uniform"
   gpu.func @rows_of_block(%a: memref<4096xf32>, %out: memref<64xf32> {llvm.noalias}, %n: index) kernel
       attributes {known_block_size = array<i32: 32, 4, 1>} {
     %c4 = arith.constant 4 : index

@@ -57,7 +57,7 @@ func.func @unknown_effects(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=no_reads | Remark="loop not pipelined: no read of global memory in the body can be prefetched"
+// CHECK: Function=no_reads | Remark="loop not pipelined: the body does not read global memory at addresses that an earlier iteration can compute"
 func.func @no_reads(%init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -109,7 +109,7 @@ func.func @nested_barrier(%a: memref<64xf32>, %init: f32, %condition: i1) -> f32
   return %sum : f32
 }
 
-// CHECK: Function=whole_copy | Remark="loop not pipelined: 'memref.copy' both reads global memory and writes shared memory, so the read cannot be prefetched"
+// CHECK: Function=whole_copy | Remark="loop not pipelined: 'memref.copy' both reads global memory and writes shared memory, so the read cannot be prefetched; use a load and a store"
 func.func @whole_copy(%a: memref<8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -150,7 +150,7 @@ func.func @only_copies(%a: memref<64xf32>, %shared: memref<64xf32, 3>) {
   return
 }
 
-// CHECK: Function=one_slot | Remark="loop not pipelined: the schedule needs 2 slots of %alloc; accesses are proven to rotate over 1"
+// CHECK: Function=one_slot | Remark="loop not pipelined: the schedule needs 2 slots of %alloc; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @one_slot(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -258,7 +258,7 @@ func.func @many_stages(%a: memref<64x8xf32>, %init: vector<8xf32>, %n: index) ->
 }
 
 // The number of stages exceeds the counter.
-// CHECK: Function=narrow_counter | Remark="loop not pipelined: the induction variable has 2 bits, which cannot represent 5 stages"
+// CHECK: Function=narrow_counter | Remark="loop not pipelined: the induction variable has 2 bits, which cannot represent 5 stages; use a wider type"
 func.func @narrow_counter(%a: memref<64x8xf32>, %init: vector<8xf32>, %begin: i2, %end: i2) -> vector<8xf32> {
   %c0 = arith.constant 0 : index
   %step = arith.constant 1 : i2
@@ -272,7 +272,7 @@ func.func @narrow_counter(%a: memref<64x8xf32>, %init: vector<8xf32>, %begin: i2
 }
 
 // The address of the next read comes from what the threads compute together.
-// CHECK: Function=address_computed | Remark="loop not pipelined: no read of global memory in the body can be prefetched"
+// CHECK: Function=address_computed | Remark="loop not pipelined: the body does not read global memory at addresses that an earlier iteration can compute"
 func.func @address_computed(%a: memref<64xindex>, %shared: memref<64xindex, 3>) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -358,7 +358,7 @@ func.func @copies_and_counts(%a: memref<64xf32>, %shared: memref<64xf32, 3>) -> 
 }
 
 // A thread's stack and global memory have the same type.
-// CHECK: Function=chosen_stack | Remark="loop not pipelined: no read of global memory in the body can be prefetched"
+// CHECK: Function=chosen_stack | Remark="loop not pipelined: the body does not read global memory at addresses that an earlier iteration can compute"
 func.func @chosen_stack(%condition: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -11,7 +11,7 @@
 !three = memref<3x256xf32, #shared>
 
 // Two numbers from outside.
-// CHECK: Function=different | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; not all accesses of an iteration are proven to use the same slot"
+// CHECK: Function=different | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
 func.func @different(%a: !rows, %thread: index, %init: f32, %base: index, %other_base: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -39,7 +39,7 @@ func.func @different(%a: !rows, %thread: index, %init: f32, %base: index, %other
 }
 
 // The slot of the next iteration.
-// CHECK: Function=next_slot | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; not all accesses of an iteration are proven to use the same slot"
+// CHECK: Function=next_slot | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
 func.func @next_slot(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -67,7 +67,7 @@ func.func @next_slot(%a: !rows, %thread: index, %init: f32, %base: index) -> f32
 }
 
 // The added number differs in each iteration.
-// CHECK: Function=changes | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1"
+// CHECK: Function=changes | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @changes(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -93,7 +93,7 @@ func.func @changes(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
 }
 
 // It begins after the last slot, and is never reset.
-// CHECK: Function=begins_outside | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1"
+// CHECK: Function=begins_outside | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @begins_outside(%a: !rows, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

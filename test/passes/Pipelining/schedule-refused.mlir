@@ -5,7 +5,7 @@
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s < %t.remarks
 
-// CHECK: Function=no_schedule | Remark="loop not pipelined: 'memref.load' does not have the attribute smalti.stage"
+// CHECK: Function=no_schedule | Remark="loop not pipelined: 'memref.load' does not have the attribute 'smalti.stage', which use-schedule=true requires"
 func.func @no_schedule(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -18,7 +18,7 @@ func.func @no_schedule(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=backwards | Remark="loop not pipelined: the schedule would execute 'arith.addf' before 'memref.load', whose result 'arith.addf' uses"
+// CHECK: Function=backwards | Remark="loop not pipelined: the schedule would execute 'arith.addf' before 'memref.load', whose result 'arith.addf' uses; give 'memref.load' an earlier stage or cluster"
 func.func @backwards(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -31,7 +31,7 @@ func.func @backwards(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=lists | Remark="loop not pipelined: 'memref.load' has side effects and cannot be duplicated in several stages"
+// CHECK: Function=lists | Remark="loop not pipelined: 'memref.load' has side effects and cannot be duplicated in several stages; give it one stage"
 func.func @lists(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -44,7 +44,7 @@ func.func @lists(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=twice | Remark="loop not pipelined: 'arith.addi' is scheduled twice in stage 1"
+// CHECK: Function=twice | Remark="loop not pipelined: 'arith.addi' is scheduled twice in stage 1; list each stage once"
 func.func @twice(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -163,7 +163,7 @@ func.func @one_stage(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=too_late | Remark="loop not pipelined: 'arith.addf' updates a loop-carried value in a later stage than 'arith.mulf' uses the value"
+// CHECK: Function=too_late | Remark="loop not pipelined: 'arith.addf' computes a loop-carried value in a later stage than 'arith.mulf' uses the value; give both the same stage"
 func.func @too_late(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -177,7 +177,7 @@ func.func @too_late(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=view | Remark="loop not pipelined: the view that 'memref.subview' creates is used in another stage, which is not supported for views"
+// CHECK: Function=view | Remark="loop not pipelined: the view that 'memref.subview' creates is used in another stage; views and their users must have the same stage"
 func.func @view(%a: memref<64x64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -191,7 +191,7 @@ func.func @view(%a: memref<64x64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=layout | Remark="loop not pipelined: the result of 'vector.transfer_read' is used in another stage, but does not have the attribute 'out_layouts'"
+// CHECK: Function=layout | Remark="loop not pipelined: the result of 'vector.transfer_read' is used in another stage, but does not have the attribute 'out_layouts'; run mosaic-gpu-infer-layouts first"
 func.func @layout(%a: memref<64x256xf32>, %init: vector<256xf32>) -> vector<256xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -253,7 +253,7 @@ func.func @before_wait(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: in
   return
 }
 
-// CHECK: Function=before_copies | Remark="loop not pipelined: the schedule would execute 'nvgpu.device_async_wait' before the copies that it waits for"
+// CHECK: Function=before_copies | Remark="loop not pipelined: the schedule would execute 'nvgpu.device_async_wait' before the copies that it waits for; give the wait a later stage or cluster"
 func.func @before_copies(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

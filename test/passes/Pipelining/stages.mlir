@@ -123,8 +123,8 @@ func.func @three_times(%a: memref<64xf32>, %init: f32) -> f32 {
 // The loop's attribute takes precedence.
 // AUTO: Function=attributes | Remark="loop pipelined: 4 stages, stream mode
 // FIVE: Function=attributes | Remark="loop pipelined: 4 stages, stream mode
-// AUTO: Function=attributes | Remark="loop not pipelined: the body does not start an asynchronous copy"
-// FIVE: Function=attributes | Remark="loop not pipelined: the body does not start an asynchronous copy"
+// AUTO: Function=attributes | Remark="loop not pipelined: mode=async requires an asynchronous copy in the loop body; use mode=stream or mode=auto"
+// FIVE: Function=attributes | Remark="loop not pipelined: mode=async requires an asynchronous copy in the loop body; use mode=stream or mode=auto"
 // AUTO: Function=attributes | Remark="loop pipelined: 2 stages, stream mode
 // FIVE: Function=attributes | Remark="loop pipelined: 2 stages, stream mode
 // AUTO: Function=attributes | Remark="loop not pipelined: smalti.mode is {{.*}}; it must be "auto", "stream" or "async""

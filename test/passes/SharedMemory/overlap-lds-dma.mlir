@@ -250,7 +250,7 @@ func.func @two_waits(%in: !global, %slots: !slots, %n: index) -> f32 {
 // CHECK: rocdl.s.barrier
 // CHECK: gpu.barrier
 // CHECK-NEXT: llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}"
-// REMARK: Function=global_hazard | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: 'gpu.barrier' may order accesses to global memory, which a barrier that leaves loads in flight does not order"
+// REMARK: Function=global_hazard | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: 'gpu.barrier' may order accesses to global memory, so it must wait for all loads; if it orders LDS only, use amdgpu.lds_barrier"
 func.func @global_hazard(%in: !global, %slots: !slots, %n: index, %out: !global) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

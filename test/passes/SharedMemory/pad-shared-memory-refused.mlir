@@ -99,7 +99,7 @@ func.func @cast_back() -> f32 {
 }
 
 // The 64 x 4 bytes of a wave are consecutive in LDS, four rows of the buffer.
-// CHECK: Function=gather | Remark="rows not padded: 'amdgpu.gather_to_lds' accesses 64 consecutive elements, which cannot be proven to stay in one row"
+// CHECK: Function=gather | Remark="rows not padded: 'amdgpu.gather_to_lds' accesses 64 consecutive elements, which cannot be proven to stay in one row; use a power of two that divides the row, and aligned indices"
 func.func @gather(%in: memref<1024xf32>) -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

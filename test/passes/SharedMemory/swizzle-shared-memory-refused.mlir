@@ -58,7 +58,7 @@ func.func @odd_width(%v: vector<3xf32>) {
   return
 }
 
-// CHECK: Function=unaligned | Remark="buffer not swizzled: 'vector.load' accesses 16 B at offsets that cannot be proven to be multiples of the access size"
+// CHECK: Function=unaligned | Remark="buffer not swizzled: 'vector.load' accesses 16 B at offsets that cannot be proven to be multiples of the access size; use aligned indices"
 func.func @unaligned(%column: index) -> vector<4xf32> {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<64x64xf32, #shared>
@@ -66,7 +66,7 @@ func.func @unaligned(%column: index) -> vector<4xf32> {
   return %v : vector<4xf32>
 }
 
-// CHECK: Function=several_rows | Remark="buffer not swizzled: 'vector.load' is not a load or store with an index per dimension, which the swizzle permutes"
+// CHECK: Function=several_rows | Remark="buffer not swizzled: 'vector.load' does not access the buffer with an index per dimension, as the swizzle requires; use loads and stores of memref or vector"
 func.func @several_rows() -> vector<2x4xf32> {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -93,7 +93,7 @@ func.func @gather(%in: memref<1024xf32>) {
   return
 }
 
-// CHECK: Function=fill | Remark="buffer not swizzled: 'linalg.fill' is not a load or store with an index per dimension, which the swizzle permutes"
+// CHECK: Function=fill | Remark="buffer not swizzled: 'linalg.fill' does not access the buffer with an index per dimension, as the swizzle requires; use loads and stores of memref or vector"
 func.func @fill(%zero: f32) {
   %buffer = memref.alloc() : memref<64x64xf32, #shared>
   linalg.fill ins(%zero : f32) outs(%buffer : memref<64x64xf32, #shared>)

@@ -92,7 +92,7 @@ func.func @rotated() -> vector<8xf16> {
 }
 
 // A buffer that cannot be swizzled does not affect another, also in another function.
-// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="buffer not swizzled: 'memref.copy' is not a load or store with an index per dimension, which the swizzle permutes"
+// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="buffer not swizzled: 'memref.copy' does not access the buffer with an index per dimension, as the swizzle requires; use loads and stores of memref or vector"
 // REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="buffer not swizzled: no bank conflicts in 1 access"
 // REMARK-DAG: [Passed] {{.*}} Function=others | Remark="buffer swizzled: chunks of 4 B XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access"
 // CHECK-LABEL: func.func @others(

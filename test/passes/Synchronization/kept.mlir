@@ -8,7 +8,7 @@
 
 gpu.module @m {
   // CHECK: Function=arrives | Remark="no barrier inserted in this function: 'mosaic_gpu.arrive' may synchronize threads
-  // CHECK: Function=arrives | Remark="barrier kept: 'mosaic_gpu.arrive' uses an mbarrier, and the pass does not analyze what it orders"
+  // CHECK: Function=arrives | Remark="barrier kept: 'mosaic_gpu.arrive' uses an mbarrier, and the pass does not analyze what it orders; insert a gpu.barrier where a barrier is missing"
   gpu.func @arrives(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %out: memref<64xf32>, %x: f32) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
@@ -26,7 +26,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=token | Remark="barrier kept: the copies that 'nvgpu.device_async_wait' waits for cannot be determined"
+  // CHECK: Function=token | Remark="barrier kept: the copies that 'nvgpu.device_async_wait' waits for cannot be determined; insert a gpu.barrier where a barrier is missing"
   gpu.func @token(%a: memref<64xf32, #shared>, %token: !nvgpu.device.async.token) -> f32 {
     %c0 = arith.constant 0 : index
     nvgpu.device_async_wait %token

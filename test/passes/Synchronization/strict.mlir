@@ -299,7 +299,7 @@ gpu.module @copies {
     %second = nvgpu.device_async_copy %a[%c1, %t], %row1[%t], 1 : memref<8x64xf32> to memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
     %two = nvgpu.device_async_create_group %second
     %x = memref.load %row0[%c0] : memref<64xf32, strided<[1]>, #gpu.address_space<workgroup>>
-    // expected-error@+1 {{possible data race: 'memref.load' may access memory that 'nvgpu.device_async_copy' writes, and no wait between them is proven to complete the copy}}
+    // expected-error@+1 {{possible data race: 'memref.load' may access memory that 'nvgpu.device_async_copy' writes, and no wait between them is proven to complete the copy; add a wait and a barrier}}
     %y = memref.load %row1[%c1] : memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
     %sum = arith.addf %x, %y : f32
     memref.store %sum, %out[%t] : memref<64xf32>

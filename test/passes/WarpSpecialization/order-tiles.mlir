@@ -52,7 +52,7 @@ triton_xla.entry_func @row(%src: memref<512xf32>, %dst: memref<512xf32>, %tile: 
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=one_row | Remark="rasterization order not changed: the grid of 1 x 8 tiles has a single row or column"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=one_row | Remark="rasterization order not changed: the grid of 1 x 8 tiles has a single row or column, so the order cannot change"
 triton_xla.entry_func @one_row(%src: memref<512xf32>, %dst: memref<512xf32>, %tile: index) tiles 8 {
   %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index
@@ -92,7 +92,7 @@ triton_xla.entry_func @two(%dst: memref<512xf32>, %tile: index) tiles 8 {
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=unused | Remark="rasterization order not changed: the kernel does not use the tile id"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=unused | Remark="rasterization order not changed: the kernel does not use the tile id, so all tiles do the same work"
 triton_xla.entry_func @unused(%dst: memref<64xf32>, %tile: index) tiles 1 {
   %zero = arith.constant dense<0.0> : tensor<64xf32>
   triton_xla.insert %zero into %dst[0] [64] [1] : tensor<64xf32> into memref<64xf32>

@@ -460,7 +460,7 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=writes_source | Remark="warp specialization not applied: 'vector.transfer_write' may write memory that 'mosaic_gpu.async_load' prefetches"
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=writes_source | Remark="warp specialization not applied: 'vector.transfer_write' may write memory that 'mosaic_gpu.async_load' prefetches; if the two arguments do not overlap, mark them llvm.noalias"
 // STRICT: error: smalti-specialize-warps: warp specialization not applied: 'vector.transfer_write' may write memory that 'mosaic_gpu.async_load' prefetches
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
@@ -510,8 +510,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=dynamic_address | Remark="warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute"
-// STRICT: error: smalti-specialize-warps: warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=dynamic_address | Remark="warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute; use arithmetic on constants, kernel arguments and induction variables"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute; use arithmetic on constants, kernel arguments and induction variables
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>

@@ -44,7 +44,7 @@ def load(source: str, options: str = "") -> str:
 
 REASONS: dict[str, tuple[str, str]] = {
     # Barriers.
-    "has 'arrival_count' = 8192, and each arrival is one of all 128 threads": (
+    "has 'arrival_count' = 8192, which counts arrivals of all 128 threads": (
         "sm_90a",
         "mosaic_gpu.initialize_barrier %p {arrival_count = 8192 : i64, num_barriers = 1 : i32} : !llvm.ptr<3>",
     ),
@@ -73,7 +73,7 @@ REASONS: dict[str, tuple[str, str]] = {
         BARRIER + BOX + load("%dynamic : memref<64x64xf16, strided<[?, 1], offset: ?>>"),
     ),
     # Views of shared memory.
-    "source or result have gaps between their elements": (
+    "the source or the result has gaps between its elements": (
         "sm_90a",
         "%s = mosaic_gpu.slice_smem 0 : memref<16x16xf16, #smem>\n"
         "%v = memref.subview %s[0, 0] [16, 8] [1, 1] : memref<16x16xf16, #smem> to memref<16x8xf16, strided<[16, 1]>, #smem>\n"
@@ -123,7 +123,7 @@ REASONS: dict[str, tuple[str, str]] = {
         "sm_90a",
         'mosaic_gpu.print_layout "x: {}", %shared : memref<256xf32, #smem>',
     ),
-    "has 'atomic_type', which is supported on NVIDIA GPUs only; the target is gfx942": (
+    "has 'atomic_type', which is supported on NVIDIA GPUs only; remove 'atomic_type', or compile for an NVIDIA GPU instead of gfx942": (
         "gfx942",
         VECTOR
         + "mosaic_gpu.vector_store %v, %a {atomic_type = 0 : i32, in_layouts = [#two]} : vector<256xf32>, memref<256xf32>",

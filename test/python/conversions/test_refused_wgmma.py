@@ -48,7 +48,7 @@ def test_the_dot_without_an_edit() -> None:
     "edits, reason",
     [
         ({"%a: memref<128x256xf16>": "%a: memref<128x256xf16> {llvm.align = 8 : i64}"}, "only proven to be aligned to 8 B"),
-        ({"[64, 64] [1, 1] : memref<128": "[64, 64] [2, 1] : memref<128"}, "has a stride other than 1"),
+        ({"[64, 64] [1, 1] : memref<128": "[64, 64] [2, 1] : memref<128"}, "with a stride other than 1"),
         ({"128x256xf16": "128x260xf16"}, "row stride 520 B must be a multiple of 16 B"),
         ({"memref<128x256xf16>": "memref<2147483648x256xf16>"}, "dimension 0 of the array has 2147483648 elements"),
         (
@@ -72,8 +72,8 @@ def test_the_dot_without_an_edit() -> None:
             },
             "the kernel also writes the array",
         ),
-        ({EXTRACT: EXTRACT + " fill 1.0 : f16"}, "the fill value of triton_xla.extract is not zero"),
-        ({"f16": "f32"}, "operands of type f32 require 'tf32' on the dot"),
+        ({EXTRACT: EXTRACT + " fill 1.0 : f16"}, "the fill value of triton_xla.extract is not 0"),
+        ({"f16": "f32"}, "operands of type f32 are supported only as TF32; set 'tf32' on the dot"),
         (
             {"f16": CODES, "memref<128x256xf16>": "memref<128x256xf16, strided<[1, 128]>>"},
             "operand A is not contiguous along K",

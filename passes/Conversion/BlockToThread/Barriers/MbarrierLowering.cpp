@@ -63,14 +63,16 @@ LogicalResult Mbarriers::plan(Operation *op, Planner &planner) const {
            << vendor.getTarget().name
            << (vendor.getTarget().tensorMemoryColumns == 0
                    ? " does not have tcgen05: remove 'orders_tensor_core'"
-                   : " has tcgen05, but this conversion does not support it");
+                   : " has tcgen05, but Smalti does not lower tcgen05 "
+                     "operations: use wgmma or mma ops and remove "
+                     "'orders_tensor_core'");
   int64_t threads = planner.getGrid().numThreads;
   if (auto initialize = dyn_cast<mosaic_gpu::InitializeBarrierOp>(op)) {
     int64_t count = initialize.getArrivalCount();
     if (count > kMaxArrivals / threads)
       return op->emitOpError()
              << "has 'arrival_count' = " << count
-             << ", and each arrival is one of all " << threads
+             << ", which counts arrivals of all " << threads
              << " threads of a thread group; an mbarrier counts at most "
              << kMaxArrivals << " arrivals of threads, so use a smaller count";
   }

@@ -70,9 +70,9 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
       sourceType.getRank() == 0 || !isWorkgroupMemory(destinationType))
     return op.emitOpError()
            << "copies " << sourceType << " to " << destinationType
-           << "; required are elements of whole bytes, a strided source, a "
-              "destination in shared memory with a static shape and strides, "
-              "and equal ranks of at least 1";
+           << "; use elements of whole bytes, a strided source, a destination "
+              "in shared memory with static shape and strides, and equal ranks "
+              "of at least 1";
 
   // The copies of a wave write consecutive addresses of shared memory.
   bool writesConsecutively =

@@ -12,6 +12,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/targets/Target.h"
 
@@ -99,8 +100,8 @@ std::optional<std::string> block_to_thread::refuseSlice(const SliceOp &slice) {
   auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(slice.op);
   if ((load && load.getGmemPeerId()) ||
       (store && (store.getGmemPeerId() || store.getIsGlobalBroadcast())))
-    return "the copy accesses memory of another device (a peer or a multimem "
-           "address), which is not supported";
+    return "the copy accesses memory of another device, which is not "
+           "supported; remove the peer or the multimem address";
   return std::nullopt;
 }
 
@@ -116,7 +117,8 @@ static std::optional<std::string> refuse(const SliceOp &slice,
              "operations together, which the target does not have; remove "
              "'leader_tracked'";
     if (load.getLeaderTrackedAttr())
-      return "this conversion does not support copies with 'leader_tracked'";
+      return "Smalti does not support copies with 'leader_tracked'; remove "
+             "'leader_tracked'";
   }
   return std::nullopt;
 }
@@ -349,12 +351,18 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
       store && store.getReductionOp()) {
     std::optional<Reduction> reduction =
         getReduction(*store.getReductionOp(), type.getElementType());
-    if (!reduction)
+    if (!reduction) {
+      std::string supported =
+          listElementTypes(op->getContext(), [&](Type element) {
+            return getReduction(*store.getReductionOp(), element).has_value();
+          });
       return op->emitOpError()
              << "cannot be lowered for " << target.name
              << ": a TMA store cannot reduce elements of type "
              << type.getElementType() << " with '"
-             << stringifyTMAReduction(*store.getReductionOp()) << "'";
+             << stringifyTMAReduction(*store.getReductionOp()) << "'; use "
+             << supported;
+    }
     map.element = reduction->element;
   }
   auto *found = llvm::find(kernel.tensorMaps, map);

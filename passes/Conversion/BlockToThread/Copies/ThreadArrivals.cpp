@@ -111,10 +111,9 @@ LogicalResult ThreadArrivals::plan(mosaic_gpu::ArriveExpectTxOp op,
     return op->emitOpError()
            << "cannot be lowered for " << target.name
            << ": its mbarriers do not count bytes, so the async_load ops that "
-              "follow in the same MLIR block, before any synchronization, must "
-              "copy "
-           << expected << " bytes to this barrier, but they copy "
-           << arrivalPlan.bytes;
+              "use this barrier between the op and the next synchronization in "
+              "the same MLIR block must copy "
+           << expected << " bytes, but they copy " << arrivalPlan.bytes;
   };
   if (op.getDynamicExpectTx())
     return arrivalPlan.last ? success() : refuseBytes("a dynamic number of");

@@ -284,9 +284,11 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
     StringRef why = "the buffer in shared memory cannot be determined "
                     "statically; use a view of one buffer";
     if (plan->elementBytes == 0)
-      why = "the elements of the global memref are not whole bytes";
+      why = "the elements of the global memref are not whole bytes; use "
+            "elements of at least 8 bits";
     else if (!type.isStrided())
-      why = "the layout of the global memref is not strided";
+      why = "the layout of the global memref is not strided; use a strided "
+            "layout";
     return op->emitOpError()
            << "cannot be lowered for " << target.name << ": " << why;
   }
@@ -294,8 +296,8 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
   plan->shape = ref->layout.shape;
   if (plan->shape.empty())
     return op->emitOpError() << "cannot be lowered for " << target.name
-                             << ": the slice in shared memory has rank 0; rank "
-                                "1 or higher is required";
+                             << ": the slice in shared memory has rank 0; use "
+                                "a slice of rank 1 or higher";
   plan->steps = getSteps(*ref);
   // cp.async fills the rest of a truncated load with zeros; a store does not
   // have an equivalent.

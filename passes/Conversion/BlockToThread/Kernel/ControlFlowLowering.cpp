@@ -213,20 +213,22 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
                 "shared memory on both paths";
     } else if (ref && !ref->isStoredAs(*wanted)) {
       return op->emitOpError()
-             << "forwards shared memory with " << ref->str() << " and strides "
-             << layout::listText(ref->layout.strides)
-             << ", but another path forwards shared memory with "
+             << "forwards shared memory of layout " << ref->str()
+             << " and strides " << layout::listText(ref->layout.strides)
+             << ", but another path forwards shared memory of layout "
              << wanted->str() << " and strides "
              << layout::listText(wanted->layout.strides)
-             << " to the same value; both must be equal";
+             << " to the same value; use the same tile, swizzle and strides on "
+                "both paths";
     } else if (ref && ref->log2Alignment < wanted->log2Alignment) {
       return op->emitOpError()
              << "forwards shared memory whose address is only proven to be a "
                 "multiple of "
              << (int64_t(1) << ref->log2Alignment)
-             << " bytes, but another path forwards a multiple of "
+             << " bytes, but the address on another path to the same value is "
+                "a multiple of "
              << (int64_t(1) << wanted->log2Alignment)
-             << " bytes to the same value; use offsets that are multiples of "
+             << " bytes; use offsets that are multiples of "
              << (int64_t(1) << wanted->log2Alignment) << " bytes";
     }
   }

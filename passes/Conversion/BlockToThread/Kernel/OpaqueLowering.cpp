@@ -117,9 +117,10 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
       const Distribution &from = *planner.find(operand),
                          &to = *planner.find(result);
       if (from != to && !from.isSplat())
-        return op.emitOpError() << "has a result in layout " << to.str()
-                                << ", but an operand in layout " << from.str()
-                                << "; both must have the same layout";
+        return op.emitOpError()
+               << "has a result in layout " << to.str()
+               << ", but an operand in layout " << from.str()
+               << "; insert 'mosaic_gpu.layout_cast' on the operand";
     } else {
       planner.shareDistribution(operand, result);
     }
@@ -431,9 +432,10 @@ LogicalResult LayoutPrints::plan(mosaic_gpu::PrintLayoutOp op,
                                  Planner &planner) const {
   if (!isVector(op.getValue()) && !planner.getSharedRef(op.getValue()))
     return op.emitOpError()
-           << "prints the layout of a block-level vector or of shared memory; "
-              "a value of type "
-           << op.getValue().getType() << " does not have a layout";
+           << "can print only the layout of a block-level vector or of shared "
+              "memory; its operand of type "
+           << op.getValue().getType()
+           << " does not have a layout, so remove the op";
   return success();
 }
 

@@ -271,13 +271,14 @@ LogicalResult Planner::checkSharedOperands(Operation *op,
       return op->emitOpError()
              << "cannot be lowered to thread level: an operand is shared "
                 "memory of another block of the cluster, which this op does "
-                "not support";
+                "not support; use 'async_store_smem' to write it";
     if (ref->isTransformed() && (!lowering || !lowering->acceptsTransforms()))
       return op->emitOpError()
              << "cannot be lowered to thread level: an operand is tiled or "
                 "swizzled shared memory ("
              << ref->str()
-             << "); this op requires memory without tile and swizzle";
+             << "); this op requires memory without tile and swizzle, so use a "
+                "buffer without transforms";
   }
   return success();
 }

@@ -99,7 +99,8 @@ LogicalResult CustomPrimitives::plan(mosaic_gpu::CustomPrimitiveOp op,
       continue;
     if (vectors >= op.getOutLayouts().size())
       return op.emitOpError()
-             << "does not have an entry in 'out_layouts' for vector result #"
+             << "needs one entry in 'out_layouts' for each vector result; the "
+                "entry is missing for vector result #"
              << vectors;
     if (failed(planner.setLayout(op, result, op.getOutLayouts()[vectors++])))
       return failure();

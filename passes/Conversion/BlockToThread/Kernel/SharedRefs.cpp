@@ -270,10 +270,10 @@ Result block_to_thread::expand(const SharedRef &source,
   for (auto [dim, sizes] : llvm::enumerate(groupSizes)) {
     int64_t tile = tileOf(source.layout, dim);
     if (sizes.size() > 1 && !ref.layout.tile.empty())
-      return Result::none("the expansion splits dimension " +
-                          std::to_string(dim) +
-                          " after a tiled dimension; tiled dimensions must be "
-                          "last");
+      return Result::none(
+          "the op splits dimension " + std::to_string(dim) +
+          ", which follows a tiled dimension; only dimensions before the tiled "
+          "ones, or the first tiled one, can be split");
     int64_t stride = source.layout.strides[dim];
     SmallVector<int64_t> strides(sizes.size());
     for (size_t part = sizes.size(); part-- > 0;) {
@@ -295,7 +295,7 @@ Result block_to_thread::expand(const SharedRef &source,
     if (!isSplit(whole[dim], source.layout.shape[dim],
                  rest.take_front(sizes.size()), sizes))
       return Result::none(
-          "the expansion splits dimension " + std::to_string(dim) +
+          "the op splits dimension " + std::to_string(dim) +
           " inside a tile; use sizes that split it at tile boundaries");
     rest = rest.drop_front(sizes.size());
   }
@@ -389,7 +389,8 @@ Result block_to_thread::reinterpret(const SharedRef &source,
         std::to_string(ref.getNumElements()) + "; both must be equal");
   Result result = checked(std::move(ref));
   if (result && (!hasNoGaps(source.layout) || !hasNoGaps(result->layout)))
-    return Result::none("source or result have gaps between their elements; "
-                        "the elements of both must be contiguous in memory");
+    return Result::none(
+        "the source or the result has gaps between its elements; the elements "
+        "of both must be contiguous in memory");
   return result;
 }

@@ -37,6 +37,26 @@ int64_t block_to_thread::elementBytes(Type type) {
   return bits % 8 == 0 && llvm::isPowerOf2_32(bits) ? bits / 8 : 0;
 }
 
+std::string
+block_to_thread::listElementTypes(MLIRContext *context,
+                                  function_ref<bool(Type)> isSupported) {
+  Builder b(context);
+  SmallVector<Type> types = {b.getI8Type(),
+                             b.getI32Type(),
+                             b.getI64Type(),
+                             Float8E4M3FNType::get(context),
+                             Float8E5M2Type::get(context),
+                             b.getF16Type(),
+                             b.getBF16Type(),
+                             b.getTF32Type(),
+                             b.getF32Type(),
+                             b.getF64Type()};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(llvm::make_filter_range(types, isSupported), stream);
+  return text;
+}
+
 unsigned block_to_thread::log2Alignment(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   int64_t bytes = elementBytes(type.getElementType());

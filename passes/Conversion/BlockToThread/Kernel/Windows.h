@@ -17,6 +17,10 @@ bool isWorkgroupMemory(mlir::MemRefType type);
 /// Bytes of an element in memory; 0 if elements share bytes.
 int64_t elementBytes(mlir::Type type);
 
+/// The element types that an op supports, for a message: "f16, bf16, f32".
+std::string listElementTypes(mlir::MLIRContext *context,
+                             llvm::function_ref<bool(mlir::Type)> isSupported);
+
 /// The largest n for which 2^n bytes provably divide the address of a memref's
 /// first element.
 unsigned log2Alignment(mlir::Value memref);

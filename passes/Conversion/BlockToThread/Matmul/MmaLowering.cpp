@@ -88,13 +88,16 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
                      &accumulator = *planner.find(op.getAccumulator()),
                      &result = *planner.find(op.getResult());
   if (accumulator != result && !accumulator.isSplat())
-    return op.emitOpError() << "has an accumulator in layout "
-                            << accumulator.str() << ", but a result in layout "
-                            << result.str() << "; both must be equal";
+    return op.emitOpError()
+           << "has an accumulator in layout " << accumulator.str()
+           << ", but a result in layout " << result.str()
+           << "; insert 'mosaic_gpu.layout_cast' on the accumulator";
   if (result.getKind() != Distribution::Kind::Tiled)
-    return op.emitOpError() << "requires a tiled layout for its result, but "
-                               "the layout of the result is "
-                            << result.str();
+    return op.emitOpError()
+           << "requires a tiled layout for its result, such as that of an MMA "
+              "accumulator (run mosaic-gpu-infer-layouts to choose one), but "
+              "the layout of the result is "
+           << result.str();
 
   const VendorLowering &vendor = planner.getVendor();
   const targets::Target &target = vendor.getTarget();

@@ -18,6 +18,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/Gather.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 #include "smalti/passes/Layouts/Plans/WgmmaPlan.h"
@@ -142,8 +143,9 @@ planLayout(mosaic_gpu::WGMMAOp op, StringRef name, VectorType type,
 LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   const targets::Target &target = planner.getVendor().getTarget();
   if (!target.hasWGMMA)
-    return op.emitOpError() << "cannot be lowered for " << target.name
-                            << ": the target does not have wgmma";
+    return op.emitOpError()
+           << "cannot be lowered for " << target.name
+           << ": the target does not have wgmma; use 'mosaic_gpu.mma'";
   int64_t warps = planner.getGrid().numWarps();
   if (warps % kWarpsOfGroup != 0)
     return op.emitOpError()
@@ -159,11 +161,21 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
                                                      op.getUnsignedB()),
                                   accumulatorType =
                                       getAccumulatorType(type.getElementType());
-  if (!a || !b || !accumulatorType)
+  if (!a || !b || !accumulatorType) {
+    std::string operandTypes =
+        listElementTypes(op->getContext(), [](Type element) {
+          return getOperandType(element, false).has_value();
+        });
+    std::string accumulatorTypes =
+        listElementTypes(op->getContext(), [](Type element) {
+          return getAccumulatorType(element).has_value();
+        });
     return op.emitOpError()
            << "multiplies " << aElement << " by " << bType.getElementType()
            << " with an accumulator of " << type.getElementType()
-           << "; wgmma does not support these element types together";
+           << "; wgmma supports operands of " << operandTypes
+           << ", and accumulators of " << accumulatorTypes;
+  }
   plan->instruction.a = *a;
   plan->instruction.b = *b;
   plan->instruction.accumulator = *accumulatorType;
@@ -180,9 +192,10 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
                         planner.getGrid(), plan->accumulator, &plan->result)))
     return failure();
   if (accumulator != result && !accumulator.isSplat())
-    return op.emitOpError() << "has an accumulator in layout "
-                            << accumulator.str() << ", but a result in layout "
-                            << result.str() << "; both must be equal";
+    return op.emitOpError()
+           << "has an accumulator in layout " << accumulator.str()
+           << ", but a result in layout " << result.str()
+           << "; insert 'mosaic_gpu.layout_cast' on the accumulator";
 
   int64_t groups = plan->groups = warps / kWarpsOfGroup;
   int64_t m = type.getDimSize(0), n = type.getDimSize(1),

@@ -415,10 +415,11 @@ LogicalResult BitCasts::plan(vector::BitCastOp op, Planner &planner) const {
   if (haveSameBits(source, getElementBits(from.getElementType()), result,
                    getElementBits(to.getElementType()), planner.getGrid()))
     return success();
-  return op->emitOpError() << "requires that each thread holds the same bits "
-                              "of operand and result, which is not so for "
-                           << from << " in layout " << source.str() << " and "
-                           << to << " in layout " << result.str();
+  return op->emitOpError()
+         << "must not move bits between threads, but the threads hold "
+            "different bits of operand and result for "
+         << from << " in layout " << source.str() << " and " << to
+         << " in layout " << result.str();
 }
 
 void BitCasts::emit(vector::BitCastOp op, Emitter &emitter,

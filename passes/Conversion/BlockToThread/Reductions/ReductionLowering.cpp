@@ -120,7 +120,7 @@ static LogicalResult planResults(Operation *op, const Reduction &reduction,
     if (to != first)
       return op->emitOpError()
              << "has results in layouts " << first.str() << " and " << to.str()
-             << "; all results must have the same layout";
+             << "; all results must have the same layout: change 'out_layouts'";
     // A splat can be reduced to any layout.
     if (!from.isSplat() &&
         !(canonical(getRegisterLayout(to)) == canonical(*reduced)))
@@ -133,9 +133,10 @@ static LogicalResult planResults(Operation *op, const Reduction &reduction,
       continue;
     const Distribution &initial = *planner.find(reduction.initial[index]);
     if (!initial.isSplat() && initial != to)
-      return op->emitOpError() << "has an initial value in layout "
-                               << initial.str() << ", but a result in layout "
-                               << to.str() << "; both must be equal";
+      return op->emitOpError()
+             << "has an initial value in layout " << initial.str()
+             << ", but a result in layout " << to.str()
+             << "; insert 'mosaic_gpu.layout_cast' on the initial value";
   }
   return success();
 }

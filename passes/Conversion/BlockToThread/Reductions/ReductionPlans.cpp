@@ -114,8 +114,8 @@ block_to_thread::planScan(const Distribution &distribution, int64_t dim,
   bool isStrided = distribution.getKind() == Distribution::Kind::Strided;
   if (isStrided && distribution.getShape().size() > 1)
     return layout::ValueOr<ScanPlan>::none(
-        "the scan of a vector of several dimensions in a strided layout is not "
-        "supported; use a tiled layout");
+        "in a strided layout, only vectors with one dimension can be scanned; "
+        "use a tiled layout");
   ScanPlan plan;
   plan.splitsElements =
       distribution.getVectorLength() > 1 && distribution.getVectorDim() == dim;

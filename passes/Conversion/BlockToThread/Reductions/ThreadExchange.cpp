@@ -170,7 +170,8 @@ LogicalResult block_to_thread::planWarpExchange(Operation *op,
       return op->emitOpError()
              << "has scratch memory (attributes '" << kOffset << "' and '"
              << kScratchSize << "') that ends at byte " << end
-             << " of shared memory; the limit is " << limit << " bytes";
+             << " of shared memory; the memory of the kernel ends at byte "
+             << limit;
     plan.bytes = llvm::alignDown(
         static_cast<uint64_t>(size.getInt() / getNumThreadGroups(kernel.grid)),
         kWidest);

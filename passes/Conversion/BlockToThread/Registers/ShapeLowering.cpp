@@ -215,7 +215,8 @@ LogicalResult Extracts::plan(vector::ExtractOp op, Planner &planner) const {
     if (!op.getDynamicPosition().empty())
       return op.emitOpError()
              << "extracts a vector at a dynamic position, which is not "
-                "supported on block-level vectors";
+                "supported on block-level vectors; store the vector to memory, "
+                "and load the part from there";
     return planMove(op, planner);
   }
   const Distribution &distribution = *planner.find(op.getSource());

@@ -62,18 +62,19 @@ block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
                          "which is not supported; use 'async_store_smem'";
     return std::nullopt;
   }
-  std::optional<LLVM::AtomicBinOp> kind =
-      getKind(*op.getAtomicType(), elementType);
-  int64_t bits = getElementBits(elementType);
-  if (kind && !elementType.isIndex() &&
-      (elementType.isF16() || elementType.isBF16() || bits == 32 || bits == 64))
-    return kind;
-  op->emitOpError()
-      << "has atomic_type '"
-      << mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType())
-      << "' for elements of type " << elementType << "; "
-      << planner.getVendor().getTarget().name
-      << " does not have an atomic instruction for this kind and type";
+  auto isSupported = [&](Type element) {
+    int64_t bits = getElementBits(element);
+    return getKind(*op.getAtomicType(), element) && !element.isIndex() &&
+           (element.isF16() || element.isBF16() || bits == 32 || bits == 64);
+  };
+  if (isSupported(elementType))
+    return getKind(*op.getAtomicType(), elementType);
+  op->emitOpError() << "has atomic_type '"
+                    << mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType())
+                    << "' for elements of type " << elementType << "; "
+                    << planner.getVendor().getTarget().name
+                    << " has this atomic operation for elements of type "
+                    << listElementTypes(op->getContext(), isSupported);
   return std::nullopt;
 }
 

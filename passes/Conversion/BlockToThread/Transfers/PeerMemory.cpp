@@ -64,7 +64,8 @@ static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
   const targets::Target &target = planner.getVendor().getTarget();
   if (target.maxClusterSize == 1)
     return op->emitOpError() << "cannot be lowered for " << target.name
-                             << ": the target does not have clusters";
+                             << ": the target does not have clusters of "
+                                "blocks; compile for NVIDIA sm_90 or later";
   std::optional<ArrayRef<int32_t>> cluster =
       planner.getPlan().func.getKnownClusterSize();
   if (!cluster)
@@ -74,12 +75,14 @@ static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
               "gpu.func";
   APInt block;
   if (matchPattern(index, m_ConstantInt(&block)) &&
-      (block.isNegative() || block.sge((*cluster)[dim])))
+      (block.isNegative() || block.sge((*cluster)[dim]))) {
+    int32_t blocks = (*cluster)[dim];
     return op->emitOpError()
            << "refers to block " << block.getSExtValue()
            << " of the cluster in direction " << "xyz"[dim]
-           << ", in which the cluster has " << (*cluster)[dim]
-           << " blocks; the number must be from 0 to " << (*cluster)[dim] - 1;
+           << ", in which the cluster has " << blocks
+           << " blocks; the number must be from 0 to " << blocks - 1;
+  }
   return success();
 }
 
@@ -198,10 +201,11 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
   VectorType type = op.getValueToStore().getType();
   Type element = type.getElementType();
   if (op.getAtomicType() && !element.isInteger(32))
-    return op.emitOpError() << "has 'atomic_type' for elements of type "
-                            << element << " in shared memory of another block; "
-                            << planner.getVendor().getTarget().name
-                            << " supports it for 32-bit integers only";
+    return op.emitOpError()
+           << "has 'atomic_type' for elements of type " << element
+           << " in shared memory of another block; "
+           << planner.getVendor().getTarget().name
+           << " supports it for i32 only: remove 'atomic_type' or use i32";
   const Distribution &distribution = *planner.find(op.getValueToStore());
   if (distribution.isSplat())
     return op.emitOpError() << "stores a vector in the splat layout, in which "

@@ -130,15 +130,16 @@ void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
 LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
                            Planner &planner) const {
   if (op.getMultimem())
-    return op->emitOpError() << "has 'multimem', a store to several devices, "
-                                "which is not supported";
+    return op->emitOpError()
+           << "has 'multimem', a store to several devices, which is not "
+              "supported; remove 'multimem' and store to each device";
   std::optional<LLVM::AtomicBinOp> combine;
   bool isNVIDIA =
       planner.getVendor().getTarget().vendor == targets::Vendor::NVIDIA;
   if (op.getAtomicType() && !isNVIDIA)
     return op->emitOpError()
-           << "has 'atomic_type', which is supported on NVIDIA GPUs only; the "
-              "target is "
+           << "has 'atomic_type', which is supported on NVIDIA GPUs only; "
+              "remove 'atomic_type', or compile for an NVIDIA GPU instead of "
            << planner.getVendor().getTarget().name;
   if (op.getAtomicType()) {
     combine = getAtomicKind(op, planner);

@@ -382,8 +382,7 @@ static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
       !llvm::all_of(registers, isRegister))
     return op.emitOpError()
            << "converts between a vector in layout " << distribution.str()
-           << " and its registers in each thread, but does not have the "
-              "required "
+           << " and its registers in each thread; the registers must be "
            << distribution.getNumRegisters() << " values of type " << wanted;
   planner.setOpPlan(op, std::make_unique<CastPlan>(vector));
   return success();

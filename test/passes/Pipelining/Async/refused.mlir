@@ -89,7 +89,7 @@ func.func @barriers_by_hand(%a: !descriptor, %thread: index, %parity: i1, %init:
 }
 
 // The buffer has its slots, the barrier has not.
-// CHECK: Function=one_barrier | Remark="loop not pipelined: the schedule needs 2 slots of %{{.*}}; accesses are proven to rotate over 1"
+// CHECK: Function=one_barrier | Remark="loop not pipelined: the schedule needs 2 slots of %{{.*}}; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @one_barrier(%a: !descriptor, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -140,7 +140,7 @@ func.func @counts_a_load(%a: memref<64x64xf32>, %b: memref<64xf32>, %thread: ind
   return %sum : f32
 }
 
-// CHECK: Function=waits_for_one_of_two | Remark="loop not pipelined: 'memref.load' uses %alloc before a wait completes the copy into it"
+// CHECK: Function=waits_for_one_of_two | Remark="loop not pipelined: 'memref.load' uses %alloc before a wait completes the copy into it; add a wait and a barrier before the use"
 func.func @waits_for_one_of_two(%a: memref<64x64xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -165,7 +165,7 @@ func.func @waits_for_one_of_two(%a: memref<64x64xf32>, %thread: index, %init: f3
 }
 
 // Only a wait can order a tensor copy: the barrier does not wait for it.
-// CHECK: Function=tensor_without_wait | Remark="loop not pipelined: 'memref.load' uses %alloc before a wait completes the copy into it"
+// CHECK: Function=tensor_without_wait | Remark="loop not pipelined: 'memref.load' uses %alloc before a wait completes the copy into it; add a wait and a barrier before the use"
 func.func @tensor_without_wait(%a: memref<64x64xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -212,7 +212,7 @@ func.func @multicast(%a: !descriptor, %mask: i16, %barriers: !barriers, %shared:
 }
 
 // Another group of threads fills the buffer.
-// CHECK: Function=consumer | Remark="loop not pipelined: the body does not start an asynchronous copy"
+// CHECK: Function=consumer | Remark="loop not pipelined: mode=async requires an asynchronous copy in the loop body; use mode=stream or mode=auto"
 func.func @consumer(%barriers: !barriers, %shared: memref<3x64xf32, #shared>, %parity: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -275,7 +275,7 @@ func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: 
 }
 
 // All threads arrive, so that a slot is refilled after all have read it: prefetched arrivals would not ensure that.
-// CHECK: Function=orders_by_arrivals | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' may order accesses of different threads, which prefetched copies would precede; add a gpu.barrier to the loop body"
+// CHECK: Function=orders_by_arrivals | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' may order accesses of other threads before the copies, and prefetched copies would precede these accesses; add a gpu.barrier to the loop body"
 func.func @orders_by_arrivals(%a: !descriptor, %is_first: i1, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -300,7 +300,7 @@ func.func @orders_by_arrivals(%a: !descriptor, %is_first: i1, %parity: i1, %thre
   return %sum : f32
 }
 
-// CHECK: Function=no_wait_for_barrier | Remark="loop not pipelined: 'nvgpu.tma.async.load' completes on %{{.*}}, which the loop does not wait for"
+// CHECK: Function=no_wait_for_barrier | Remark="loop not pipelined: 'nvgpu.tma.async.load' completes on %{{.*}}, which the loop does not wait for; add a wait to the loop body"
 func.func @no_wait_for_barrier(%a: !descriptor, %barriers: !barriers, %sink: memref<64xf32>, %shared: memref<64xf32, #shared>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -338,7 +338,7 @@ func.func @nested_wait(%condition: i1) {
 }
 
 // The copies would read the result of an earlier iteration.
-// CHECK: Function=unit_reads | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, so it must not contain 'memref.load', which reads %arg1"
+// CHECK: Function=unit_reads | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, so move out of it 'memref.load', which reads %arg1"
 func.func @unit_reads(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -355,7 +355,7 @@ func.func @unit_reads(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %share
 }
 
 // A copy whose group the same threads may not make.
-// CHECK: Function=group_of_others | Remark="loop not pipelined: a copy into %arg1 is not committed to a group in the same iteration"
+// CHECK: Function=group_of_others | Remark="loop not pipelined: a copy into %arg1 is not committed to a group in the same iteration; add an op that commits it, such as nvgpu.device_async_create_group"
 func.func @group_of_others(%a: memref<64xf32>, %shared: memref<64xf32, #shared>, %sink: memref<64xf32>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -373,7 +373,7 @@ func.func @group_of_others(%a: memref<64xf32>, %shared: memref<64xf32, #shared>,
 }
 
 // Groups under a changing condition: a copy's own group may be the last one.
-// CHECK: Function=varying_groups | Remark="loop not pipelined: the schedule needs 3 slots of %{{.*}}; accesses are proven to rotate over 1"
+// CHECK: Function=varying_groups | Remark="loop not pipelined: the schedule needs 3 slots of %{{.*}}; accesses are proven to rotate over 1, so add slots with smalti-multi-buffer or use fewer stages"
 func.func @varying_groups(%a: memref<64xf32>, %shared: memref<64xf32, #shared>, %n: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -415,9 +415,9 @@ func.func @stores_the_source(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thre
 }
 
 // 16 bytes from the last thread's address on end in the next slot.
-// CHECK: Function=beyond_the_slot | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; not all accesses of an iteration are proven to use the same slot"
+// CHECK: Function=beyond_the_slot | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
 // So they may with an offset of its own.
-// CHECK: Function=own_offset | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; not all accesses of an iteration are proven to use the same slot"
+// CHECK: Function=own_offset | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
 func.func @beyond_the_slot(%a: !llvm.ptr<1>, %init: f32) -> f32 attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -473,7 +473,7 @@ func.func @own_offset(%a: !llvm.ptr<1>, %init: f32) -> f32 attributes {gpu.known
   return %sum : f32
 }
 
-// CHECK: Function=never_waits | Remark="loop not pipelined: no wait covers the asynchronous copies in this loop"
+// CHECK: Function=never_waits | Remark="loop not pipelined: no wait covers the asynchronous copies in this loop; add a wait to the loop body"
 func.func @never_waits(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %x: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -488,7 +488,7 @@ func.func @never_waits(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf3
   return
 }
 
-// CHECK: Function=other_queue | Remark="loop not pipelined: 'nvgpu.device_async_wait' leaves 1 copy in flight, but the loop does not start copies of the kind that the wait covers"
+// CHECK: Function=other_queue | Remark="loop not pipelined: 'nvgpu.device_async_wait' leaves 1 copy in flight, but the loop does not start a copy that this wait counts; move the wait out of the loop"
 func.func @other_queue(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -505,7 +505,7 @@ func.func @other_queue(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf3
   return
 }
 
-// CHECK: Function=depends | Remark="loop not pipelined: the asynchronous copies depend on 'memref.load', which cannot be issued in an earlier iteration"
+// CHECK: Function=depends | Remark="loop not pipelined: the asynchronous copies depend on 'memref.load', which cannot be issued in an earlier iteration; compute it before the loop"
 func.func @depends(%a: memref<64x64xf32>, %thread: index, %at: memref<64xindex>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -564,7 +564,7 @@ func.func @arrives_after(%a: !descriptor, %parity: i1, %thread: index, %init: f3
 }
 
 // The store would be prefetched with the copies.
-// CHECK: Function=unit_writes | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, so it must not contain 'memref.store', which writes %arg1"
+// CHECK: Function=unit_writes | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, so move out of it 'memref.store', which writes %arg1"
 func.func @unit_writes(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
