@@ -353,14 +353,13 @@ class PythonKernel:
         text = ", ".join(
             [
                 *(argument(name, spec.type) for name, spec in passed.items()),
-                *(argument(name, "index") for name in ids),
-                *(f"%tile{d}: index" for d in range(dimensions)),
+                *(argument(name, "index") for name in (*ids, *(f"tile{d}" for d in range(dimensions)))),
             ]
         )
         place = _quoted(source.location(source.node))
         module = ir.Module.parse(
-            f"triton_xla.entry_func @{function.__name__}({text}) tiles [{', '.join(f'%{name}' for name in ids)}] {{\n"
-            f"  triton_xla.return loc({place})\n}} loc({place})\n",
+            f"module {{ triton_xla.entry_func @{function.__name__}({text}) tiles [{', '.join(f'%{name}' for name in ids)}] {{\n"
+            f"  triton_xla.return loc({place})\n}} loc({place}) }} loc({place})\n",
             context,
         )
         block = module.body.operations[0].regions[0].blocks[0]

@@ -22,7 +22,7 @@ from .. import ir
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
-from .frames import Frame, Source, source_of
+from .frames import Frame, Source, mlir_location, source_of
 from .trees import Undefined, contains, copied, unchanged
 from .types import Misuse, boolean, float32, int32
 from .values import Scalar, Value
@@ -186,23 +186,14 @@ class Translator(ast.NodeVisitor):
 
     def fail(self, message: str, hint: str | None = None, node: ast.AST | None = None) -> NoReturn:
         """Raises a CompileError with the line of `node` and of the calls that led to it."""
-        here, *callers = self._chain(node)
-        notes = tuple(
-            Diagnostic("note", f"called by {frame.source.name}", location)
-            for location, frame in zip(callers, reversed(self.frames[:-1]), strict=False)
-        )
-        raise CompileError("", diagnostics=[Diagnostic("error", message, here, notes)], hint=hint)
+        raise CompileError("", diagnostics=[Diagnostic("error", message, self._place(node))], hint=hint)
 
-    def _chain(self, node: ast.AST | None = None) -> list[SourceLocation]:
-        """The locations of the current node and of its callers, innermost first."""
+    def _place(self, node: ast.AST | None = None) -> SourceLocation:
+        """The location of the current node, or of `node` in the same function, with its callers."""
         chain = [frame.source.location(frame.node or frame.source.node) for frame in reversed(self.frames)]
         if node is not None:
             chain[0] = self.frames[-1].source.location(node)
-        return chain
-
-    def _location(self) -> ir.Location:
-        chain = [ir.Location.file(place.file, place.line, place.column) for place in self._chain()]
-        return chain[0] if len(chain) == 1 else ir.Location.callsite(chain[0], chain[1:])
+        return dataclasses.replace(chain[0], python=tuple(chain[1:]))
 
     @contextlib.contextmanager
     def at(self, node: ast.AST) -> Generator[None, None, None]:
@@ -210,7 +201,7 @@ class Translator(ast.NodeVisitor):
         frame = self.frames[-1]
         before, frame.node = frame.node, node
         try:
-            with self._location():
+            with mlir_location(self._place()):
                 yield
         except (Return, Break, Continue, SmaltiError, KeyboardInterrupt):
             raise
