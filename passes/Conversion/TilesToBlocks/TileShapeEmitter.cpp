@@ -476,7 +476,8 @@ void TileEmitter::allocateScratch() {
   for (auto [type, largest] : elements)
     scratches[type] = mosaic_gpu::SliceSMEMOp::create(
         builder, largest.second,
-        MemRefType::get({largest.first}, type, MemRefLayoutAttrInterface(), space),
+        MemRefType::get({largest.first}, type, MemRefLayoutAttrInterface(),
+                        space),
         builder.getI32IntegerAttr(0), /*alias_id=*/IntegerAttr());
 }
 

@@ -325,10 +325,11 @@ class PythonKernel:
 
     def _specialized(self, variant: Variant) -> SpecializedKernel:
         target = self._target
-        key = _hashable((target, tuple(sorted(self._options.items()))))
+        options = {"line_info": True, **self._options}
+        key = _hashable((target, tuple(sorted(options.items()))))
         if key not in variant.compiled:
             chosen = front_end.target_of(variant.module, target)
-            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, self._options)
+            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, options)
         return variant.compiled[key]
 
     # --- Translation ---
