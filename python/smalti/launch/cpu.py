@@ -91,7 +91,7 @@ def _wait_for(futures: Sequence[Future[None]], flag: ctypes.c_int32) -> None:
         raise interrupt
 
 
-def _with_lines(kernel: CompiledCode) -> ir.Module:
+def module_with_lines(kernel: CompiledCode) -> ir.Module:
     """The lowered module, with source lines in its machine code if the kernel has them."""
     if not kernel.has_line_info:
         return kernel.module
@@ -120,7 +120,7 @@ class CpuLauncher:
             if (path := toolchain.find_runtime_library(name))
         ]
         try:
-            self._engine: Any = execution_engine.ExecutionEngine(_with_lines(kernel), opt_level=3, shared_libs=libraries)
+            self._engine: Any = execution_engine.ExecutionEngine(module_with_lines(kernel), opt_level=3, shared_libs=libraries)
             self._function = self._engine.lookup(ir.StringAttr(function.attributes["sym_name"]).value)
         except RuntimeError as error:
             raise CompileError(f"JIT compilation of @{self._symbol} failed: {error}") from None
