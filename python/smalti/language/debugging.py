@@ -9,7 +9,7 @@ from .. import ir
 from ..dialects import triton_xla
 from .arithmetic import Operand, as_value, cast, to_scalar
 from .types import Misuse, boolean, float32, int32, is_integer, uint32
-from .values import Array, Scalar, Tile, Value
+from .values import Array, Scalar, Tile, Value, evaluate
 
 
 def print_(*values: Any) -> None:
@@ -22,6 +22,7 @@ def print_(*values: Any) -> None:
             raise Misuse(f"{value.name} is an array, but print takes tiles", f"read a tile: {value.name}[i : i + 64]")
     text = " ".join(str(value) for value in values if not isinstance(value, Value))
     triton_xla.print_(ir.StringAttr.get(text), [value.value for value in values if isinstance(value, Value)])
+    evaluate()
 
 
 def check(condition: Operand, message: str = "assertion failed") -> None:
@@ -30,11 +31,13 @@ def check(condition: Operand, message: str = "assertion failed") -> None:
     if value.dtype != boolean:
         raise Misuse(f"the condition is {value.dtype}, but must be a boolean", "compare it, for example with != 0")
     triton_xla.assert_(value.value, ir.StringAttr.get(message))
+    evaluate()
 
 
 def assume(condition: Scalar | bool) -> None:
     """States that a condition is true; the behavior is undefined if it is not."""
     triton_xla.assume(to_scalar(condition, boolean).value)
+    evaluate()
 
 
 def multiple_of(value: Scalar, divisor: int) -> Scalar:

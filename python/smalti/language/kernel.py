@@ -27,9 +27,10 @@ from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
 from ..specialization import DIVISOR, SpecializedKernel
+from . import interpreter
 from .arithmetic import is_number
 from .debugging import multiple_of
-from .frames import Frame, source_of
+from .frames import Frame, Source, source_of
 from .translator import Captured, Translator
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
@@ -38,6 +39,9 @@ from .values import Array, Scalar
 if TYPE_CHECKING:
     from .. import sim
     from ..launch.kernels import Kernel
+
+INTERPRET = "interpret"
+"""The option of a kernel whose body Python executes, instead of an option of the compilation."""
 
 _DIALECTS = ("arith", "math", "memref", "scf", "tensor", "triton_xla")
 
@@ -54,13 +58,13 @@ else:
         """
 
 
-_GRID: contextvars.ContextVar[tuple[Scalar, ...] | None] = contextvars.ContextVar("grid", default=None)
+GRID: contextvars.ContextVar[tuple[Scalar, ...] | None] = contextvars.ContextVar("grid", default=None)
 """The tile ids of the kernel that this thread translates."""
 
 
 def tile_id(axis: int = 0) -> Scalar:
     """The number of the tile that this instance of the kernel computes, in dimension `axis` of the grid: an `index` scalar."""
-    ids = _GRID.get()
+    ids = GRID.get()
     if ids is None:
         raise RuntimeError("tile_id is only available in a function with @smalti.kernel")
     if not isinstance(axis, int) or not 0 <= axis < len(ids):
@@ -173,7 +177,7 @@ class PythonKernel:
         """The kernel that the decorator made, if this one is from `on`."""
 
     def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel:
-        """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`."""
+        """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`, or with `interpret=True`."""
         other = object.__new__(PythonKernel)
         vars(other).update(vars(self))
         other._origin = self._origin or self
@@ -201,6 +205,9 @@ class PythonKernel:
         `stream` is a stream of CUDA or HIP. Raises CompileError with the line of the kernel, and LaunchError if an
         argument cannot be passed.
         """
+        if self._options.get(INTERPRET):
+            interpreter.run(self, *self._call(arguments, named))
+            return
         variant, given = self._variant(arguments, named)
         options = {} if stream is None else {"stream": stream}
         self._specialized(variant)(*given, **options)
@@ -251,7 +258,10 @@ class PythonKernel:
                 raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
         return tuple(int(size) for size in sizes)
 
-    def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+    def _call(
+        self, arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[Any], tuple[int, ...]]:
+        """The facts of each parameter, the arguments of a launch without the numbers of tiles, and these numbers."""
         bound = self._bind(arguments, named)
         tiles = self._tiles(bound)
         specs: dict[str, Any] = {}
@@ -263,6 +273,10 @@ class PythonKernel:
             spec, passed = self._spec(name, value)
             specs[name] = spec
             given.extend(passed)
+        return specs, given, tiles
+
+    def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+        specs, given, tiles = self._call(arguments, named)
         key = _hashable((tuple(specs.items()), len(tiles)))
         variant = self._variants.get(key)
         if variant is None or not variant.is_current:
@@ -326,6 +340,7 @@ class PythonKernel:
     def _specialized(self, variant: Variant) -> SpecializedKernel:
         target = self._target
         options = {"line_info": True, **self._options}
+        options.pop(INTERPRET, None)
         key = _hashable((target, tuple(sorted(options.items()))))
         if key not in variant.compiled:
             chosen = front_end.target_of(variant.module, target)
@@ -334,7 +349,8 @@ class PythonKernel:
 
     # --- Translation ---
 
-    def _translate(self, specs: Mapping[str, Any], dimensions: int) -> Variant:
+    def entry(self, specs: Mapping[str, Any], dimensions: int) -> tuple[ir.Module, Source]:
+        """A module with an empty entry function, and the source of the kernel."""
         function = self.__smalti_function__
         try:
             source = source_of(function)
@@ -363,12 +379,16 @@ class PythonKernel:
             f"  triton_xla.return loc({place})\n}} loc({place}) }} loc({place})\n",
             context,
         )
+        return module, source
+
+    def _translate(self, specs: Mapping[str, Any], dimensions: int) -> Variant:
+        function = self.__smalti_function__
+        module, source = self.entry(specs, dimensions)
         block = module.body.operations[0].regions[0].blocks[0]
         translator = Translator()
-        with context, ir.InsertionPoint(block.operations[len(block.operations) - 1]), ir.Location.unknown():
-            names = self._arguments(specs, block)
-            tiles = tuple(Scalar(value, index) for value in list(block.arguments)[len(passed) + dimensions :])
-            grid = _GRID.set(tiles)
+        with module.context, ir.InsertionPoint(block.operations[len(block.operations) - 1]), ir.Location.unknown():
+            names = self.arguments(specs, block)
+            grid = GRID.set(tile_ids(block, dimensions))
             try:
                 result = translator.call(Frame(source, names, translator.outside_of(function), function.__code__))
                 if result is not None:
@@ -381,11 +401,12 @@ class PythonKernel:
                 # The frames of the translator do not help the user.
                 raise error.with_traceback(None) from None
             finally:
-                _GRID.reset(grid)
+                GRID.reset(grid)
         _verify(module, source.location(source.node))
         return Variant(module, tuple(translator.captured.values()), {})
 
-    def _arguments(self, specs: Mapping[str, Any], block: ir.Block) -> dict[str, Any]:
+    def arguments(self, specs: Mapping[str, Any], block: ir.Block) -> dict[str, Any]:
+        """The values of the parameters."""
         values = iter(block.arguments)
         names: dict[str, Any] = {}
         for name, spec in specs.items():
@@ -399,6 +420,11 @@ class PythonKernel:
                 scalar = Scalar(next(values), spec.dtype)
                 names[name] = multiple_of(scalar, DIVISOR) if spec.is_multiple else scalar
         return names
+
+
+def tile_ids(block: ir.Block, dimensions: int) -> tuple[Scalar, ...]:
+    """The ids of a tile in the body of an entry function."""
+    return tuple(Scalar(value, index) for value in list(block.arguments)[-dimensions:])
 
 
 def _verify(module: ir.Module, location: SourceLocation) -> None:
@@ -479,7 +505,8 @@ def kernel(
       them: `grid=lambda x, block: sl.cdiv(x.shape[0], block)`.
     - `target`: as in `smalti.compile`. Default: the GPU of this machine, else the CPU.
     - `do_not_specialize`: parameters for which a value of 1 and multiples of 16 do not give kernels of their own.
-    - `options`: options of `smalti.compile`, such as `num_warps=4`.
+    - `options`: options of `smalti.compile`, such as `num_warps=4`. `interpret=True` executes the body in Python, for
+      breakpoints and `print`.
 
     The parameters are arrays (`sl.Array`), numbers, and constants (`smalti.constexpr`).
     """
