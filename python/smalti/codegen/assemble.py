@@ -123,12 +123,12 @@ def _assemble(ptx: str, ptxas: Path, opt_level: int) -> Cubin:
         return Cubin(binary.read_bytes(), ptx_usage(log), log, ptx)
 
 
-def disassemble_cubin(cubin: bytes, nvdisasm: Path) -> str:
-    """The machine code (SASS) of a cubin as text."""
+def disassemble_cubin(cubin: bytes, nvdisasm: Path, lines: bool = False) -> str:
+    """The machine code (SASS) of a cubin as text, with `lines` after the positions of their source lines."""
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
         binary = Path(folder, "kernel.cubin")
         binary.write_bytes(cubin)
-        return _run([nvdisasm, "-c", binary], "nvdisasm")
+        return _run([nvdisasm, "-c", *(["-g"] if lines else []), binary], "nvdisasm")
 
 
 def ptx_usage(log: str) -> dict[str, Usage]:

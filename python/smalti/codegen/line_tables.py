@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import Protocol
 
 from ..diagnostics import SourceLocation
@@ -30,8 +31,7 @@ def passes(target: Chip) -> str:
 
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?', re.MULTILINE)
-_LINE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)", re.MULTILINE)
-_CALLER = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
+_LINE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", re.MULTILINE)
 
 
 def has_lines(assembly: str) -> bool:
@@ -39,14 +39,20 @@ def has_lines(assembly: str) -> bool:
     return _LINE.search(assembly) is not None
 
 
-def source_location(assembly: str, line: int) -> SourceLocation | None:
-    """The source location of a line of PTX or AMD assembly, with its callers in PTX; None if the text does not have it."""
+def source_lines(assembly: str) -> Iterator[tuple[str, tuple[SourceLocation, ...]]]:
+    """The lines of PTX or AMD assembly with the source location of each instruction, if it has one."""
     files = {number: os.path.join(*filter(None, names)) for number, *names in _FILE.findall(assembly)}
-    before = "\n".join(assembly.splitlines()[:line])
-    # Line 0 is an instruction without a source line.
-    found = [place for place in _LINE.findall(before) if place[1] != "0" and place[0] in files]
-    if not found:
-        return None
-    places = [found[-1][:3], *_CALLER.findall(found[-1][3])]
-    first, *callers = [SourceLocation(files[file], int(row), int(column)) for file, row, column in places]
-    return SourceLocation(first.file, first.line, first.column, tuple(callers))
+    place: tuple[SourceLocation, ...] = ()
+    for line in assembly.splitlines():
+        if found := _LINE.match(line):
+            # Line 0 is an instruction without a source line.
+            file, row, column = found.groups()
+            place = (SourceLocation(files[file], int(row), int(column)),) if row != "0" and file in files else ()
+        is_instruction = line[:1].isspace() and line.strip()[:1] not in (".", ";", "/")
+        yield line, place if is_instruction else ()
+
+
+def source_location(assembly: str, line: int) -> SourceLocation | None:
+    """The source location of a line of PTX or AMD assembly, or None."""
+    _, place = list(source_lines(assembly))[line - 1]
+    return place[0] if place else None

@@ -27,7 +27,7 @@ from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
 from ..specialization import DIVISOR, SpecializedKernel
-from . import interpreter
+from . import interpreter, listing
 from .arithmetic import is_number
 from .debugging import multiple_of
 from .frames import Frame, Source, source_of
@@ -224,8 +224,14 @@ class PythonKernel:
         """A copy of the tile-level module for these arguments."""
         return driver.clone(self._variant(arguments, named)[0].module)
 
-    def ir(self, level: str, /, *arguments: Any, **named: Any) -> str:
-        """The code at a level: "tile", or a key of `Kernel.asm` such as "mosaic", "llvm", "ptx" or "gcn"."""
+    def ir(self, level: str, /, *arguments: Any, lines: bool = False, **named: Any) -> str:
+        """The code at a level: "tile", or a key of `Kernel.asm` such as "mosaic", "llvm", "ptx" or "gcn".
+
+        With `lines`, a comment before the code of a source line shows the line and the calls that led to it.
+        """
+        if lines:
+            variant, given = self._variant(arguments, named)
+            return listing.listing(self._specialized(variant), level, given)
         if level == "tile":
             return str(self._variant(arguments, named)[0].module)
         asm: Mapping[str, str] = getattr(self.compile(*arguments, **named), "asm", {})

@@ -155,3 +155,46 @@ def test_errors_of_assemblers_have_the_line(target: str, form: str) -> None:
     text = str(caught.value)
     assert f"{__file__}:{marked('helper')}:" in text and "return t * t.sum()  # helper" in text
     assert f"note: line {at + 2} of the {'PTX' if form == 'ptx' else 'assembly'}: no_such_instruction" in text
+
+
+@pytest.mark.parametrize(
+    ("target", "level", "mark"),
+    [
+        *(("sm_80", level, "//") for level in ("tile", "mosaic", "pipelined", "thread", "mlir", "ptx", "sass")),
+        *(("gfx942", level, mark) for level, mark in (("thread", "//"), ("gcn", ";"))),
+        *(("cpu", level, "//") for level in ("tile", "mlir")),
+    ],
+)
+def test_code_with_source_lines(target: str, level: str, mark: str) -> None:
+    kernel = sums.on(target)
+    if level == "sass" and toolchain.find_nvdisasm() is None:
+        pytest.skip("nvdisasm is not installed")
+    text = kernel.ir(level, X, OUT, lines=True)
+    name = Path(__file__).name
+    shown = re.findall(rf"^\s*{mark} {re.escape(name)}:(\d+)(, called at {re.escape(name)}:\d+)?: (.*)$", text, re.MULTILINE)
+    lines = Path(__file__).read_text().splitlines()
+    assert {marked("load"), marked("helper"), marked("call")} <= {int(line) for line, _, _ in shown}
+    assert all(lines[int(line) - 1].strip() == source for line, _, source in shown)
+    if mark == "//" and level not in ("ptx", "sass"):
+        # The comments are the only difference from the module, whose locations have the calls.
+        assert any(call.endswith(f":{marked('call')}") for line, call, _ in shown if int(line) == marked("helper"))
+        assert "loc(" not in text
+        with ir.Context(), ir.Location.unknown():
+            assert ir.Module.parse(text).operation.verify()
+    else:
+        assert not any(call for _, call, _ in shown)
+
+
+def test_the_line_of_a_loop_is_before_the_loop() -> None:
+    rows = [row.strip() for row in sums.on("cpu").ir("tile", X, OUT, lines=True).splitlines()]
+    comments = [row.startswith("// ") for row in rows]
+    at = next(i for i, row in enumerate(rows) if row.startswith("scf.for"))
+    last = max(i for i in range(at) if comments[i])
+    assert rows[last].endswith("# loop") and rows[at + 1].endswith("# load")
+
+
+def test_levels_without_source_lines() -> None:
+    with pytest.raises(smalti.LaunchError, match="does not have the level 'llvm' with source lines; it has tile, source"):
+        sums.on("cpu").ir("llvm", X, OUT, lines=True)
+    with pytest.raises(smalti.LaunchError, match="'ptx' with source lines; it has tile$"):
+        sums.on("sim:sm_80").ir("ptx", X, OUT, lines=True)
