@@ -31,7 +31,9 @@ class Usage:
 
 
 # Of ptxas: "ptxas kernel.ptx, line 45; error   : text". Of llvm-mc: "kernel.s:45:3: error: text".
-_ERROR = re.compile(r"^(?:ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)|\S+\.s:(\d+):\d+: error: (.*))$", re.MULTILINE)
+_ERROR = re.compile(
+    r"^(?:ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)|\S+\.s:(\d+):\d+: error: (.*))$", re.MULTILINE
+)
 
 
 def _errors(log: str, text: str) -> list[Diagnostic]:

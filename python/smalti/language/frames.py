@@ -37,7 +37,8 @@ def mlir_location(place: SourceLocation) -> ir.Location:
     if not place.python:
         return ir.Location.file(place.file, place.line, place.column)
     callee, *callers = [
-        ir.Location.name(one.function, ir.Location.file(one.file, one.line, one.column)) for one in (place, *place.python)
+        ir.Location.name(one.function, ir.Location.file(one.file, one.line, one.column))
+        for one in (place, *place.python)
     ]
     return ir.Location.callsite(callee, callers)
 

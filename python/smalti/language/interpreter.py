@@ -15,7 +15,7 @@ import dataclasses
 import math
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -30,13 +30,22 @@ from ..reference import Interpreter, InterpreterError, load, pack, unpack
 from ..reference import Value as Elements
 from ..reference.values import width_of, wrap
 from . import loops
-from .frames import source_of
+from .frames import Source, source_of
+from .grid import GRID, tile_ids
 from .translator import Translator, asserted, builtin, compared
 from .types import DType, Misuse, index, mlir_type
 from .values import EVALUATOR, Scalar
 
-if TYPE_CHECKING:
-    from .kernel import PythonKernel
+
+class Kernel(Protocol):
+    """The part of a kernel that its interpreter needs."""
+
+    __smalti_function__: types.FunctionType
+
+    def entry(self, specs: Mapping[str, Any], dimensions: int) -> tuple[ir.Module, Source]: ...
+
+    def arguments(self, specs: Mapping[str, Any], block: ir.Block) -> dict[str, Any]: ...
+
 
 # --- Rewriting of functions ---
 
@@ -233,12 +242,8 @@ def _stored(data: np.ndarray, dtype: DType) -> np.ndarray:
 # --- Runs ---
 
 
-def run(
-    kernel: PythonKernel, specs: Mapping[str, Any], arguments: Sequence[Any], tiles: tuple[int, ...]
-) -> None:
+def run(kernel: Kernel, specs: Mapping[str, Any], arguments: Sequence[Any], tiles: tuple[int, ...]) -> None:
     """Executes the tiles one after the other. Arrays are changed after each tile."""
-    from .kernel import GRID, tile_ids
-
     functions = Functions()
     try:
         function = functions.rewritten(kernel.__smalti_function__)

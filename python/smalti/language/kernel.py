@@ -12,7 +12,6 @@ double(x, y)
 from __future__ import annotations
 
 import ast
-import contextvars
 import dataclasses
 import functools
 import inspect
@@ -24,13 +23,13 @@ from .. import front_end, ir, targets
 from ..calling import arrays
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
-from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
 from ..specialization import DIVISOR, SpecializedKernel
 from . import interpreter, listing
 from .arithmetic import is_number
 from .debugging import multiple_of
 from .frames import Frame, Source, source_of
+from .grid import GRID, tile_ids
 from .translator import Captured, Translator
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
@@ -56,26 +55,6 @@ else:
 
         Each value is a kernel of its own. The value can be any Python object that can be compared.
         """
-
-
-GRID: contextvars.ContextVar[tuple[Scalar, ...] | None] = contextvars.ContextVar("grid", default=None)
-"""The tile ids of the kernel that this thread translates."""
-
-
-def tile_id(axis: int = 0) -> Scalar:
-    """The number of the tile that this instance of the kernel computes, in dimension `axis` of the grid: an `index` scalar."""
-    ids = GRID.get()
-    if ids is None:
-        raise RuntimeError("tile_id is only available in a function with @smalti.kernel")
-    if not isinstance(axis, int) or not 0 <= axis < len(ids):
-        raise Misuse(f"tile_id of dimension {axis!r}, but the grid has {len(ids)} dimensions")
-    return ids[axis]
-
-
-def num_tiles(axis: int = 0) -> Scalar:
-    """The number of tiles in dimension `axis` of the grid: an `index` scalar."""
-    tile_id(axis)  # Checks the dimension.
-    return Scalar(triton_xla.num_tiles(axis), index)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -426,11 +405,6 @@ class PythonKernel:
                 scalar = Scalar(next(values), spec.dtype)
                 names[name] = multiple_of(scalar, DIVISOR) if spec.is_multiple else scalar
         return names
-
-
-def tile_ids(block: ir.Block, dimensions: int) -> tuple[Scalar, ...]:
-    """The ids of a tile in the body of an entry function."""
-    return tuple(Scalar(value, index) for value in list(block.arguments)[-dimensions:])
 
 
 def _verify(module: ir.Module, location: SourceLocation) -> None:

@@ -42,7 +42,9 @@ def listing(kernel: SpecializedKernel, level: str, arguments: Iterable[Any]) -> 
         driver.run_pipeline(module, driver.compile_pipeline(kernel.target, {**passes, "stop_after": level}))
         return of_mlir(module.operation)
     if level == "sass":
-        tool = toolchain.require(toolchain.find_nvdisasm(), "nvdisasm", "disassembling a cubin", toolchain.NVDISASM_HINT)
+        tool = toolchain.require(
+            toolchain.find_nvdisasm(), "nvdisasm", "disassembling a cubin", toolchain.NVDISASM_HINT
+        )
         assert compiled.binary is not None
         return of_sass(assemble.disassemble_cubin(compiled.binary, tool.path, lines=True))
     return of_assembly(compiled.asm[level], "//" if level == "ptx" else ";")
@@ -104,9 +106,7 @@ def of_mlir(operation: Any) -> str:
     headers: list[int] = []
     for original in text.splitlines():
         line, location = _without_locations(original)
-        chain = tuple(
-            SourceLocation(file, int(row), int(column)) for file, row, column in _POSITION.findall(location)
-        )
+        chain = tuple(SourceLocation(file, int(row), int(column)) for file, row, column in _POSITION.findall(location))
         # The location of an operation with regions is printed after them, and shown before them.
         if line.lstrip().startswith("}"):
             header = headers.pop()

@@ -468,7 +468,9 @@ class Translator(ast.NodeVisitor):
         return result
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        return compared([type(op) for op in node.ops], [self.value(operand) for operand in (node.left, *node.comparators)])
+        return compared(
+            [type(op) for op in node.ops], [self.value(operand) for operand in (node.left, *node.comparators)]
+        )
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = self.value(node.func)

@@ -77,7 +77,9 @@ class Value:
     def numpy(self) -> np.ndarray:
         """The elements as a numpy array, in a kernel with `interpret=True`."""
         if (found := elements(self)) is None:
-            raise Misuse(f"{self:a} does not have elements when the kernel is compiled", "use kernel.on(interpret=True)")
+            raise Misuse(
+                f"{self:a} does not have elements when the kernel is compiled", "use kernel.on(interpret=True)"
+            )
         return found
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -347,7 +349,9 @@ class Array:
     def numpy(self) -> np.ndarray:
         """A copy of the contents, in a kernel with `interpret=True`."""
         if (found := elements(self)) is None:
-            raise Misuse(f"{self.name} does not have contents when the kernel is compiled", "use kernel.on(interpret=True)")
+            raise Misuse(
+                f"{self.name} does not have contents when the kernel is compiled", "use kernel.on(interpret=True)"
+            )
         return found
 
     def __repr__(self) -> str:

@@ -120,7 +120,9 @@ class CpuLauncher:
             if (path := toolchain.find_runtime_library(name))
         ]
         try:
-            self._engine: Any = execution_engine.ExecutionEngine(module_with_lines(kernel), opt_level=3, shared_libs=libraries)
+            self._engine: Any = execution_engine.ExecutionEngine(
+                module_with_lines(kernel), opt_level=3, shared_libs=libraries
+            )
             self._function = self._engine.lookup(ir.StringAttr(function.attributes["sym_name"]).value)
         except RuntimeError as error:
             raise CompileError(f"JIT compilation of @{self._symbol} failed: {error}") from None

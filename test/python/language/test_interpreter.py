@@ -67,7 +67,7 @@ def statements(x: sl.Array, n: sl.int32, flags: sl.Array, out: sl.Array, negate:
     for k in range(3):
         total += sl.where(inside, t, 0) * k / 2
     i = n
-    while i > 0 and not i == 2:
+    while i > 0 and not i == 2:  # noqa: SIM201
         i = i - 1
     total = shifted(total) if max(i, 1) == 2 else -total
     parts = [total[j] for j in range(2)]

@@ -142,7 +142,9 @@ def test_errors_of_assemblers_have_the_line(target: str, form: str) -> None:
     kernel = compiled(target)
     rows = kernel.asm[form].splitlines()
     at = next(
-        i for i, row in enumerate(rows) if re.match(rf"\s*\.loc\s+1 {marked('helper')} ", row) and ".loc" not in rows[i + 1]
+        i
+        for i, row in enumerate(rows)
+        if re.match(rf"\s*\.loc\s+1 {marked('helper')} ", row) and ".loc" not in rows[i + 1]
     )
     rows.insert(at + 1, "\tno_such_instruction;" if form == "ptx" else "\tno_such_instruction v0")
     with pytest.raises(smalti.CompileError, match="failed") as caught:
@@ -171,14 +173,16 @@ def test_code_with_source_lines(target: str, level: str, mark: str) -> None:
         pytest.skip("nvdisasm is not installed")
     text = kernel.ir(level, X, OUT, lines=True)
     name = Path(__file__).name
-    shown = re.findall(rf"^\s*{mark} {re.escape(name)}:(\d+)(, called at {re.escape(name)}:\d+)?: (.*)$", text, re.MULTILINE)
+    shown = re.findall(
+        rf"^\s*{mark} {re.escape(name)}:(\d+)(, called at {re.escape(name)}:\d+)?: (.*)$", text, re.MULTILINE
+    )
     lines = Path(__file__).read_text().splitlines()
     assert {marked("load"), marked("helper"), marked("call")} <= {int(line) for line, _, _ in shown}
     assert all(lines[int(line) - 1].strip() == source for line, _, source in shown)
     if mark == "//" and level not in ("ptx", "sass"):
         # The comments are the only difference from the module, whose locations have the calls.
         assert any(call.endswith(f":{marked('call')}") for line, call, _ in shown if int(line) == marked("helper"))
-        assert "loc(" not in text
+        assert " loc(" not in text
         with ir.Context(), ir.Location.unknown():
             assert ir.Module.parse(text).operation.verify()
     else:
@@ -194,7 +198,9 @@ def test_the_line_of_a_loop_is_before_the_loop() -> None:
 
 
 def test_levels_without_source_lines() -> None:
-    with pytest.raises(smalti.LaunchError, match="does not have the level 'llvm' with source lines; it has tile, source"):
+    with pytest.raises(
+        smalti.LaunchError, match="does not have the level 'llvm' with source lines; it has tile, source"
+    ):
         sums.on("cpu").ir("llvm", X, OUT, lines=True)
-    with pytest.raises(smalti.LaunchError, match="'ptx' with source lines; it has tile$"):
+    with pytest.raises(smalti.LaunchError, match=r"'ptx' with source lines; it has tile$"):
         sums.on("sim:sm_80").ir("ptx", X, OUT, lines=True)
