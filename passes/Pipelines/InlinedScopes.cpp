@@ -17,7 +17,7 @@ using namespace smalti;
 
 namespace {
 
-/// The subprograms of the functions that a compile unit inlines.
+/// The subprograms of the functions that are inlined in a kernel.
 class InlinedFunctions {
 public:
   explicit InlinedFunctions(LLVM::DISubprogramAttr kernel) : kernel(kernel) {}
@@ -54,7 +54,7 @@ private:
     auto file = LLVM::DIFileAttr::get(
         context, llvm::sys::path::filename(path.getValue()),
         llvm::sys::path::parent_path(path.getValue()));
-    // The line of the function is not known.
+    // Locations do not have the line of the function itself.
     known = LLVM::DISubprogramAttr::get(
         context, DistinctAttr::create(UnitAttr::get(context)),
         kernel.getCompileUnit(), file, name, name, file, /*line=*/0,

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Protocol
 
 from ..diagnostics import SourceLocation
@@ -41,7 +41,7 @@ def has_lines(assembly: str) -> bool:
 
 def source_lines(assembly: str) -> Iterator[tuple[str, tuple[SourceLocation, ...]]]:
     """The lines of PTX or AMD assembly with the source location of each instruction, if it has one."""
-    files = {number: os.path.join(*filter(None, names)) for number, *names in _FILE.findall(assembly)}
+    files = {number: str(Path(*filter(None, names))) for number, *names in _FILE.findall(assembly)}
     place: tuple[SourceLocation, ...] = ()
     for line in assembly.splitlines():
         if found := _LINE.match(line):

@@ -40,7 +40,7 @@ from .values import EVALUATOR, Scalar
 class Kernel(Protocol):
     """The part of a kernel that its interpreter needs."""
 
-    __smalti_function__: types.FunctionType
+    __smalti_function__: Any
 
     def entry(self, specs: Mapping[str, Any], dimensions: int) -> tuple[ir.Module, Source]: ...
 
@@ -51,7 +51,7 @@ class Kernel(Protocol):
 
 _PREFIX = "__smalti_"
 _REPLACED = ("range", "min", "max", "float", "int", "bool")
-"""Functions of Python with another meaning in kernels. `print` has none here, since tiles have elements."""
+"""Functions of Python with another meaning in kernels. `print` is that of Python, since tiles have elements."""
 
 
 def _loop(items: Any) -> Iterable[Any]:
@@ -84,7 +84,7 @@ def _helper(function: Any, *arguments: ast.expr, keywords: Sequence[ast.keyword]
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Replaces what has another meaning in kernels."""
+    """Rechain what has another meaning in kernels."""
 
     def visit(self, node: ast.AST) -> Any:
         new = super().visit(node)
@@ -169,10 +169,10 @@ class Functions:
     def _code(function: types.FunctionType) -> types.CodeType:
         source = source_of(function)
         node: Any = copy.deepcopy(source.node)
-        for child in ast.walk(node):
-            if hasattr(child, "col_offset"):
-                child.col_offset += source.first_column
-                child.end_col_offset += source.first_column
+        nodes: list[Any] = [child for child in ast.walk(node) if hasattr(child, "col_offset")]
+        for child in nodes:
+            child.col_offset += source.first_column
+            child.end_col_offset += source.first_column
         node = _Rewriter().visit(node)
         # Decorators, annotations and default values were evaluated when the function was defined.
         node.decorator_list, node.returns = [], None
@@ -321,27 +321,26 @@ def _host(view: arrays.ArrayView, packed: int) -> np.ndarray:
     return np.asarray(memory).view(np.uint8 if packed > 1 else dtype)
 
 
-def _located(error: Exception, codes: set[types.CodeType]) -> SmaltiError:
+def _located(error: Misuse | InterpreterError | ir.MLIRError, codes: set[types.CodeType]) -> SmaltiError:
     """An error of an operation or of a function of smalti.language, with the lines of the kernel and its functions."""
-    places: list[SourceLocation] = []
+    chain: list[SourceLocation] = []
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if code in codes:
             line, _, column, _ = list(code.co_positions())[trace.tb_lasti // 2]
-            places.append(
+            chain.append(
                 SourceLocation(code.co_filename, line or trace.tb_lineno, (column or 0) + 1, function=code.co_name)
             )
         trace = trace.tb_next
     place = None
-    if places:
-        place, *callers = reversed(places)
+    if chain:
+        place, *callers = reversed(chain)
         place = dataclasses.replace(place, python=tuple(callers))
     if isinstance(error, Misuse):
         return CompileError("", diagnostics=[Diagnostic("error", error.message, place)], hint=error.hint)
     if isinstance(error, InterpreterError):
         message = "; ".join(d.message for d in error.diagnostics) or error.message
         return LaunchError("", diagnostics=[Diagnostic("error", message, place)], hint=error.hint)
-    assert isinstance(error, ir.MLIRError)
     found = "; ".join(diagnostic_from_mlir(info).message for info in error.error_diagnostics)
     return CompileError("", diagnostics=[Diagnostic("error", found or str(error), place)])

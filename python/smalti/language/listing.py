@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from .. import toolchain
@@ -60,7 +60,7 @@ def _comment(chain: Chain) -> str:
 
 
 def _position(place: SourceLocation) -> str:
-    return f"{os.path.basename(place.file)}:{place.line}"
+    return f"{Path(place.file).name}:{place.line}"
 
 
 def _annotated(lines: Iterable[tuple[str, Chain]], mark: str) -> str:

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s -pass-pipeline='builtin.module(ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly},smalti-inlined-scopes)' -mlir-print-debuginfo -mlir-print-local-scope | FileCheck %s
 // RUN: smalti-opt %s -smalti-inlined-scopes -mlir-print-debuginfo -mlir-print-local-scope | FileCheck %s --check-prefix=NONE
 
-// Both inlined functions have their own scopes, in the compile unit of the kernel. The kernel is the outermost caller.
+// Both inlined functions have their own scopes, with the file of the kernel's debug information. The kernel is the outermost caller.
 // CHECK-LABEL: llvm.func @kernel()
 // CHECK:       llvm.mlir.constant(0 : i32) : i32 loc(callsite(fused<#llvm.di_subprogram<id = distinct[[[INNER:[0-9]+]]]<>, compileUnit = <{{.*}}>, scope = #llvm.di_file<"h.py" in "/d">, name = "inner",
 // CHECK-SAME:    subprogramFlags = "Definition|Optimized"

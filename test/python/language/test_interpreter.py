@@ -38,7 +38,7 @@ def test_examples_give_their_results(path: Path, monkeypatch: pytest.MonkeyPatch
         return on(kernel, target, interpret=True, **options)
 
     monkeypatch.setattr(sl.PythonKernel, "on", interpreted)
-    # Nothing is compiled.
+    # The test fails if a kernel is compiled.
     monkeypatch.setattr(sl.PythonKernel, "_translate", None)
     spec = importlib.util.spec_from_file_location(f"interpreted_{path.stem}", path)
     assert spec and spec.loader

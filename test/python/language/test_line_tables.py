@@ -120,7 +120,8 @@ def test_line_tables_do_not_change_instructions(target: str) -> None:
 def test_cpu_code_has_the_lines(tmp_path: Path) -> None:
     def dumped(kernel: smalti.Kernel) -> Path:
         name = CpuLauncher(kernel)._find().attributes["sym_name"]
-        engine: Any = execution_engine.ExecutionEngine(module_with_lines(kernel), opt_level=3, enable_object_dump=True)
+        make: Any = execution_engine.ExecutionEngine
+        engine = make(module_with_lines(kernel), opt_level=3, enable_object_dump=True)
         engine.lookup(ir.StringAttr(name).value)
         path = tmp_path / f"{kernel.has_line_info}.o"
         engine.dump_to_object_file(str(path))
@@ -133,8 +134,10 @@ def test_cpu_code_has_the_lines(tmp_path: Path) -> None:
 
 def test_modules_have_lines_on_request() -> None:
     module = sums.module(X, OUT)
-    assert not line_tables.has_lines(smalti.compile(module, "sm_80").asm["ptx"])
-    assert line_tables.has_lines(smalti.compile(module, "sm_80", line_info=True).asm["ptx"])
+    for options, has_lines in (({}, False), ({"line_info": True}, True)):
+        kernel = smalti.compile(module, "sm_80", **options)
+        assert isinstance(kernel, smalti.Kernel)
+        assert line_tables.has_lines(kernel.asm["ptx"]) == has_lines
 
 
 @pytest.mark.parametrize(("target", "form"), [("sm_80", "ptx"), ("gfx942", "gcn")])
