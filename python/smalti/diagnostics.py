@@ -63,7 +63,9 @@ class Diagnostic:
             lines.append(excerpt)
         callers = self.location.python if self.location is not None else ()
         for caller in callers[:MOST_CALLERS]:
-            lines.append(f"{caller}: note: {f'called by {caller.function}' if caller.function else 'created here'}")
+            # Lines of Python that created an operation of a file do not call its line.
+            is_caller = self.location is not None and self.location.function and caller.function
+            lines.append(f"{caller}: note: {f'called by {caller.function}' if is_caller else 'created here'}")
             lines.extend(filter(None, [_excerpt(caller, None)]))
         if len(callers) > MOST_CALLERS:
             lines.append(f"note: {len(callers) - MOST_CALLERS} more callers")
