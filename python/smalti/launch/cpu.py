@@ -99,7 +99,8 @@ def module_with_lines(kernel: CompiledCode) -> ir.Module:
     kernel.module.operation.write_bytecode(bytecode)
     module = ir.Module.parse(bytecode.getvalue(), kernel.module.context)
     pipeline = f"builtin.module({line_tables.passes(kernel.target).rstrip(',')})"
-    passmanager.PassManager.parse(pipeline, module.context).run(module.operation)
+    manager: Any = passmanager.PassManager.parse(pipeline, module.context)
+    manager.run(module.operation)
     return module
 
 
