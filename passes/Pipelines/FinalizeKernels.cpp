@@ -56,6 +56,21 @@ static void declareResidentBlocks(gpu::GPUModuleOp kernels) {
       kernel->setAttr(blocks, one);
 }
 
+/// Replaces call sites outside of functions, such as those of the texts of
+/// assertions, by the called line. Upstream's pass for debug information
+/// expects call sites in functions only.
+static void simplifyLocations(ModuleOp module) {
+  module.walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (isa<LLVM::LLVMFuncOp>(op))
+      return WalkResult::skip();
+    Location location = op->getLoc();
+    while (auto call = dyn_cast<CallSiteLoc>(location))
+      location = call.getCallee();
+    op->setLoc(location);
+    return WalkResult::advance();
+  });
+}
+
 /// A valid symbol of PTX and AMD assembly for the name: letters, digits, _ and
 /// $, not only the last two, and not starting with a digit.
 static std::string getAssemblerName(StringRef name) {
@@ -179,4 +194,5 @@ void SmaltiFinalizeKernels::runOnOperation() {
     }
     renameKernels(kernels, module);
   }
+  simplifyLocations(module);
 }

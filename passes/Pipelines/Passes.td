@@ -226,6 +226,31 @@ def SmaltiGuardFolds : Pass<"smalti-guard-folds", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def SmaltiInlinedScopes : Pass<"smalti-inlined-scopes"> {
+  let summary = "Adds the scopes of called functions to debug information";
+  let description = [{
+    Runs after `ensure-debug-info-scope-on-llvm-func`. A location `callsite("f"(...) at ...)` gets the scope of a function
+    `f`, so that line tables have the call chain of kernels in Python, with the names of the functions.
+
+    Locations without names, and functions without debug information, are not changed. Cost: linear in the number of ops.
+
+    Example:
+
+    ```mlir
+    #file = #llvm.di_file<"k.py" in "">
+    #unit = #llvm.di_compile_unit<id = distinct[0]<>, sourceLanguage = DW_LANG_C, file = #file, isOptimized = true,
+      emissionKind = LineTablesOnly>
+    #kernel = #llvm.di_subprogram<id = distinct[1]<>, compileUnit = #unit, scope = #file, name = "k", file = #file, line = 7,
+      subprogramFlags = "Definition|Optimized", type = <>>
+    llvm.func @k() {
+      llvm.return loc(callsite("f"("k.py":2:5) at "k"("k.py":8:3)))
+    } loc(fused<#kernel>["k.py":7:1])
+    ```
+
+    The location of `llvm.return` gets a scope with the name `f`.
+  }];
+}
+
 def SmaltiFinalizeKernels : Pass<"smalti-finalize-kernels", "::mlir::ModuleOp"> {
   let summary = "Prepares kernels in the LLVM dialect for code generation";
   let description = [{
@@ -233,6 +258,7 @@ def SmaltiFinalizeKernels : Pass<"smalti-finalize-kernels", "::mlir::ModuleOp"> 
     - NVIDIA: dynamic shared memory becomes an external array, whose size the launch specifies. Kernels get
       `nvvm.minctasm = 1`; without it, `ptxas` limits registers for several blocks per SM and spills.
     - A kernel whose name is not a valid assembler symbol is renamed; `smalti.source_name` holds the original name.
+    - Locations outside of functions do not have call sites, which `ensure-debug-info-scope-on-llvm-func` does not support.
 
     Errors, at their locations, before anything changes: an op or a value that is not lowered to a dialect that
     translates to LLVM IR; a `gpu.launch` that is not outlined; an invalid kernel name if the symbol uses of the module

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import linecache
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,26 @@ class SourceLocation:
     column: int
     python: tuple[SourceLocation, ...] = ()
     """The Python call stack that created the operation, innermost first."""
+    function: str = field(default="", compare=False)
+    """The function of the line, if it is known."""
 
     def __str__(self) -> str:
         # A location without a position in the file has line 0.
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
+    def to_json(self) -> list[Any]:
+        """The location for another process."""
+        return [self.file, self.line, self.column, [caller.to_json() for caller in self.python], self.function]
 
-MOST_CALLERS = 3
+    @staticmethod
+    def from_json(item: Sequence[Any]) -> SourceLocation:
+        """A location that another process wrote as JSON; only the position is required."""
+        file, line, column, *more = item
+        callers, function = more or ((), "")
+        return SourceLocation(file, line, column, tuple(map(SourceLocation.from_json, callers)), function)
+
+
+MOST_CALLERS = 8
 """Number of Python lines that a message shows."""
 
 
@@ -48,9 +61,14 @@ class Diagnostic:
         excerpt = _excerpt(self.location, text)
         if excerpt:
             lines.append(excerpt)
-        for caller in self.location.python[:MOST_CALLERS] if self.location is not None else ():
-            lines.append(f"{caller}: note: created here")
+        callers = self.location.python if self.location is not None else ()
+        for caller in callers[:MOST_CALLERS]:
+            # Lines of Python that created an operation of a file do not call its line.
+            is_caller = self.location is not None and self.location.function and caller.function
+            lines.append(f"{caller}: note: {f'called by {caller.function}' if is_caller else 'created here'}")
             lines.extend(filter(None, [_excerpt(caller, None)]))
+        if len(callers) > MOST_CALLERS:
+            lines.append(f"note: {len(callers) - MOST_CALLERS} more callers")
         lines.extend(note.render(text) for note in self.notes)
         return "\n".join(lines)
 
@@ -61,7 +79,7 @@ class Diagnostic:
         return Diagnostic(
             item["severity"],
             item["message"],
-            SourceLocation(*location) if location else None,
+            SourceLocation.from_json(location) if location else None,
             tuple(map(Diagnostic.from_json, item["notes"])),
         )
 
@@ -96,27 +114,27 @@ def _excerpt(location: SourceLocation | None, text: str | None) -> str | None:
 
 def source_location(location: Any) -> SourceLocation | None:
     """The file position in an `ir.Location`. Names, call sites (the callee) and fused locations (the first) are resolved;
-    positions in Python files become `SourceLocation.python`."""
+    callers, and positions in Python files, become `SourceLocation.python`. A name in a call site is that of the function."""
     found = list(dict.fromkeys(_file_locations(location)))
     if not found:
         return None
-    python = tuple(other for other in found[1:] if other.file.endswith(".py"))
+    python = tuple(other for other in found[1:] if other.function or other.file.endswith(".py"))
     return dataclasses.replace(found[0], python=python)
 
 
-def _file_locations(location: Any) -> Iterator[SourceLocation]:
+def _file_locations(location: Any, function: str = "", is_call: bool = False) -> Iterator[SourceLocation]:
     """All file positions in a location, innermost first."""
     if location.is_a_file():
         file = sources.TEXT if location.filename == "-" else location.filename
-        yield SourceLocation(file, location.start_line, location.start_col)
+        yield SourceLocation(file, location.start_line, location.start_col, function=function)
     elif location.is_a_name():
-        yield from _file_locations(location.child_loc)
+        yield from _file_locations(location.child_loc, location.name_str if is_call else "", is_call)
     elif location.is_a_callsite():
-        yield from _file_locations(location.callee)
-        yield from _file_locations(location.caller)
+        yield from _file_locations(location.callee, is_call=True)
+        yield from _file_locations(location.caller, is_call=True)
     elif location.is_a_fused():
         for part in location.locations:
-            yield from _file_locations(part)
+            yield from _file_locations(part, function, is_call)
 
 
 def _severity(value: Any) -> str:

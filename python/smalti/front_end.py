@@ -70,6 +70,7 @@ def compile(
     progress: Callable[[str], None] | None = None,
     emulation: Emulation | None = None,
     sanitize: Sanitizer | None = None,
+    line_info: bool = False,
     **options: Unpack[CompileOptions],
 ) -> Kernel | sim.SimulatedKernel:
     """Compiles a kernel for `target`, and returns a `Kernel`, or a `sim.SimulatedKernel` for `sim:CHIP`.
@@ -83,6 +84,8 @@ def compile(
     - `progress`: called with the name of each step.
     - `emulation`: the settings of an emulated target.
     - `sanitize`: "thread" or "address", short for `Emulation(sanitize=...)`.
+    - `line_info`: adds the source lines to the binary, for profilers and debuggers. The instructions stay the same. Emulated
+      and simulated kernels always have them.
     - `options`: options of the pipeline `smalti-compile`, such as `stages=3`.
 
     Raises ParseError or VerifyError for an invalid module, TargetError for an unknown target, PipelineError for an
@@ -116,5 +119,6 @@ def compile(
         dump_ir=dump_ir,
         report=progress or (lambda _: None),
         emulation=settings,
+        line_info=line_info,
         options=options,
     )

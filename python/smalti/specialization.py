@@ -83,7 +83,8 @@ class SpecializedKernel:
 
     def __init__(self, module: ir.Module, target: targets.Target, name: str | None, options: dict[str, Any]) -> None:
         self._module = module
-        self._options = options
+        self.options = options
+        """Those of `smalti.compile`."""
         self.target = target
         self.entry = entry.describe(entry.find_entry(module, name))
         self.variants: dict[tuple[Facts | None, ...], Kernel | sim.SimulatedKernel] = {}
@@ -104,7 +105,7 @@ class SpecializedKernel:
         found = self._facts(arguments)
         if found not in self.variants:
             module = _with_facts(self._module, self.entry.name, found)
-            self.variants[found] = front_end.compile(module, self.target, entry=self.entry.name, **self._options)
+            self.variants[found] = front_end.compile(module, self.target, entry=self.entry.name, **self.options)
         return self.variants[found]
 
     def __call__(self, /, *arguments: Any, **named: Any) -> None:

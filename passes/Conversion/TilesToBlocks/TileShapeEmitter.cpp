@@ -422,58 +422,62 @@ Value TileEmitter::storeToBuffer(Location loc, ArrayRef<BufferPart> parts,
 
 /// Allocates the scratch memory, which all ops use one after the other.
 void TileEmitter::allocateScratch() {
-  llvm::MapVector<Type, int64_t> elements;
-  auto need = [&](Type type, int64_t count) {
-    int64_t &largest = elements[getBufferElement(type)];
-    largest = std::max(largest, count);
+  // The largest number of elements, and the op that needs them.
+  llvm::MapVector<Type, std::pair<int64_t, Location>> elements;
+  auto need = [&](Operation *op, Type type, int64_t count) {
+    std::pair<int64_t, Location> wanted(count, op->getLoc());
+    auto [known, isNew] = elements.insert({getBufferElement(type), wanted});
+    if (known->second.first < count)
+      known->second = wanted;
   };
-  auto needTile = [&](Value tile) {
+  auto needTile = [&](Operation *op, Value tile) {
     auto type = cast<RankedTensorType>(tile.getType());
-    need(type.getElementType(), type.getNumElements());
+    need(op, type.getElementType(), type.getNumElements());
   };
-  auto needIndices = [&](Value lanes, Value memref) {
-    need(getIndexWord(memref),
+  auto needIndices = [&](Operation *op, Value lanes, Value memref) {
+    need(op, getIndexWord(memref),
          cast<RankedTensorType>(lanes.getType()).getNumElements());
   };
   func.getBody().walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
-        .Case([&](triton_xla::ConcatOp op) { needTile(op.getResult()); })
+        .Case([&](triton_xla::ConcatOp op) { needTile(op, op.getResult()); })
         .Case([&](triton_xla::SliceOp op) {
           if (isTile(op.getTile()))
-            needTile(op.getTile());
+            needTile(op, op.getTile());
         })
-        .Case([&](triton_xla::GatherTileOp op) { needTile(op.getTile()); })
+        .Case([&](triton_xla::GatherTileOp op) { needTile(op, op.getTile()); })
         .Case([&](triton_xla::HistogramOp op) {
-          need(builder.getI32Type(), static_cast<int64_t>(op.getBins()));
+          need(op, builder.getI32Type(), static_cast<int64_t>(op.getBins()));
         })
         .Case([&](triton_xla::ReshapeOp op) {
           if (isTile(op.getTile()) && isTile(op.getResult()) &&
               !getReshapedLayout(distributedLayout(op.getTile()),
                                  shapeOf(op.getTile()),
                                  shapeOf(op.getResult())))
-            needTile(op.getTile());
+            needTile(op, op.getTile());
         })
         .Case([&](triton_xla::ScatterOp op) {
           if (ordersElements(op))
-            needIndices(op.getTile(), op.getDestination());
+            needIndices(op, op.getTile(), op.getDestination());
         })
         .Case([&](triton_xla::AtomicRMWOp op) {
           if (ordersElements(op))
-            needIndices(op.getValue(), op.getDestination());
+            needIndices(op, op.getValue(), op.getDestination());
         });
   });
   if (elements.size() == 1) {
-    auto [type, count] = elements.front();
-    scratches[type] = allocateBuffer(func.getLoc(), {count}, type);
+    auto [type, largest] = elements.front();
+    scratches[type] = allocateBuffer(largest.second, {largest.first}, type);
     return;
   }
   // The memory of several types begins at one address.
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                           gpu::AddressSpace::Workgroup);
-  for (auto [type, count] : elements)
+  for (auto [type, largest] : elements)
     scratches[type] = mosaic_gpu::SliceSMEMOp::create(
-        builder, func.getLoc(),
-        MemRefType::get({count}, type, MemRefLayoutAttrInterface(), space),
+        builder, largest.second,
+        MemRefType::get({largest.first}, type, MemRefLayoutAttrInterface(),
+                        space),
         builder.getI32IntegerAttr(0), /*alias_id=*/IntegerAttr());
 }
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import front_end, ir, targets
@@ -102,20 +102,27 @@ class BlockKernel(PythonKernel):
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It takes the arrays and scalars."""
         variant, given = self._variant(arguments, named)
-        kernel = self._specialized(variant).variant(*given)
+        kernel = self._specialized(variant, given).variant(*given)
         if variant.remarks and variant.remarks[0] not in kernel.remarks:
             kernel.remarks = (*variant.remarks, *kernel.remarks)
         return kernel
 
-    def _specialized(self, variant: Variant) -> SpecializedKernel:
+    def _specialized(self, variant: Variant, given: Sequence[Any]) -> SpecializedKernel:
         key = (self._target, repr(sorted(self._options.items())))
         if key not in variant.compiled:
             chosen = front_end.target_of(variant.module, self._target)
-            options = {name: value for name, value in self._options.items() if name not in _SHAPE_OPTIONS}
+            given_options = {"line_info": True, **self._options}
+            options = {name: value for name, value in given_options.items() if name not in _SHAPE_OPTIONS}
             if not chosen.is_simulated:
                 options = {**_AS_WRITTEN, **options}
             variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, options)
         return variant.compiled[key]
+
+    def _interpret(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
+        raise LaunchError(
+            f"{self.__name__} is a block-level kernel, which is not interpreted",
+            hint=f"simulate it: {self.__name__}.on('sim:sm_90a')",
+        )
 
     # --- Translation ---
 
@@ -155,7 +162,7 @@ class BlockKernel(PythonKernel):
             restore()
             CURRENT.reset(token)
 
-    def _tile_ids(self, block: ir.Block, arguments: int, launch: Launch) -> tuple[Scalar, ...]:
+    def tile_ids(self, block: ir.Block, launch: Launch) -> tuple[Scalar, ...]:
         return tuple(Scalar(block_index(axis), index) for axis in range(len(launch.grid)))
 
     def _array(self, value: ir.Value, spec: ArraySpec, name: str) -> Memory:

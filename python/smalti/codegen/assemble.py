@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import toolchain
+from ..diagnostics import Diagnostic
 from ..errors import CompileError
+from . import line_tables
 
 _TIME_LIMIT = 600
 
@@ -28,7 +30,25 @@ class Usage:
     static_shared_bytes: int | None = None
 
 
-def _run(command: list[str | Path], tool: str, hint: str | None = None) -> str:
+# Of ptxas: "ptxas kernel.ptx, line 45; error   : text". Of llvm-mc: "kernel.s:45:3: error: text".
+_ERROR = re.compile(
+    r"^(?:ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)|\S+\.s:(\d+):\d+: error: (.*))$", re.MULTILINE
+)
+
+
+def _errors(log: str, text: str) -> list[Diagnostic]:
+    """The errors of an assembler, at the source lines of `text` if it has them."""
+    found: list[Diagnostic] = []
+    for ptx_line, ptx_message, gcn_line, gcn_message in _ERROR.findall(log):
+        line = int(ptx_line or gcn_line)
+        code = " ".join(text.splitlines()[line - 1 : line]).strip()
+        where = f"line {line} of the {'PTX' if ptx_line else 'assembly'}: {code}"
+        place = line_tables.source_location(text, line)
+        found.append(Diagnostic("error", ptx_message or gcn_message, place, (Diagnostic("note", where),)))
+    return found
+
+
+def _run(command: list[str | Path], tool: str, hint: str | None = None, text: str = "") -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIME_LIMIT, check=False)
     except OSError as error:
@@ -37,6 +57,8 @@ def _run(command: list[str | Path], tool: str, hint: str | None = None) -> str:
         raise CompileError(f"{tool} exceeded the time limit of {_TIME_LIMIT} s") from None
     if done.returncode:
         reason = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
+        if errors := _errors(reason, text):
+            raise CompileError(f"{tool} failed", diagnostics=errors, hint=hint)
         raise CompileError(f"{tool} failed: {reason}", hint=hint)
     return done.stdout + done.stderr
 
@@ -93,20 +115,22 @@ def _assemble(ptx: str, ptxas: Path, opt_level: int) -> Cubin:
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
         source, binary = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx, encoding="utf-8")
+        lines = ["-lineinfo"] if line_tables.has_lines(ptx) else []
         log = _run(
-            [ptxas, "-v", f"-O{opt_level}", f"-arch={ptx_arch(ptx)}", source, "-o", binary],
+            [ptxas, "-v", f"-O{opt_level}", f"-arch={ptx_arch(ptx)}", *lines, source, "-o", binary],
             "ptxas",
             hint="ptxas may be too old for this PTX version; " + toolchain.PTXAS_HINT,
+            text=ptx,
         )
         return Cubin(binary.read_bytes(), ptx_usage(log), log, ptx)
 
 
-def disassemble_cubin(cubin: bytes, nvdisasm: Path) -> str:
-    """The machine code (SASS) of a cubin as text."""
+def disassemble_cubin(cubin: bytes, nvdisasm: Path, lines: bool = False) -> str:
+    """The machine code (SASS) of a cubin as text, with `lines` after the positions of their source lines."""
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
         binary = Path(folder, "kernel.cubin")
         binary.write_bytes(cubin)
-        return _run([nvdisasm, "-c", binary], "nvdisasm")
+        return _run([nvdisasm, "-c", *(["-g"] if lines else []), binary], "nvdisasm")
 
 
 def ptx_usage(log: str) -> dict[str, Usage]:
@@ -143,7 +167,7 @@ def assemble_gcn(assembly: str, llvm_mc: Path, lld: Path) -> tuple[bytes, dict[s
         flags = [f"-triple={triple.rstrip('-')}", f"-mcpu={chip.partition(':')[0]}", "-filetype=obj"]
         if re.search(r"\.wavefront_size:\s+64", assembly) and ".amdhsa_wavefront_size32" in assembly:
             flags.append("-mattr=+wavefrontsize64")
-        _run([llvm_mc, *flags, source, "-o", linkable], "llvm-mc", hint=toolchain.LLVM_MC_HINT)
+        _run([llvm_mc, *flags, source, "-o", linkable], "llvm-mc", toolchain.LLVM_MC_HINT, assembly)
         _run([lld, "-shared", linkable, "-o", binary], "ld.lld")
         return binary.read_bytes(), gcn_usage(assembly)
 

@@ -268,7 +268,7 @@ def _diagnostic_to_json(info: Any) -> dict[str, Any]:
         return {
             "severity": diagnostic.severity,
             "message": diagnostic.message,
-            "location": [location.file, location.line, location.column] if location else None,
+            "location": location.to_json() if location else None,
             "notes": [encode(note) for note in diagnostic.notes],
         }
 

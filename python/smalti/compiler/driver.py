@@ -18,7 +18,7 @@ from .. import ir, passmanager, remarks, sources, targets, toolchain
 from .._mlir_libs import _smalti
 from ..calling import tensor_maps
 from ..calling.arguments import source_name
-from ..codegen import assemble, codegen_worker
+from ..codegen import assemble, codegen_worker, line_tables
 from ..diagnostics import Diagnostic, source_location
 from ..emulator.options import Emulation
 from ..errors import CompileError, LaunchError, ParseError, PipelineError, SmaltiError, VerifyError, mlir_errors
@@ -35,9 +35,6 @@ PIPELINE = "smalti-compile"
 _CHECKS = "check_indices"
 
 _CODEGEN = "gpu-module-to-binary"
-
-_LINE_TABLES = "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly},"
-"""The pass that adds source locations to the code."""
 
 STAGES = {
     "nvidia": ("tile", "mosaic", "pipelined", "thread"),
@@ -265,6 +262,7 @@ def compile_kernel(
     dump_ir: str | os.PathLike[str] | None,
     report: Callable[[str], None],
     emulation: Emulation,
+    line_info: bool,
     options: Mapping[str, Any],
 ) -> Kernel:
     """Compiles a module, which is not changed; see `smalti.compile`."""
@@ -277,7 +275,7 @@ def compile_kernel(
         codegen_worker.worker.start()
     passes_folder = dump_ir or os.environ.get("SMALTI_DUMP_IR")
     run = Run(dump_ir=Path(passes_folder) if passes_folder else None)
-    compilation = _Compilation(original, target, entry_name, dict(options), run, report)
+    compilation = _Compilation(original, target, entry_name, dict(options), run, report, line_info)
     folder = dump or os.environ.get("SMALTI_DUMP")
     kernel = dumps.compile_into(Path(folder), compilation) if folder else compilation.kernel()
     if target.is_emulated:
@@ -294,7 +292,9 @@ class _Compilation:
         options: dict[str, Any],
         run: Run,
         report: Callable[[str], None],
+        line_info: bool = False,
     ) -> None:
+        self.line_info = line_info
         self.original = original
         self.target = target
         self.options = options
@@ -328,6 +328,7 @@ class _Compilation:
         if not self.target.is_gpu:
             text["llvm"] = lambda: _translate(module)
             kernel.resources = Resources(tiles=self.entry.static_tiles)
+            kernel.has_line_info = self.line_info
             return kernel
         launch = launch_parameters(module, self.entry.name, bool(self.entry.grid))
         kernel.symbol = launch.symbol
@@ -335,7 +336,7 @@ class _Compilation:
         self.report("generating code")
         text["llvm"] = lambda: self._llvm(module)
         if self.target.is_emulated:
-            kernel.device_ir = self._generate(_with_emulated_output(module), "llvm", _LINE_TABLES)
+            kernel.device_ir = self._generate(_with_emulated_output(module), "llvm", line_tables.passes(self.target))
             kernel.resources = _resources(assemble.Usage(), launch, self.entry, self.target)
             return kernel
         ptxas = toolchain.find_ptxas() if self.target.vendor == "nvidia" else None
@@ -343,7 +344,7 @@ class _Compilation:
             kernel.notes.append(
                 f"{ptxas.path} supports PTX only up to version {lowered}; the code is written in this older version"
             )
-        code = self._generate(module)
+        code = self._generate(module, first=line_tables.passes(self.target) if self.line_info else "")
         if self.target.vendor == "nvidia":
             self._finish_nvidia(kernel, code, launch, text)
         else:

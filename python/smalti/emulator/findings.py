@@ -65,7 +65,11 @@ def symbolize(library: str, offsets: Iterable[int]) -> dict[int, tuple[SourceLoc
 def _frames(symbols: Iterable[Mapping[str, Any]]) -> Iterable[SourceLocation]:
     for symbol in symbols:
         if symbol.get("Line") and symbol.get("FileName"):
-            yield SourceLocation(_file(symbol["FileName"]), symbol["Line"], symbol.get("Column") or 1)
+            # The rewriter adds the prefix to the kernel.
+            function = (symbol.get("FunctionName") or "").removeprefix("device.")
+            yield SourceLocation(
+                _file(symbol["FileName"]), symbol["Line"], symbol.get("Column") or 1, function=function
+            )
 
 
 def _file(name: str) -> str:
@@ -100,13 +104,14 @@ def from_json(raw: Sequence[Mapping[str, Any]], library: str) -> tuple[Finding, 
     locations = symbolize(library, (pc for item in raw for pc in _pcs(item)))
 
     def convert(item: Mapping[str, Any], of: str) -> Finding:
-        frames = tuple(frame for pc in item.get("pc") or () for frame in locations.get(pc, ()))
+        stack = [locations.get(pc, ()) for pc in item.get("pc") or ()]
+        frames = tuple(frame for inlined in stack for frame in inlined)
         return Finding(
             kind=item.get("kind", of),
             message=item.get("message") or item.get("note") or _access(item),
             block=_position(item.get("block")),
             thread=_position(item.get("thread")),
-            location=frames[0] if frames else None,
+            location=_innermost(stack),
             frames=frames,
             others=tuple(convert(other, item.get("kind", of)) for other in item.get("others") or ()),
             address=item.get("address"),
@@ -115,6 +120,14 @@ def from_json(raw: Sequence[Mapping[str, Any]], library: str) -> tuple[Finding, 
         )
 
     return tuple(convert(item, "fault") for item in raw)
+
+
+def _innermost(stack: Iterable[tuple[SourceLocation, ...]]) -> SourceLocation | None:
+    """The first known line, with the callers of a kernel in Python, which is inlined into one function."""
+    for first, *callers in filter(None, stack):
+        is_python = all(caller.file.endswith(".py") for caller in callers)
+        return dataclasses.replace(first, python=tuple(callers) if is_python else ())
+    return None
 
 
 def _access(item: Mapping[str, Any]) -> str:

@@ -59,7 +59,8 @@ from .arithmetic import (
 from .arithmetic import round_ as round
 from .debugging import assume, check, multiple_of, random_bits, random_uniform
 from .debugging import print_ as print
-from .kernel import PythonKernel, constexpr, kernel, num_tiles, tile_id
+from .grid import num_tiles, tile_id
+from .kernel import PythonKernel, constexpr, kernel
 from .loops import Range as range  # noqa: N813
 from .loops import static_range
 from .matmul import dot, dot_scaled, sparse_dot

@@ -9,7 +9,7 @@ from ..dialects import triton_xla
 from .arithmetic import Operand, as_value, cast, to_scalar
 from .tile_ops import require_tile_level, tile_ops
 from .types import Misuse, boolean, float32, int32, is_integer, uint32
-from .values import Array, Scalar, Tile, Value
+from .values import Array, Scalar, Tile, Value, evaluate
 
 
 def print_(*values: Any) -> None:
@@ -22,6 +22,7 @@ def print_(*values: Any) -> None:
             raise Misuse(f"{value.name} is an array, but print takes tiles", f"read a tile: {value.name}[i : i + 64]")
     text = " ".join(str(value) for value in values if not isinstance(value, Value))
     tile_ops().print(text, [value.value for value in values if isinstance(value, Value)])
+    evaluate()
 
 
 def check(condition: Operand, message: str = "assertion failed") -> None:
@@ -30,12 +31,14 @@ def check(condition: Operand, message: str = "assertion failed") -> None:
     if value.dtype != boolean:
         raise Misuse(f"the condition is {value.dtype}, but must be a boolean", "compare it, for example with != 0")
     tile_ops().check(value.value, message)
+    evaluate()
 
 
 def assume(condition: Scalar | bool) -> None:
     """States that a condition is true; the behavior is undefined if it is not."""
     require_tile_level("sl.assume")
     triton_xla.assume(to_scalar(condition, boolean).value)
+    evaluate()
 
 
 def multiple_of(value: Scalar, divisor: int) -> Scalar:

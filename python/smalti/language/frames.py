@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .. import ir
 from ..diagnostics import SourceLocation
 from .types import Misuse
 
@@ -27,9 +28,19 @@ class Source:
     """Columns that were removed before the text was parsed."""
 
     def location(self, node: ast.AST) -> SourceLocation:
-        return SourceLocation(
-            self.file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + self.first_column + 1
-        )
+        column = getattr(node, "col_offset", 0) + self.first_column + 1
+        return SourceLocation(self.file, getattr(node, "lineno", 1), column, function=self.name)
+
+
+def mlir_location(place: SourceLocation) -> ir.Location:
+    """The location of an operation. That in a called function is a call site, with the names of the functions."""
+    if not place.python:
+        return ir.Location.file(place.file, place.line, place.column)
+    callee, *callers = [
+        ir.Location.name(one.function, ir.Location.file(one.file, one.line, one.column))
+        for one in (place, *place.python)
+    ]
+    return ir.Location.callsite(callee, callers)
 
 
 @functools.lru_cache(maxsize=256)

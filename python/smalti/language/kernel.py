@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import contextvars
 import dataclasses
 import functools
 import inspect
@@ -25,16 +24,16 @@ from .. import ir, targets
 from ..calling import arrays
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
-from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
 from ..launch import placement
 from ..launch.untraced import untraced
 from ..remarks import Remark
 from ..specialization import DIVISOR, SpecializedKernel
+from . import interpreter, listing
 from .arithmetic import is_number
 from .debugging import multiple_of
-from .frames import Frame, source_of
-from .tile_ops import require_tile_level
+from .frames import Frame, Source, source_of
+from .grid import GRID
 from .translator import Captured, Translator
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
@@ -43,6 +42,9 @@ from .values import Array, Scalar
 if TYPE_CHECKING:
     from .. import sim
     from ..launch.kernels import Kernel
+
+INTERPRET = "interpret"
+"""The option of a kernel whose body Python executes, instead of an option of the compilation."""
 
 
 if TYPE_CHECKING:
@@ -55,29 +57,6 @@ else:
 
         Each value is a kernel of its own. The value can be any Python object that can be compared.
         """
-
-
-_GRID: contextvars.ContextVar[tuple[Scalar, ...] | None] = contextvars.ContextVar("grid", default=None)
-"""The tile ids of the kernel that this thread translates."""
-
-
-def tile_id(axis: int = 0) -> Scalar:
-    """The number of the tile that this instance of the kernel computes, in dimension `axis` of the grid: an `index` scalar."""
-    ids = _GRID.get()
-    if ids is None:
-        raise RuntimeError("tile_id is only available in a function with @smalti.kernel")
-    if not isinstance(axis, int) or not 0 <= axis < len(ids):
-        raise Misuse(
-            f"the argument of tile_id is {axis!r}, but must be a dimension of the grid, from 0 to {len(ids) - 1}"
-        )
-    return ids[axis]
-
-
-def num_tiles(axis: int = 0) -> Scalar:
-    """The number of tiles in dimension `axis` of the grid: an `index` scalar."""
-    tile_id(axis)  # Checks the dimension.
-    require_tile_level("sl.num_tiles", "use sb.num_blocks")
-    return Scalar(triton_xla.num_tiles(axis), index)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,7 +172,7 @@ class PythonKernel:
         """The kernel that the decorator made, if this one is from `on`."""
 
     def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel:
-        """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`."""
+        """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`, or with `interpret=True`."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         other._origin = self._origin or self
@@ -231,6 +210,9 @@ class PythonKernel:
         `stream` is a stream of CUDA or HIP. Default: torch's current stream for tensors of torch, else the default stream. Raises CompileError with the line of the kernel, and LaunchError if an
         argument cannot be passed.
         """
+        if self._options.get(INTERPRET):
+            self._interpret(arguments, named)
+            return
         kernel, given = self.bind(arguments, named)
         options = {} if stream is None else {"stream": stream}
         kernel(*given, **options)
@@ -252,9 +234,15 @@ class PythonKernel:
         """A copy of the module for these arguments, before it is compiled."""
         return driver.clone(self._variant(arguments, named)[0].module)
 
-    def ir(self, level: str, /, *arguments: Any, **named: Any) -> str:
+    def ir(self, level: str, /, *arguments: Any, lines: bool = False, **named: Any) -> str:
         """The code at a level: the one of the kernel ("tile" or "block"), or a key of `Kernel.asm` such as "mosaic", "llvm",
-        "ptx" or "gcn"."""
+        "ptx" or "gcn".
+
+        With `lines`, a comment before the code of a source line shows the line and the calls that led to it.
+        """
+        if lines:
+            kernel, given = self.bind(arguments, named)
+            return listing.listing(kernel, "source" if level == self._level else level, given)
         if level == self._level:
             return str(self._variant(arguments, named)[0].module)
         asm: Mapping[str, str] = getattr(self.compile(*arguments, **named), "asm", {})
@@ -288,7 +276,10 @@ class PythonKernel:
                 raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
         return tuple(int(size) for size in sizes)
 
-    def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+    def _call(
+        self, arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[Any], tuple[int, ...]]:
+        """The facts of each parameter, the arguments of a launch without the numbers of tiles, and these numbers."""
         bound = self._bind(arguments, named)
         grid = self._tiles(bound)
         specs: dict[str, Any] = {}
@@ -300,6 +291,10 @@ class PythonKernel:
             spec, passed = self._spec(name, value)
             specs[name] = spec
             given.extend(passed)
+        return specs, given, grid
+
+    def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+        specs, given, grid = self._call(arguments, named)
         launch, numbers = self._launch(grid)
         key = _hashable((tuple(specs.items()), launch))
         variant = self._variants.get(key)
@@ -370,15 +365,18 @@ class PythonKernel:
     def _specialized(self, variant: Variant, given: Sequence[Any]) -> SpecializedKernel:
         arrays_given = [value for value in given if not is_number(value)]
         memory = placement.memory_of(arrays_given) if self._target is None else None
-        key = _hashable((self._target, memory, tuple(sorted(self._options.items()))))
+        options = {"line_info": True, **self._options}
+        options.pop(INTERPRET, None)
+        key = _hashable((self._target, memory, tuple(sorted(options.items()))))
         if key not in variant.compiled:
             chosen = placement.target_for(memory) if self._target is None else targets.get(self._target)
-            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, self._options)
+            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, options)
         return variant.compiled[key]
 
     # --- Translation ---
 
-    def _translate(self, specs: Mapping[str, Any], launch: Any) -> Variant:
+    def entry(self, specs: Mapping[str, Any], launch: Any) -> tuple[ir.Module, Source]:
+        """A module with an empty kernel, and the source of the kernel."""
         function = self.__smalti_function__
         try:
             source = source_of(function)
@@ -396,17 +394,21 @@ class PythonKernel:
 
         arguments = [argument(name, spec.type) for name, spec in passed.items()]
         text = self._declaration(function.__name__, arguments, argument, launch, _quoted(source.location(source.node)))
-        module = ir.Module.parse(text, context)
+        return ir.Module.parse(text, context), source
+
+    def _translate(self, specs: Mapping[str, Any], launch: Any) -> Variant:
+        function = self.__smalti_function__
+        module, source = self.entry(specs, launch)
         block = self._body(module)
         translator = Translator()
         with (
-            context,
+            module.context,
             ir.InsertionPoint(block.operations[len(block.operations) - 1]),
             ir.Location.unknown(),
             self._scope(launch),
         ):
-            names = self._arguments(specs, block)
-            grid = _GRID.set(self._tile_ids(block, len(passed), launch))
+            names = self.arguments(specs, block)
+            grid = GRID.set(self.tile_ids(block, launch))
             try:
                 result = translator.call(Frame(source, names, translator.outside_of(function), function.__code__))
                 if result is not None:
@@ -419,7 +421,7 @@ class PythonKernel:
                 # The frames of the translator do not help the user.
                 raise error.with_traceback(None) from None
             finally:
-                _GRID.reset(grid)
+                GRID.reset(grid)
         _verify(module, source.location(source.node))
         remarks = self._finish(module, launch)
         return Variant(module, tuple(translator.captured.values()), {}, remarks)
@@ -447,8 +449,11 @@ class PythonKernel:
         """Entered while the function is translated."""
         return contextlib.nullcontext()
 
-    def _tile_ids(self, block: ir.Block, arguments: int, launch: Any) -> tuple[Scalar, ...]:
-        return tuple(Scalar(value, index) for value in list(block.arguments)[arguments + launch :])
+    def tile_ids(self, block: ir.Block, launch: Any) -> tuple[Scalar, ...]:
+        return tuple(Scalar(value, index) for value in list(block.arguments)[-launch:])
+
+    def _interpret(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
+        interpreter.run(self, *self._call(arguments, named))
 
     def _finish(self, module: ir.Module, launch: Any) -> Sequence[Remark]:
         """Runs passes on the translated module, and returns their remarks."""
@@ -457,7 +462,8 @@ class PythonKernel:
     def _array(self, value: ir.Value, spec: ArraySpec, name: str) -> Any:
         return Array(value, spec.dtype, name)
 
-    def _arguments(self, specs: Mapping[str, Any], block: ir.Block) -> dict[str, Any]:
+    def arguments(self, specs: Mapping[str, Any], block: ir.Block) -> dict[str, Any]:
+        """The values of the parameters."""
         values = iter(block.arguments)
         names: dict[str, Any] = {}
         for name, spec in specs.items():
@@ -563,7 +569,8 @@ def kernel(
     - `target`: as in `smalti.compile`. Default: the GPU of the arrays, or the CPU if they are in host memory.
     - `do_not_specialize`: parameters for which a value of 1 and multiples of 16 do not give kernels of their own.
     - `level`: "tile", or "block" for a kernel that is written with `smalti.block`.
-    - `options`: options of `smalti.compile`, such as `num_warps=4`.
+    - `options`: options of `smalti.compile`, such as `num_warps=4`. `interpret=True` executes the body in Python, for
+      breakpoints and `print`.
 
     The parameters are arrays (`sl.Array`), numbers, and constants (`smalti.constexpr`).
     """

@@ -22,7 +22,7 @@ from .. import ir
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
-from .frames import Frame, Source, source_of
+from .frames import Frame, Source, mlir_location, source_of
 from .trees import Undefined, contains, copied, unchanged
 from .types import Misuse, boolean, float32, int32
 from .values import Scalar, Value
@@ -128,6 +128,41 @@ _BUILTINS: Mapping[Any, Callable[..., Any]] = {
 """Functions of Python that have another meaning for tiles and scalars."""
 
 
+def compared(ops: Sequence[type], operands: Sequence[Any]) -> Any:
+    """A chain of comparisons, such as `a < b <= c`. All operands are evaluated."""
+    result: Any = None
+    for op, left, right in zip(ops, operands[:-1], operands[1:], strict=True):
+        if op in (ast.In, ast.NotIn) and contains([left, right], is_value):
+            raise Misuse("'in' is not supported for tiles and scalars", "compare with == and combine with |")
+        one = _COMPARE[op](left, right)
+        if result is None:
+            result = one
+        elif isinstance(result, Value) or isinstance(one, Value):
+            result = arithmetic.bits("and", result, one)
+        else:
+            result = result and one
+    return result
+
+
+def asserted(condition: Any, message: str) -> None:
+    """An `assert` statement."""
+    if isinstance(condition, Value):
+        debugging.check(condition, message)
+    elif not condition:
+        raise Misuse(message)
+
+
+def builtin(function: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """A call of a function of Python that has another meaning in kernels; of other functions too."""
+    if function is builtins.range:
+        return loops.Range(*arguments)
+    if contains([*arguments, *named.values()], is_value):
+        # A callable may not be hashable.
+        with contextlib.suppress(TypeError):
+            function = _BUILTINS.get(function, function)
+    return function(*arguments, **named)
+
+
 class Closure:
     """A function or lambda of a kernel, which is translated where it is called."""
 
@@ -186,23 +221,14 @@ class Translator(ast.NodeVisitor):
 
     def fail(self, message: str, hint: str | None = None, node: ast.AST | None = None) -> NoReturn:
         """Raises a CompileError with the line of `node` and of the calls that led to it."""
-        here, *callers = self._chain(node)
-        notes = tuple(
-            Diagnostic("note", f"called by {frame.source.name}", location)
-            for location, frame in zip(callers, reversed(self.frames[:-1]), strict=False)
-        )
-        raise CompileError("", diagnostics=[Diagnostic("error", message, here, notes)], hint=hint)
+        raise CompileError("", diagnostics=[Diagnostic("error", message, self._place(node))], hint=hint)
 
-    def _chain(self, node: ast.AST | None = None) -> list[SourceLocation]:
-        """The locations of the current node and of its callers, innermost first."""
+    def _place(self, node: ast.AST | None = None) -> SourceLocation:
+        """The location of the current node, or of `node` in the same function, with its callers."""
         chain = [frame.source.location(frame.node or frame.source.node) for frame in reversed(self.frames)]
         if node is not None:
             chain[0] = self.frames[-1].source.location(node)
-        return chain
-
-    def _location(self) -> ir.Location:
-        chain = [ir.Location.file(place.file, place.line, place.column) for place in self._chain()]
-        return chain[0] if len(chain) == 1 else ir.Location.callsite(chain[0], chain[1:])
+        return dataclasses.replace(chain[0], python=tuple(chain[1:]))
 
     @contextlib.contextmanager
     def at(self, node: ast.AST) -> Generator[None, None, None]:
@@ -210,7 +236,7 @@ class Translator(ast.NodeVisitor):
         frame = self.frames[-1]
         before, frame.node = frame.node, node
         try:
-            with self._location():
+            with mlir_location(self._place()):
                 yield
         except (Return, Break, Continue, SmaltiError, KeyboardInterrupt):
             raise
@@ -331,12 +357,9 @@ class Translator(ast.NodeVisitor):
         if isinstance(function, types.MethodType) and self.is_user_function(function.__func__):
             return self.function(function.__func__)(function.__self__, *arguments, **named)
         has_values = contains([*arguments, *named.values()], is_value)
-        if function is builtins.range:
-            return loops.Range(*arguments)
+        if function is builtins.breakpoint or getattr(function, "__module__", None) == "pdb":
+            raise Misuse("a compiled kernel cannot stop at a breakpoint", "use kernel.on(interpret=True)")
         if has_values:
-            # A callable may not be hashable.
-            with contextlib.suppress(TypeError):
-                function = _BUILTINS.get(function, function)
             package = (getattr(function, "__module__", None) or type(function).__module__ or "").split(".")[0]
             if package in _FOREIGN:
                 name = getattr(function, "__name__", "the function")
@@ -347,7 +370,7 @@ class Translator(ast.NodeVisitor):
         # Functions of smalti.language call the functions that they receive.
         arguments = [self.function(a) if self.is_user_function(a) else a for a in arguments]
         named = {name: self.function(a) if self.is_user_function(a) else a for name, a in named.items()}
-        return function(*arguments, **named)
+        return builtin(function, arguments, named)
 
     # --- Expressions ---
 
@@ -447,21 +470,9 @@ class Translator(ast.NodeVisitor):
         return result
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        left = self.value(node.left)
-        result: Any = None
-        for op, comparator in zip(node.ops, node.comparators, strict=True):
-            right = self.value(comparator)
-            if isinstance(op, (ast.In, ast.NotIn)) and contains([left, right], is_value):
-                raise Misuse("'in' is not supported for tiles and scalars", "compare with == and combine with |")
-            one = _COMPARE[type(op)](left, right)
-            if result is None:
-                result = one
-            elif isinstance(result, Value) or isinstance(one, Value):
-                result = arithmetic.bits("and", result, one)
-            else:
-                result = result and one
-            left = right
-        return result
+        return compared(
+            [type(op) for op in node.ops], [self.value(operand) for operand in (node.left, *node.comparators)]
+        )
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = self.value(node.func)
@@ -624,11 +635,7 @@ class Translator(ast.NodeVisitor):
 
     def visit_Assert(self, node: ast.Assert) -> None:
         condition = self.value(node.test)
-        message = "assertion failed" if node.msg is None else str(self.value(node.msg))
-        if isinstance(condition, Value):
-            debugging.check(condition, message)
-        elif not condition:
-            raise Misuse(message)
+        asserted(condition, "assertion failed" if node.msg is None else str(self.value(node.msg)))
 
     def visit_Raise(self, node: ast.Raise) -> None:
         error = None if node.exc is None else self.value(node.exc)

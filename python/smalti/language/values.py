@@ -3,14 +3,46 @@
 
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 import difflib
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from .. import ir
 from .types import DType, Misuse
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Evaluator(Protocol):
+    """The interpreter of a kernel with `interpret=True`."""
+
+    def evaluate(self) -> None:
+        """Runs the operations that were created, unless they are in a region."""
+        ...
+
+    def elements(self, value: ir.Value, dtype: DType) -> np.ndarray | None:
+        """The elements of a tile, a scalar or an array; None in a region, such as a function of sl.reduce."""
+        ...
+
+
+EVALUATOR: contextvars.ContextVar[Evaluator | None] = contextvars.ContextVar("evaluator", default=None)
+
+
+def evaluate() -> None:
+    """With `interpret=True`, runs the operations that were created. Called after each operation."""
+    evaluator = EVALUATOR.get()
+    if evaluator is not None:
+        evaluator.evaluate()
+
+
+def elements(value: Value | Array) -> np.ndarray | None:
+    """The elements of a tile, a scalar or an array in a kernel with `interpret=True`; otherwise None."""
+    evaluator = EVALUATOR.get()
+    return None if evaluator is None else evaluator.elements(value.value, value.dtype)
 
 
 class Value:
@@ -42,7 +74,30 @@ class Value:
             raise Misuse(f"{kind} does not have the attribute '{name}'", hint)
         return types.MethodType(function, self)
 
+    def numpy(self) -> np.ndarray:
+        """The elements as a numpy array, in a kernel with `interpret=True`."""
+        if (found := elements(self)) is None:
+            raise Misuse(
+                f"{self:a} does not have elements when the kernel is compiled", "use kernel.on(interpret=True)"
+            )
+        return found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    def _number(self) -> Any:
+        """The value of a scalar in a kernel with `interpret=True`, else None."""
+        found = elements(self)
+        if found is not None and self.ndim:
+            raise Misuse(
+                f"{self:a} is used as a scalar or a condition",
+                "reduce it with .any() or .all(), or use sl.where for each element",
+            )
+        return None if found is None else found.item()
+
     def __bool__(self) -> bool:
+        if (number := self._number()) is not None:
+            return bool(number)
         raise Misuse(
             f"{self} is computed when the kernel runs, so Python cannot decide a condition with it",
             "use it directly in an if, while or conditional expression of the kernel; use & and | for tiles",
@@ -51,7 +106,21 @@ class Value:
     def __iter__(self) -> Any:
         raise Misuse(f"{self} cannot be iterated", "use a reduction, or split it with sl.split")
 
+    def __float__(self) -> float:
+        return float(self._converted())
+
+    def __int__(self) -> int:
+        return int(self._converted())
+
     def __index__(self) -> int:
+        number = self._converted()
+        if not isinstance(number, int):
+            raise Misuse(f"{self} is used where Python needs an integer")
+        return number
+
+    def _converted(self) -> Any:
+        if (number := self._number()) is not None:
+            return number
         raise Misuse(
             f"{self} is computed when the kernel runs, but Python needs a number here",
             "pass the number as a smalti.constexpr parameter",
@@ -63,14 +132,22 @@ class Value:
     def __setitem__(self, key: Any, value: Any) -> None:
         raise Misuse(f"elements of {self:a} cannot be assigned", "use sl.where, or write the tile to an array")
 
-    def __repr__(self) -> str:
+    def _description(self) -> str:
         shape = "x".join(map(str, self.shape))
         return f"{self.dtype} tile {shape}" if isinstance(self, Tile) else f"{self.dtype} scalar"
 
+    def __repr__(self) -> str:
+        """The element type and the shape, and the elements in a kernel with `interpret=True`."""
+        if (found := elements(self)) is None:
+            return self._description()
+        return f"{self._description()}\n{found}" if self.ndim else f"{found} ({self._description()})"
+
     def __format__(self, spec: str) -> str:
-        """The description; with the format "a", after its article."""
-        text = repr(self)
-        return text if spec != "a" else f"an {text}" if text[0] == "i" else f"a {text}"
+        """As repr; with the format "a", the element type and the shape after their article."""
+        if spec != "a":
+            return repr(self)
+        text = self._description()
+        return f"an {text}" if text[0] == "i" else f"a {text}"
 
     # The operators of numpy; `arithmetic` defines them.
     def __add__(self, other: Any) -> Any:
@@ -188,6 +265,7 @@ class Tile(Value):
         self.value = value
         self.dtype = dtype
         self.shape = tuple(ir.ShapedType(value.type).shape)
+        evaluate()
 
     @property
     def T(self) -> Any:  # noqa: N802
@@ -222,6 +300,7 @@ class Scalar(Value):
         self.dtype = dtype
         self.affine = affine or Affine({value: 1})
         """The value of an integer as a sum of other values, for the extents of slices."""
+        evaluate()
 
 
 class Array:
@@ -267,8 +346,17 @@ class Array:
     def __bool__(self) -> bool:
         return True
 
+    def numpy(self) -> np.ndarray:
+        """A copy of the contents, in a kernel with `interpret=True`."""
+        if (found := elements(self)) is None:
+            raise Misuse(
+                f"{self.name} does not have contents when the kernel is compiled", "use kernel.on(interpret=True)"
+            )
+        return found
+
     def __repr__(self) -> str:
-        return f"array {self.name} ({self.type})"
+        found = elements(self)
+        return f"array {self.name} ({self.type})" + ("" if found is None else f"\n{found}")
 
 
 class _At:

@@ -22,7 +22,7 @@ from .arithmetic import (
     wrap,
 )
 from .types import DType, Misuse, boolean, index, int32, is_float, is_integer, mlir_type
-from .values import Array, Scalar, Tile, Value
+from .values import Array, Scalar, Tile, Value, evaluate
 
 LoadCache = Literal["ca", "cg", "cs", "cv"]
 StoreCache = Literal["wb", "cg", "cs", "wt"]
@@ -323,6 +323,7 @@ class Window:
                 cache=option("cache", cache),
                 eviction=option("eviction", eviction),
             )
+        evaluate()
 
     def atomic(
         self,

@@ -102,6 +102,8 @@ class CompiledCode(Settings):
         self.pipeline = ""
         self.module: Any = None
         """The lowered module."""
+        self.has_line_info = False
+        """For a CPU: whether the machine code has source lines."""
         self.symbol = entry.name
         self.tensor_maps: tuple[TensorMap, ...] = ()
         """The tensor maps that a launch passes after the arguments."""

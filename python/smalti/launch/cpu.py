@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import io
 import threading
 import time
 import warnings
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import execution_engine, ir, pace, toolchain
+from .. import execution_engine, ir, pace, passmanager, toolchain
 from .._mlir_libs import _smalti
 from ..calling import arrays, calls
 from ..calling.arguments import source_name
+from ..codegen import line_tables
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError
 
@@ -89,6 +91,19 @@ def _wait_for(futures: Sequence[Future[None]], flag: ctypes.c_int32) -> None:
         raise interrupt
 
 
+def module_with_lines(kernel: CompiledCode) -> ir.Module:
+    """The lowered module, with source lines in its machine code if the kernel has them."""
+    if not kernel.has_line_info:
+        return kernel.module
+    bytecode = io.BytesIO()
+    kernel.module.operation.write_bytecode(bytecode)
+    module = ir.Module.parse(bytecode.getvalue(), kernel.module.context)
+    pipeline = f"builtin.module({line_tables.passes(kernel.target).rstrip(',')})"
+    manager: Any = passmanager.PassManager.parse(pipeline, module.context)
+    manager.run(module.operation)
+    return module
+
+
 class CpuLauncher:
     """Compiles the kernel for the host, and runs it."""
 
@@ -106,7 +121,9 @@ class CpuLauncher:
             if (path := toolchain.find_runtime_library(name))
         ]
         try:
-            self._engine: Any = execution_engine.ExecutionEngine(kernel.module, opt_level=3, shared_libs=libraries)
+            self._engine: Any = execution_engine.ExecutionEngine(
+                module_with_lines(kernel), opt_level=3, shared_libs=libraries
+            )
             self._function = self._engine.lookup(ir.StringAttr(function.attributes["sym_name"]).value)
         except RuntimeError as error:
             raise CompileError(f"JIT compilation of @{self._symbol} failed: {error}") from None

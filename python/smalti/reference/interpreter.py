@@ -120,6 +120,18 @@ class Interpreter:
             self._run_operation(operation, operands)
         return (operation.name if operation else "", operands)
 
+    def define(self, name: Any, value: Value) -> None:
+        """Sets an SSA value."""
+        self._values[name] = value
+
+    def value_of(self, name: Any) -> Value:
+        """An SSA value."""
+        return self._values[name]
+
+    def run_operation(self, operation: Any) -> None:
+        """Runs one operation, whose operands have values."""
+        self._run_operation(operation, [self._values[operand] for operand in operation.operands])
+
     def _run_operation(self, operation: Any, operands: list[Value]) -> None:
         try:
             with np.errstate(all="ignore"):

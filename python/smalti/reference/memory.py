@@ -105,6 +105,18 @@ def unpack(array: np.ndarray, argument: Argument) -> np.ndarray:
     return codes.astype(np.int64) - ((codes.astype(np.int64) >> bits - 1) << bits)
 
 
+def pack(elements: np.ndarray, argument: Argument) -> np.ndarray:
+    """The inverse of `unpack`."""
+    if argument.packed == 1:
+        return elements
+    bits = 8 // argument.packed
+    if "xf4E2M1FN" in argument.type:
+        elements = elements.astype(ml_dtypes.float4_e2m1fn).view(np.uint8)
+    codes = elements.astype(np.int64) & (1 << bits) - 1
+    codes = codes.reshape(*codes.shape[:-1], -1, argument.packed) << np.arange(argument.packed) * bits
+    return codes.sum(-1).astype(np.uint8)
+
+
 def load(array: np.ndarray) -> Memory:
     """The contents of `array` as memory of the interpreter."""
     if array.dtype == bool:

@@ -41,3 +41,15 @@ gpu.module @names {
     llvm.return
   }
 }
+
+// RUN: smalti-opt %s -smalti-finalize-kernels=target=gfx942 -mlir-print-debuginfo -mlir-print-local-scope | FileCheck %s --check-prefix=LOC
+// Upstream's pass for debug information crashes at a call site outside of a function.
+// LOC-LABEL: gpu.module @locations
+// LOC:       llvm.mlir.global {{.*}}@text("text") {{.*}} loc({{.*}}"k.py":1:2{{.*}})
+// LOC:       llvm.return loc(callsite("f"("k.py":1:2) at "k"("k.py":3:4)))
+gpu.module @locations {
+  llvm.mlir.global internal constant @text("text") {addr_space = 0 : i32} loc(callsite("f"("k.py":1:2) at "k"("k.py":3:4)))
+  llvm.func @located() {
+    llvm.return loc(callsite("f"("k.py":1:2) at "k"("k.py":3:4)))
+  }
+}

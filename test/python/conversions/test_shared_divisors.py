@@ -173,7 +173,9 @@ def test_rows_of_a_matmul(target: str) -> None:
     d[3::4] = np.resize(special[::-1], 16)
     kernel = smalti.compile(program_of_matmul(), target=target)
     assert isinstance(kernel, smalti.Kernel)
-    assert any("divisions per thread computed with one reciprocal per divisor" in remark.message for remark in kernel.remarks)
+    assert any(
+        "divisions per thread computed with one reciprocal per divisor" in remark.message for remark in kernel.remarks
+    )
     y = np.zeros((64, 64), np.float32)
     kernel(np.full((64, 64), 0.125, np.float16), x, d, y)
     with np.errstate(all="ignore"):

@@ -218,6 +218,62 @@ def test_errors_of_launches_have_the_line(target: str) -> None:
     assert "out[0] = x[i]  # error" in str(caught.value)
 
 
+def stored(out, i, value):
+    out[i] = value
+
+
+def checked(t):
+    sl.check(t < 3, "too large")
+
+
+@smalti.kernel
+def write_out_of_bounds(x, positions, out):
+    stored(out, positions[1], x[0])  # error
+
+
+@smalti.kernel
+def failed_check(x, positions, out):
+    checked(x[0:4])  # error
+
+
+@smalti.kernel
+def undefined_division(x, positions, out):
+    stored(positions, 0, quotient(positions[0], positions[0] - 5))  # error
+
+
+def quotient(a, b):
+    return a // b
+
+
+@smalti.kernel(grid=4)
+def race_of_tiles(x, positions, out):
+    stored(out, 0, x[sl.tile_id()])  # error
+
+
+TARGETS = ["cpu", "emu:sm_80", "emu:gfx942", "sim:sm_80", "sim:gfx942"]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "target", "line"),
+    [
+        *((write_out_of_bounds, target, "out[i] = value") for target in TARGETS),
+        *((failed_check, target, 'sl.check(t < 3, "too large")') for target in TARGETS),
+        *((undefined_division, target, "return a // b") for target in TARGETS),
+        *((race_of_tiles, target, "out[i] = value") for target in ("emu:sm_80", "sim:sm_80", "sim:gfx942")),
+    ],
+    ids=lambda item: item if isinstance(item, str) else item.__name__,
+)
+def test_findings_have_the_calls(kernel: sl.PythonKernel, target: str, line: str) -> None:
+    options = {"sanitize": "thread"} if kernel is race_of_tiles and target.startswith("emu") else {}
+    with pytest.raises(smalti.SmaltiError) as caught:
+        kernel.on(target, **options)(X, POSITIONS.copy(), OUT.copy())
+    place = caught.value.location
+    assert place is not None and line in linecache.getline(place.file, place.line)
+    (caller,) = place.python
+    assert caller.function == kernel.__name__ and "# error" in linecache.getline(caller.file, caller.line)
+    assert f"{caller}: note: called by {kernel.__name__}\n" in str(caught.value)
+
+
 @smalti.kernel(target="cpu")
 def copy(x: sl.Array[sl.float32], n: sl.int32, out):
     out[0:4] = x[0:4] + n
