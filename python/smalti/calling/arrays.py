@@ -129,8 +129,7 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
 
 
 def _view(array: Any, stream: int | None) -> ArrayView:
-    kind = cast(type[Any], type(array))
-    if kind.__module__ in _TORCH_MODULES and kind.__name__ in ("Tensor", "Parameter"):
+    if _is_torch(cast(type[Any], type(array))):
         return _torch_view(array)
     # numpy arrays do not have this attribute.
     if (interface := _attribute(array, "__cuda_array_interface__")) is not None:
@@ -175,6 +174,17 @@ def _numpy_view(array: Any) -> ArrayView:
 
 # Modules of the classes Tensor and Parameter. Derived classes elsewhere may not own memory.
 _TORCH_MODULES = ("torch", "torch.nn.parameter")
+
+
+def _is_torch(kind: type[Any]) -> bool:
+    return kind.__module__ in _TORCH_MODULES and kind.__name__ in ("Tensor", "Parameter")
+
+
+def exchange_api(kind: type[Any]) -> tuple[Any, Any] | None:
+    """For a type of PyTorch: DLPack's C exchange API (PyTorch 2.10 and later) and the method `is_neg`. None for other types."""
+    if not _is_torch(kind):
+        return None
+    return getattr(kind, "__dlpack_c_exchange_api__", None), getattr(kind, "is_neg", None)
 
 
 @functools.cache

@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import targets
-from ..calling import arrays, calls
+from ..calling import arrays, calls, native
 from ..calling.tensor_maps import ADDRESS_ALIGNMENT, TensorMap
 from ..errors import LaunchError
-from . import cuda_driver
+from . import cuda_driver, devices
 
 if TYPE_CHECKING:
+    from ..calling._launcher import Launcher
     from .compiled import CompiledCode
 
 
@@ -83,6 +84,7 @@ class _Code:
                 size = resources.cluster[0] * resources.cluster[1] * resources.cluster[2]
                 if size > cuda_driver.PORTABLE_CLUSTER_SIZE:
                     driver.allow_large_clusters(function, size)
+            self.function = function
             self.launch: Callable[[Any, int, Sequence[int]], None] = driver.launcher(
                 function,
                 resources.block,
@@ -152,6 +154,39 @@ class CudaLauncher:
         self._codes: dict[int, _Code] = {}
         self._free: list[_Parameters] = []
         self._driver = cuda_driver.load(f"@{kernel.symbol} for {kernel.target}")
+        self.native = self._make_native()
+        """Launches without Python code, in contexts that have the code. `__call__` is the reference."""
+
+    def _make_native(self) -> Launcher | None:
+        kernel, resources = self._kernel, self._kernel.resources
+        assert resources.block is not None
+        if (launch := self._driver.launch_function(resources.cluster)) is None:
+            return None
+        return native.launcher(
+            kernel.entry,
+            arrays.CUDA,
+            grid=resources.grid,
+            block=resources.block,
+            cluster=resources.cluster,
+            shared=resources.dynamic_shared_bytes,
+            maps=self._maps,
+            current=self._driver.context_function,
+            launch=launch,
+            encode=self._encode,
+            fail=self._fail,
+            stream_pointer=stream_pointer,
+        )
+
+    def _encode(
+        self, context: int, index: int, address: int, shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> bytes:
+        described = self._maps[index]
+        if described.is_dynamic:
+            described = _bind(described, shape, strides)
+        return bytes(self._codes[context].tensor_map(described, address))
+
+    def _fail(self, status: int) -> None:
+        raise self._driver.launch_error(status, f"@{self._kernel.symbol}")
 
     def _code(self, device: int | None) -> _Code:
         """The code in the current context, or else in the primary context of the GPU of the arrays."""
@@ -165,6 +200,8 @@ class CudaLauncher:
         code = self._codes.get(context)
         if code is None:
             code = self._codes[context] = _Code(driver, self._kernel)
+            if self.native is not None:
+                self.native.add(context, code.device, code.function)
         if device is not None and device != code.device:
             raise LaunchError(
                 f"the arrays are on GPU {device}, but the current context belongs to GPU {code.device}",
@@ -173,6 +210,7 @@ class CudaLauncher:
         return code
 
     def __call__(self, *given: Any, stream: Any = None) -> None:
+        devices.check_process(cuda_driver.NAME)
         handle = stream_pointer(stream)
         values, device, views = self._check(given, handle)
         code = self._code(device)

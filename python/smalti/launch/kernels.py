@@ -67,6 +67,8 @@ class Kernel(CompiledCode):
     """A compiled kernel for one target. Calling it runs the kernel."""
 
     _launcher: Any = None
+    _native: Any = None
+    """Launches the kernel on a GPU without Python code, if it supports and accepts the call; else the launcher is called."""
 
     def __repr__(self) -> str:
         types = ", ".join(argument.type for argument in self.arguments)
@@ -101,6 +103,7 @@ class Kernel(CompiledCode):
         """The launcher of the kernel, created on first use."""
         if self._launcher is None:
             self._launcher = self._make_launcher()
+            self._native = getattr(self._launcher, "native", None)
         return self._launcher
 
     def _make_launcher(self) -> Any:
@@ -130,6 +133,9 @@ class Kernel(CompiledCode):
         `__cuda_stream__`, `cuda_stream` or `ptr`. `time_limit` is in seconds, and is not supported on a GPU. Raises
         LaunchError if the arguments do not match, the time limit is reached or the GPU reports an error.
         """
+        native = self._native
+        if native is not None and not named and time_limit is None and native(arguments, stream):
+            return
         if named or ((stream is not None or time_limit is not None) and len(arguments) < len(self.entry.arguments)):
             arguments = self.entry.bind(arguments, named, CALL_OPTIONS)
         if time_limit is None:
@@ -150,7 +156,7 @@ class Kernel(CompiledCode):
         vars(copied).update(vars(self))
         copied.notes = list(self.notes)
         # A launcher reads the settings of its kernel.
-        copied._launcher = None
+        copied._launcher = copied._native = None
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:

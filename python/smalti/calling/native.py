@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Descriptions of kernels for the extension module `_launcher`, which launches them without Python code.
+
+The launchers in Python are the reference: `_launcher` does not launch what it does not support or does not accept. The
+launcher in Python then handles the call, and words the error. Without the extension module, such as on a machine that has
+only the Python files, every launch takes this path.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import dtypes
+from . import arrays, calls
+from .arguments import Argument, Entry
+from .tensor_maps import TensorMap
+
+if TYPE_CHECKING:
+    from ._launcher import Launcher
+
+_NAMES = {ty.name: index for index, ty in reversed(list(enumerate(dtypes.ELEMENT_TYPES)))}
+"""The number of an element type by its name in numpy."""
+
+_DEVICES = {arrays.CPU: 1, arrays.CUDA: 2, arrays.HIP: 3}
+"""The enumeration `Device` of LaunchArguments.h."""
+
+
+@functools.cache
+def _module() -> Any:
+    """The extension module, or None."""
+    try:
+        from . import _launcher
+    except ImportError:
+        return None
+    typestrs = {
+        f"{'<' if ty.bits > 8 else '|'}{ty.kind}{ty.bits // 8}": _NAMES[ty.name] << 8 | ty.bits // 8
+        for ty in dtypes.ELEMENT_TYPES
+        if ty.name not in dtypes.EXTENDED
+    }
+    dlpack = {key: _NAMES[name] for key, name in dtypes.BY_DLPACK.items()}
+    _launcher.configure(arrays.view, arrays.ArrayView, arrays.exchange_api, _NAMES, typestrs, dlpack)
+    return _launcher
+
+
+def _array(argument: Argument, device: str, alignment: int) -> tuple[Any, ...]:
+    accepted = (index for name, index in _NAMES.items() if dtypes.accepts(argument.dtype, name))
+    return (
+        sum(1 << index for index in accepted),
+        _DEVICES[device],
+        argument.shape,
+        argument.strides,
+        max(argument.dtype.bits // 8, 1),
+        argument.address_alignment(alignment),
+        argument.writes,
+        bool(argument.dynamic_sizes) and argument.is_row_major,
+        argument.size_divisors,
+        argument.stride_divisors,
+        argument.max_bytes,
+        argument.dynamic_sizes,
+        argument.dynamic_strides,
+        argument.packed,
+    )
+
+
+def _scalar(argument: Argument) -> tuple[Any, ...]:
+    low, high = (0, 2) if argument.dtype.kind == "b" else calls.integer_range(argument.dtype)
+    bits = functools.partial(calls.bits_of, argument.dtype) if argument.dtype.mlir in calls.SMALL_FLOATS else None
+    return calls.SCALAR_FORMATS[argument.dtype.mlir], low, high, functools.partial(calls.scalar, argument), bits
+
+
+def launcher(
+    entry: Entry,
+    device: str,
+    *,
+    grid: Sequence[int] | None,
+    block: Sequence[int],
+    cluster: Sequence[int] | None,
+    shared: int,
+    maps: Sequence[TensorMap],
+    current: Any,
+    launch: Any,
+    encode: Callable[[int, int, int, tuple[int, ...], tuple[int, ...]], bytes],
+    fail: Callable[[int], None],
+    stream_pointer: Callable[[Any], int],
+) -> Launcher | None:
+    """The native launcher of a kernel, or None if the kernel is not supported or the extension module does not exist.
+
+    `current` and `launch` are functions of the driver: `cuCtxGetCurrent` or `hipGetDevice`, and the function of a launch.
+    `encode` returns the bytes of a tensor map for a context, the number of the map, the address, and the shape and strides
+    of the array. `fail` raises the error for a status of the driver.
+    """
+    module = _module()
+    arguments = entry.arguments
+    if module is None or len(arguments) > module.MAX_ARGUMENTS or len(maps) > module.MAX_MAPS:
+        return None
+    if any(len(argument.shape or ()) > module.MAX_RANK for argument in arguments):
+        return None
+    if any(not arguments[described.argument].is_memref for described in maps):
+        return None
+    return module.Launcher(
+        tuple(
+            _array(argument, device, calls.GPU_ALIGNMENT) if argument.is_memref else _scalar(argument)
+            for argument in arguments
+        ),
+        () if grid is not None else entry.grid or (((-1, -1, entry.num_tiles),),),
+        entry.num_tiles,
+        tuple(grid or (0, 0, 0)),
+        tuple((described.argument, described.offset, described.is_dynamic) for described in maps),
+        tuple(block),
+        None if cluster is None else tuple(cluster),
+        shared,
+        address(current),
+        address(launch),
+        encode,
+        fail,
+        stream_pointer,
+    )
+
+
+def address(function: Any) -> int:
+    """The address of a function of `ctypes`."""
+    import ctypes
+
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
