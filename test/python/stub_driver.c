@@ -3,11 +3,13 @@
 // A CUDA driver without a GPU: it writes down what it is asked, fails where a
 // test says so, and its device memory is the host's. See stub_driver.py.
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // Settings of a test.
 
@@ -23,8 +25,10 @@ static void (*on_launch)(const char *, void **);
 
 static char *text;
 static size_t length, room;
-static int current, lost;
+static _Thread_local int current;
+static int lost;
 static long taken;
+static pthread_mutex_t is_writing = PTHREAD_MUTEX_INITIALIZER;
 
 static void say(const char *format, const char *a, uint64_t b, uint64_t c) {
   char line[256];
@@ -108,7 +112,10 @@ void stub_on_launch(void (*callback)(const char *, void **)) {
 
 const char *stub_log(void) { return text; }
 
-void stub_forget(void) { length = 0; }
+void stub_forget(void) {
+  length = 0;
+  say("%s", "", 0, 0);
+}
 
 // The driver.
 
@@ -240,6 +247,7 @@ static int launch(const unsigned *grid, const unsigned *block, const unsigned *c
                   uintptr_t stream, uintptr_t function, void **parameters) {
   if (function != 77 || !current)
     return 400;
+  pthread_mutex_lock(&is_writing);
   say("launch %s", name_of_function, 0, 0);
   const unsigned *dimensions[] = {grid, block, cluster};
   for (int i = 0; i < 3; ++i) {
@@ -254,6 +262,7 @@ static int launch(const unsigned *grid, const unsigned *block, const unsigned *c
       say("%s%02lx", "", ((unsigned char *)parameters[i])[at], 0);
   }
   say("%s\n", "", 0, 0);
+  pthread_mutex_unlock(&is_writing);
   if (on_launch)
     on_launch(name_of_function, parameters);
   return 0;
@@ -325,6 +334,23 @@ int cuTensorMapEncodeTiled(unsigned char *map, int type, unsigned rank, uint64_t
 
 #endif
 
+// The seconds of the functions that a launch calls.
+double stub_seconds(int count) {
+  struct timespec start, end;
+  uintptr_t context;
+  uint64_t cells[19] = {0};
+  void *parameters[19];
+  for (int i = 0; i < 19; ++i)
+    parameters[i] = cells + i;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  for (int i = 0; i < count; ++i) {
+    cuCtxGetCurrent(&context);
+    cuLaunchKernel(77, 1, 1, 1, 128, 1, 1, 0, 0, parameters, NULL);
+  }
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  return (end.tv_sec - start.tv_sec) + 1e-9 * (end.tv_nsec - start.tv_nsec);
+}
+
 int cuMemAlloc_v2(uintptr_t *pointer, size_t size) {
   BEGIN("cuMemAlloc");
   if (taken + (long)size > facts.memory)
@@ -348,4 +374,33 @@ int cuMemcpyDtoH_v2(void *to, uintptr_t from, size_t size) {
   BEGIN("cuMemcpyDtoH");
   memcpy(to, (void *)from, size);
   return 0;
+}
+
+// The HIP runtime: a device is current in all threads.
+static int hip_device;
+int hipInit(unsigned flags) { return (int)flags; }
+int hipGetDeviceCount(int *count) { return cuDeviceGetCount(count); }
+int hipGetDevice(int *device) {
+  *device = hip_device;
+  return 0;
+}
+int hipSetDevice(int device) {
+  hip_device = device;
+  return 0;
+}
+const char *hipGetErrorString(int status) { return status == 209 ? "no kernel image" : "unknown error"; }
+int hipModuleLoadData(uintptr_t *module, const void *image) {
+  BEGIN("hipModuleLoadData");
+  say("load %.12s\n", image, 0, 0);
+  *module = 7;
+  return 0;
+}
+int hipModuleGetFunction(uintptr_t *function, uintptr_t module, const char *name) {
+  return cuModuleGetFunction(function, module, name);
+}
+int hipModuleLaunchKernel(uintptr_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz, unsigned shared, uintptr_t stream, void **parameters, void **extra) {
+  BEGIN("hipModuleLaunchKernel");
+  current = 100 + hip_device;
+  return cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
 }

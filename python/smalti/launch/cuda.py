@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -145,13 +146,17 @@ def _map_address(described: TensorMap, addresses: Sequence[int]) -> int:
 class CudaLauncher:
     """Loads the binary once per context, and launches the kernel."""
 
+    _device = arrays.CUDA
+    """The memory of the arrays."""
+
     def __init__(self, kernel: CompiledCode) -> None:
         check_layouts(kernel)
         self._kernel = kernel
-        self._check = calls.ArgumentChecker(kernel.entry, arrays.CUDA, calls.GPU_ALIGNMENT, takes_sizes=True)
+        self._check = calls.ArgumentChecker(kernel.entry, self._device, calls.GPU_ALIGNMENT, takes_sizes=True)
         self._layout = calls.ParameterLayout(kernel.arguments, takes_sizes=True)
         self._maps = kernel.tensor_maps
         self._codes: dict[int, _Code] = {}
+        self._lock = threading.Lock()
         self._free: list[_Parameters] = []
         self._driver = cuda_driver.load(f"@{kernel.symbol} for {kernel.target}")
         self.native = self._make_native()
@@ -164,7 +169,7 @@ class CudaLauncher:
             return None
         return native.launcher(
             kernel.entry,
-            arrays.CUDA,
+            self._device,
             grid=resources.grid,
             block=resources.block,
             cluster=resources.cluster,
@@ -199,9 +204,13 @@ class CudaLauncher:
             context = driver.use_primary_context(device or 0)
         code = self._codes.get(context)
         if code is None:
-            code = self._codes[context] = _Code(driver, self._kernel)
-            if self.native is not None:
-                self.native.add(context, code.device, code.function)
+            # Another thread may load the code.
+            with self._lock:
+                code = self._codes.get(context)
+                if code is None:
+                    code = self._codes[context] = _Code(driver, self._kernel)
+                    if self.native is not None:
+                        self.native.add(context, code.device, code.function)
         if device is not None and device != code.device:
             raise LaunchError(
                 f"the arrays are on GPU {device}, but the current context belongs to GPU {code.device}",
@@ -235,4 +244,4 @@ class CudaLauncher:
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
         """Runs on copies of host arrays, copies the results back, and returns the shortest run in seconds."""
         self._code(None)
-        return calls.run_on_copies(self._driver, arrays.CUDA, self, values, repeat)
+        return calls.run_on_copies(self._driver, self._device, self, values, repeat)

@@ -56,9 +56,7 @@ def hip_library() -> ctypes.CDLL | None:
     return None
 
 
-FORK_HINT = (
-    "start the process before the first use of the GPU, or without a fork: multiprocessing.get_context('spawn').Process(...)"
-)
+FORK_HINT = "start the process before the first use of the GPU, or without a fork: multiprocessing.get_context('spawn').Process(...)"
 
 _processes: dict[str, int] = {}
 """The process that started each driver."""

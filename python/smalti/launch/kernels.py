@@ -102,8 +102,11 @@ class Kernel(CompiledCode):
     def launcher(self) -> Any:
         """The launcher of the kernel, created on first use."""
         if self._launcher is None:
-            self._launcher = self._make_launcher()
-            self._native = getattr(self._launcher, "native", None)
+            # Of two threads that create launchers, the second one is ignored. A lock could be held in a forked process.
+            launcher = self._make_launcher()
+            if self._launcher is None:
+                self._launcher = launcher
+                self._native = getattr(launcher, "native", None)
         return self._launcher
 
     def _make_launcher(self) -> Any:
