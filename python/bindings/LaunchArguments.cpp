@@ -51,20 +51,15 @@ Device deviceOf(int32_t type) {
   return Device::other;
 }
 
-int elementOf(const DLTensor &tensor) {
+void setElement(const DLTensor &tensor, View &view) {
+  view.element = -1;
   if (tensor.lanes != 1 || tensor.code >= 32)
-    return -1;
-  switch (tensor.bits) {
-  case 8:
-    return tables.dlpack[tensor.code][0];
-  case 16:
-    return tables.dlpack[tensor.code][1];
-  case 32:
-    return tables.dlpack[tensor.code][2];
-  case 64:
-    return tables.dlpack[tensor.code][3];
-  }
-  return -1;
+    return;
+  for (int log = 0; log < 4; ++log)
+    if (tensor.bits == 8 << log) {
+      view.element = tables.dlpack[tensor.code][log];
+      view.size = 1 << log;
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -171,7 +166,7 @@ bool readTensor(PyObject *value, const Kind &kind, View &view) {
   }
   if (!tensor.strides && !setRowMajor(view))
     return false;
-  view.element = elementOf(tensor);
+  setElement(tensor, view);
   view.device = deviceOf(tensor.deviceType);
   view.deviceIndex = view.device == Device::cpu ? -1 : tensor.deviceId;
   view.isReadOnly = false;
@@ -209,7 +204,7 @@ bool readInterface(PyObject *interface, View &view) {
   if (!element)
     return false;
   long packed = PyLong_AsLong(element);
-  int64_t size = packed & 255;
+  int64_t size = view.size = packed & 255;
   view.element = static_cast<int>(packed >> 8);
   if (!readTuple(PyDict_GetItemWithError(interface, shapeName), view.shape,
                  view.rank))
@@ -275,7 +270,9 @@ bool readFields(PyObject *object, View &view) {
       readTuple(strides, view.strides, rank) && rank == view.rank) {
     view.pointer = PyLong_AsUnsignedLongLong(pointer);
     PyObject *element = PyDict_GetItemWithError(tables.names, dtype);
-    view.element = element ? static_cast<int>(PyLong_AsLong(element)) : -1;
+    long number = element ? PyLong_AsLong(element) : -1;
+    view.element = static_cast<int>(number >> 8);
+    view.size = number & 255;
     view.device =
         !PyUnicode_CompareWithASCIIString(device, "cpu")    ? Device::cpu
         : !PyUnicode_CompareWithASCIIString(device, "cuda") ? Device::cuda
@@ -328,7 +325,7 @@ bool smalti::launch::readIntegers(PyObject *sequence,
   return !PyErr_Occurred();
 }
 
-bool smalti::launch::readView(PyObject *value, PyObject *stream, View &view) {
+bool smalti::launch::readView(PyObject *value, uint64_t stream, View &view) {
   view.owner = nullptr;
   PyTypeObject *type = Py_TYPE(value);
   if (type == tables.viewType)
@@ -349,8 +346,8 @@ bool smalti::launch::readView(PyObject *value, PyObject *stream, View &view) {
     }
   }
   if (!isRead) {
-    PyObject *arguments[] = {value, stream};
-    view.owner = PyObject_Vectorcall(tables.view, arguments, 2, nullptr);
+    view.owner = PyObject_CallFunction(tables.view, "OK", value,
+                                       static_cast<unsigned long long>(stream));
     if (!view.owner) {
       PyErr_Clear();
       return false;

@@ -38,6 +38,8 @@ struct View {
   int rank;
   /// The position of the element type in `dtypes.ELEMENT_TYPES`, or -1.
   int element;
+  /// The bytes of an element, if `element` is not -1.
+  int size;
   Device device;
   bool isReadOnly;
   bool hasZero;
@@ -70,9 +72,10 @@ struct Tables {
   /// another type: None.
   PyObject *classify = nullptr;
   PyTypeObject *viewType = nullptr;
-  /// From names in numpy and in array interfaces to element types.
+  /// From names in numpy and in array interfaces to element types. A number
+  /// is 256 times the element type, plus the bytes of an element.
   PyObject *names = nullptr, *typestrs = nullptr;
-  /// From DLPack's code and bits to element types.
+  /// From DLPack's code and the logarithm of the bytes to element types.
   int8_t dlpack[32][4];
 };
 extern Tables tables;
@@ -82,8 +85,8 @@ bool initializeNames();
 /// Reads the integers of a sequence; None is `dynamic`.
 bool readIntegers(PyObject *sequence, std::vector<int64_t> &result);
 
-/// Reads an array. `stream` is an integer object.
-bool readView(PyObject *value, PyObject *stream, View &view);
+/// Reads an array for a kernel on a stream.
+bool readView(PyObject *value, uint64_t stream, View &view);
 
 /// Sets `first`, `last` and `hasZero` of a view whose elements have `size`
 /// bytes.

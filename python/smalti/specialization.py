@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from . import front_end, ir, targets
-from .calling import arrays
+from .calling import arrays, native
 from .calling.arguments import Argument
 from .calling.calls import extent
 from .compiler import driver, entry
@@ -21,6 +21,7 @@ from .errors import LaunchError
 
 if TYPE_CHECKING:
     from . import sim
+    from .calling._launcher import Dispatcher
     from .launch.kernels import Kernel
 
 DIVISOR = 16
@@ -29,6 +30,7 @@ MAX_BYTES = 2**31 - 1
 """Arrays of at most this many bytes have offsets of 32 bits."""
 
 _OPTIONS = ("stream", "time_limit")
+_STREAM = {"stream"}
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,19 @@ class SpecializedKernel:
         self.entry = entry.describe(entry.find_entry(module, name))
         self.variants: dict[tuple[Facts | None, ...], Kernel | sim.SimulatedKernel] = {}
         """The compiled kernels by the facts of each argument."""
+        self._dispatcher = self._make_dispatcher() if target.is_gpu and not target.is_emulated else None
+
+    def _make_dispatcher(self) -> Dispatcher | None:
+        def common(divisors: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(math.lcm(divisor, DIVISOR) for divisor in divisors)
+
+        parameters = [
+            native.Parameter(
+                size_divisors=common(argument.size_divisors), stride_divisors=common(argument.stride_divisors)
+            )
+            for argument in self.entry.arguments
+        ]
+        return native.dispatcher(parameters, len(parameters), DIVISOR)
 
     def _facts(self, arguments: Sequence[Any]) -> tuple[Facts | None, ...]:
         # The launch reports a wrong number of arguments.
@@ -109,9 +124,16 @@ class SpecializedKernel:
 
     def __call__(self, /, *arguments: Any, **named: Any) -> None:
         """Runs the kernel, as `Kernel` does."""
+        dispatcher = self._dispatcher
+        if dispatcher is not None and named.keys() <= _STREAM and dispatcher(arguments, None, named.get("stream")):
+            return
         options = {name: named.pop(name) for name in _OPTIONS if name in named}
         given = self.entry.bind(arguments, named, _OPTIONS)
-        self.variant(*given)(*given, **options)
+        kernel = self.variant(*given)
+        kernel(*given, **options)
+        launcher = getattr(kernel, "native", None)
+        if dispatcher is not None and launcher is not None:
+            dispatcher.add(given, None, launcher, tuple(range(len(given))), (), None)
 
 
 def specialize(

@@ -222,17 +222,21 @@ int cuModuleUnload(uintptr_t module) {
   return 0;
 }
 
-static char name_of_function[256];
+// The handle of function i is 77 + i.
+static char names_of_functions[4096][64];
+static int num_functions;
 int cuModuleGetFunction(uintptr_t *function, uintptr_t module, const char *name) {
   BEGIN("cuModuleGetFunction");
   if (module != 7)
     return 400;
-  snprintf(name_of_function, sizeof(name_of_function), "%s", name);
-  *function = 77;
+  if (num_functions == 4096)
+    num_functions = 0;
+  snprintf(names_of_functions[num_functions], sizeof(names_of_functions[0]), "%s", name);
+  *function = 77 + num_functions++;
   return 0;
 }
 int cuFuncGetAttribute(int *value, int attribute, uintptr_t function) {
-  if (attribute != 1 || function != 77)
+  if (attribute != 1 || function < 77)
     return 1;
   *value = (int)facts.static_shared;
   return 0;
@@ -240,15 +244,16 @@ int cuFuncGetAttribute(int *value, int attribute, uintptr_t function) {
 int cuFuncSetAttribute(uintptr_t function, int attribute, int value) {
   BEGIN("cuFuncSetAttribute");
   say("%sattribute %lu %lu\n", "", attribute, value);
-  return function == 77 ? 0 : 1;
+  return function >= 77 ? 0 : 1;
 }
 
 static int launch(const unsigned *grid, const unsigned *block, const unsigned *cluster, unsigned shared,
                   uintptr_t stream, uintptr_t function, void **parameters) {
-  if (function != 77 || !current)
+  if (function < 77 || function - 77 >= 4096 || !current)
     return 400;
   pthread_mutex_lock(&is_writing);
-  say("launch %s", name_of_function, 0, 0);
+  const char *name = names_of_functions[function - 77];
+  say("launch %s", name, 0, 0);
   const unsigned *dimensions[] = {grid, block, cluster};
   for (int i = 0; i < 3; ++i) {
     say("%s ", "", 0, 0);
@@ -256,15 +261,21 @@ static int launch(const unsigned *grid, const unsigned *block, const unsigned *c
       say(axis ? ",%s%lu" : "%s%lu", "", dimensions[i] ? dimensions[i][axis] : 0, 0);
   }
   say("%s %lu %lu", "", shared, stream);
-  for (int i = 0; i < facts.params; ++i) {
+  // A name may state the sizes of the parameters: `kernel__8_4`.
+  const char *stated = strstr(name, "__");
+  int count = (int)facts.params, own[64];
+  if (stated)
+    for (count = 0, ++stated; *stated == '_' && count < 64; ++count)
+      own[count] = (int)strtol(stated + 1, (char **)&stated, 10);
+  for (int i = 0; i < count; ++i) {
     say("%s ", "", 0, 0);
-    for (int at = 0; at < sizes[i]; ++at)
+    for (int at = 0; at < (strstr(name, "__") ? own : sizes)[i]; ++at)
       say("%s%02lx", "", ((unsigned char *)parameters[i])[at], 0);
   }
   say("%s\n", "", 0, 0);
   pthread_mutex_unlock(&is_writing);
   if (on_launch)
-    on_launch(name_of_function, parameters);
+    on_launch(name, parameters);
   return 0;
 }
 

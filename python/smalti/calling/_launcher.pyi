@@ -31,6 +31,31 @@ class Launcher:
     def __call__(self, arguments: tuple[Any, ...], stream: Any, /) -> bool: ...
     def add(self, context: int, device: int, function: int, /) -> None: ...
 
+class Dispatcher:
+    """Launches the kernel of a call, if it is known. A call returns whether the kernel was launched. Otherwise Python must
+    handle the call."""
+
+    def __new__(
+        cls,
+        parameters: tuple[tuple[Any, ...], ...],
+        num_positional: int,
+        common_divisor: int,
+        grid: tuple[int, ...] | Callable[..., Any] | None,
+        grid_names: tuple[str, ...],
+        grid_sources: tuple[int, ...],
+    ) -> Dispatcher: ...
+    def __call__(self, arguments: tuple[Any, ...], named: dict[str, Any] | None, stream: Any, /) -> bool: ...
+    def add(
+        self,
+        arguments: tuple[Any, ...],
+        named: dict[str, Any] | None,
+        launcher: Launcher,
+        sources: tuple[int, ...],
+        captured: tuple[tuple[Any, Any, Any], ...],
+        check: Callable[[], bool] | None,
+        /,
+    ) -> bool: ...
+
 def configure(
     view: Callable[..., Any],
     view_type: type[Any],

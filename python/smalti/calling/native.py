@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Descriptions of kernels for the extension module `_launcher`, which launches them without Python code.
+"""Descriptions of kernels for the extension module `_launcher`, which chooses and launches them without Python code.
 
 The launchers in Python are the reference: `_launcher` does not launch what it does not support or does not accept. The
 launcher in Python then handles the call, and words the error. Without the extension module, such as on a machine that has
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
@@ -18,9 +19,9 @@ from .arguments import Argument, Entry
 from .tensor_maps import TensorMap
 
 if TYPE_CHECKING:
-    from ._launcher import Launcher
+    from ._launcher import Dispatcher, Launcher
 
-_NAMES = {ty.name: index for index, ty in reversed(list(enumerate(dtypes.ELEMENT_TYPES)))}
+_ELEMENTS = {ty.name: index for index, ty in reversed(list(enumerate(dtypes.ELEMENT_TYPES)))}
 """The number of an element type by its name in numpy."""
 
 _DEVICES = {arrays.CPU: 1, arrays.CUDA: 2, arrays.HIP: 3}
@@ -34,18 +35,19 @@ def _module() -> Any:
         from . import _launcher
     except ImportError:
         return None
+    names = {ty.name: _ELEMENTS[ty.name] << 8 | ty.bits // 8 for ty in dtypes.ELEMENT_TYPES}
     typestrs = {
-        f"{'<' if ty.bits > 8 else '|'}{ty.kind}{ty.bits // 8}": _NAMES[ty.name] << 8 | ty.bits // 8
+        f"{'<' if ty.bits > 8 else '|'}{ty.kind}{ty.bits // 8}": names[ty.name]
         for ty in dtypes.ELEMENT_TYPES
         if ty.name not in dtypes.EXTENDED
     }
-    dlpack = {key: _NAMES[name] for key, name in dtypes.BY_DLPACK.items()}
-    _launcher.configure(arrays.view, arrays.ArrayView, arrays.exchange_api, _NAMES, typestrs, dlpack)
+    dlpack = {key: _ELEMENTS[name] for key, name in dtypes.BY_DLPACK.items()}
+    _launcher.configure(arrays.view, arrays.ArrayView, arrays.exchange_api, names, typestrs, dlpack)
     return _launcher
 
 
 def _array(argument: Argument, device: str, alignment: int) -> tuple[Any, ...]:
-    accepted = (index for name, index in _NAMES.items() if dtypes.accepts(argument.dtype, name))
+    accepted = (index for name, index in _ELEMENTS.items() if dtypes.accepts(argument.dtype, name))
     return (
         sum(1 << index for index in accepted),
         _DEVICES[device],
@@ -116,6 +118,48 @@ def launcher(
         encode,
         fail,
         stream_pointer,
+    )
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel that is compiled for facts of its arguments."""
+
+    name: str | None = None
+    """The name for calls with keywords."""
+    default: tuple[Any, ...] = ()
+    """The value if a call does not pass one, or nothing."""
+    is_constant: bool = False
+    """Whether the value is any Python object, which the kernel does not receive."""
+    size_divisors: tuple[int, ...] = ()
+    """The number whose multiples are facts, for the sizes of dimensions; `divisor` for the others."""
+    stride_divisors: tuple[int, ...] = ()
+
+
+def dispatcher(
+    parameters: Sequence[Parameter],
+    num_positional: int,
+    divisor: int,
+    grid: tuple[int, ...] | Callable[..., Any] | None = None,
+    grid_parameters: Sequence[str] = (),
+) -> Dispatcher | None:
+    """A table of native launchers by the facts of a call, or None if the extension module does not exist.
+
+    The facts of an array are its element type, which sizes and strides are 0, 1, negative, or multiples of `divisor`,
+    whether it is row-major, and whether it has less than 2^31 bytes. The facts of an integer are the same. `grid` is the
+    number of tiles, which follows the arguments of the kernel, or a function of parameters that returns it.
+    """
+    module = _module()
+    if module is None or len(parameters) > module.MAX_ARGUMENTS - 3:
+        return None
+    positions = {parameter.name: index for index, parameter in enumerate(parameters)}
+    return module.Dispatcher(
+        tuple((one.name, one.default, one.is_constant, one.size_divisors, one.stride_divisors) for one in parameters),
+        num_positional,
+        divisor,
+        grid,
+        tuple(grid_parameters),
+        tuple(positions[name] for name in grid_parameters),
     )
 
 

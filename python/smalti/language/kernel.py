@@ -14,14 +14,15 @@ from __future__ import annotations
 import ast
 import contextvars
 import dataclasses
+import enum
 import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from .. import front_end, ir, targets
-from ..calling import arrays
+from ..calling import arrays, native
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..dialects import triton_xla
@@ -31,12 +32,14 @@ from .arithmetic import is_number
 from .debugging import multiple_of
 from .frames import Frame, source_of
 from .translator import Captured, Translator
+from .trees import copied
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
 from .values import Array, Scalar
 
 if TYPE_CHECKING:
     from .. import sim
+    from ..calling._launcher import Dispatcher, Launcher
     from ..launch.kernels import Kernel
 
 _DIALECTS = ("arith", "math", "memref", "scf", "tensor", "triton_xla")
@@ -136,10 +139,39 @@ class Variant:
 
     @property
     def is_current(self) -> bool:
-        return all(captured.is_current for captured in self.captured)
+        return _are_current(self.captured)
+
+    def cells(self) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool] | None]:
+        """The captured values that are current while they are the same objects, with the dictionaries or cells that have
+        them, and a function that checks the others."""
+        found: list[tuple[Any, str, Any]] = []
+        others: list[Captured] = []
+        for one in self.captured:
+            space = vars(one.owner) if isinstance(one.owner, types.ModuleType) else one.owner
+            value = one.read()
+            is_cell = isinstance(space, types.CellType) or (isinstance(space, dict) and one.name in space)
+            if is_cell and _is_fixed(value):
+                found.append((space, one.name, value))
+            else:
+                others.append(one)
+        return tuple(found), functools.partial(_are_current, others) if others else None
+
+
+def _are_current(captured: Sequence[Captured]) -> bool:
+    return all(one.is_current for one in captured)
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a static value does not have a container that can change."""
+    if isinstance(value, tuple):
+        return all(map(_is_fixed, cast("tuple[Any, ...]", value)))
+    return copied(value) is value
 
 
 Grid = int | Sequence[int] | Callable[..., Any]
+
+_FIXED = (int, float, str, type(None), DType, type, types.FunctionType, enum.Enum)
+"""Types of constants that are equal while they are the same object."""
 
 
 class PythonKernel:
@@ -169,6 +201,8 @@ class PythonKernel:
             raise TypeError(f"do_not_specialize has {sorted(unknown)}, which are not parameters of {function.__name__}")
         self._general = frozenset(do_not_specialize)
         self._variants: dict[Any, Variant] = {}
+        self._dispatcher = self._make_dispatcher()
+        """The launchers of calls that were compiled. The code below handles other calls."""
         self._origin: PythonKernel | None = None
         """The kernel that the decorator made, if this one is from `on`."""
 
@@ -179,6 +213,7 @@ class PythonKernel:
         other._origin = self._origin or self
         other._target = self._target if target is None else target
         other._options = {**self._options, **options}
+        other._dispatcher = other._make_dispatcher()
         return other
 
     def __repr__(self) -> str:
@@ -201,9 +236,66 @@ class PythonKernel:
         `stream` is a stream of CUDA or HIP. Raises CompileError with the line of the kernel, and LaunchError if an
         argument cannot be passed.
         """
+        dispatcher = self._dispatcher
+        if dispatcher is not None and dispatcher(arguments, named, stream):
+            return
         variant, given = self._variant(arguments, named)
+        kernel = self._specialized(variant).variant(*given)
         options = {} if stream is None else {"stream": stream}
-        self._specialized(variant)(*given, **options)
+        kernel(*given, **options)
+        launcher = getattr(kernel, "native", None)
+        if dispatcher is not None and launcher is not None:
+            self._remember(dispatcher, arguments, named, variant, launcher)
+
+    def _make_dispatcher(self) -> Dispatcher | None:
+        parameters = self._signature.parameters.values()
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        names = [parameter.name for parameter in parameters]
+        if any(one.kind not in kinds for one in parameters) or not set(self._grid_parameters) <= set(names):
+            return None
+        grid: Any = self._grid
+        if not callable(grid):
+            grid = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
+        return native.dispatcher(
+            [
+                native.Parameter(
+                    one.name, () if one.default is one.empty else (one.default,), one.name in self._constants
+                )
+                for one in parameters
+            ],
+            sum(one.kind is kinds[0] for one in parameters),
+            DIVISOR,
+            grid,
+            self._grid_parameters,
+        )
+
+    def _remember(
+        self,
+        dispatcher: Dispatcher,
+        arguments: tuple[Any, ...],
+        named: dict[str, Any],
+        variant: Variant,
+        launcher: Launcher,
+    ) -> None:
+        """Adds the launcher of a call, if other calls with its key have the same kernel."""
+        sources: list[int] = []
+        for position, (name, value) in enumerate(self._bind(arguments, named).items()):
+            if name in self._constants:
+                if not isinstance(value, _FIXED):
+                    return
+                continue
+            if is_number(value):
+                stated = self._annotations.get(name)
+                is_index = isinstance(stated, DType) and stated == index
+                # The key has facts of integers only.
+                if type(value) is not int and (is_index or type(value) not in (bool, float)):
+                    return
+                is_general = name in self._general or (isinstance(stated, DType) and not is_index)
+                if type(value) is int and value == 1 and not is_general:
+                    continue  # Compiled into the kernel.
+            sources.append(position)
+        captured, check = variant.cells()
+        dispatcher.add(arguments, named, launcher, tuple(sources), captured, check)
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`.

@@ -8,13 +8,16 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import files, targets
 from ..calling import arrays
 from ..errors import CompileError, LaunchError, SmaltiError, ToolMissing
 from . import archive, header
 from .compiled import CompiledCode
+
+if TYPE_CHECKING:
+    from ..calling._launcher import Launcher
 
 # The form of the code, or the format of the binary, by file suffix.
 _SUFFIXES = {
@@ -67,7 +70,7 @@ class Kernel(CompiledCode):
     """A compiled kernel for one target. Calling it runs the kernel."""
 
     _launcher: Any = None
-    _native: Any = None
+    native: Launcher | None = None
     """Launches the kernel on a GPU without Python code, if it supports and accepts the call; else the launcher is called."""
 
     def __repr__(self) -> str:
@@ -106,7 +109,7 @@ class Kernel(CompiledCode):
             launcher = self._make_launcher()
             if self._launcher is None:
                 self._launcher = launcher
-                self._native = getattr(launcher, "native", None)
+                self.native = getattr(launcher, "native", None)
         return self._launcher
 
     def _make_launcher(self) -> Any:
@@ -136,7 +139,7 @@ class Kernel(CompiledCode):
         `__cuda_stream__`, `cuda_stream` or `ptr`. `time_limit` is in seconds, and is not supported on a GPU. Raises
         LaunchError if the arguments do not match, the time limit is reached or the GPU reports an error.
         """
-        native = self._native
+        native = self.native
         if native is not None and not named and time_limit is None and native(arguments, stream):
             return
         if named or ((stream is not None or time_limit is not None) and len(arguments) < len(self.entry.arguments)):
@@ -159,7 +162,7 @@ class Kernel(CompiledCode):
         vars(copied).update(vars(self))
         copied.notes = list(self.notes)
         # A launcher reads the settings of its kernel.
-        copied._launcher = copied._native = None
+        copied._launcher = copied.native = None
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:

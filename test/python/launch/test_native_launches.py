@@ -11,14 +11,13 @@ import sys
 import textwrap
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import smalti
-import stub_driver
 from conftest import BUILD, ROOT, SCALE
 from smalti import dtypes, targets
 from smalti.calling import arguments, arrays, tensor_maps
@@ -108,8 +107,7 @@ def random_argument(rng: random.Random, index: int) -> arguments.Argument:
         "max_bytes": rng.choice((None, None, 4096, 2**31 - 1)),
     }
     kind = rng.choice(("f32", "f32", "f16", "i8", "ui8", "bf16"))
-    argument = described(kind, index, shape, strides if is_strided else None, **facts)
-    return argument
+    return described(kind, index, shape, strides if is_strided else None, **facts)
 
 
 def random_value(rng: random.Random, argument: arguments.Argument) -> Any:
@@ -153,7 +151,7 @@ def random_grid(rng: random.Random, taken: list[arguments.Argument]) -> Any:
     return rng.choice(((), tuple((rng.choice(terms),) for _ in range(rng.randint(1, 3)))))
 
 
-def sizes_of(taken: list[arguments.Argument]) -> list[int]:
+def sizes_of(taken: Sequence[arguments.Argument]) -> list[int]:
     return [
         size
         for argument in taken
@@ -208,13 +206,13 @@ def test_common_calls_take_the_native_path(driver: Stub) -> None:  # noqa: F811
         1.5,
     )
     kernel(*given)
-    assert kernel._native(given, None)
+    assert kernel.native(given, None)
     kernel(*given)
     first, second, third = driver.launches
     assert first == second == third and first.grid == (6, 1, 1)
     assert first.numbers == (0x10000, 64, 0x80000, 5, 7, 9, 3, int(np.float16(1.5).view(np.uint16)))
     empty = (Interface(0x10000, (0, 64)), *given[1:])
-    assert kernel._native(empty, None) and len(driver.launches) == 3
+    assert kernel.native(empty, None) and len(driver.launches) == 3
 
 
 def test_tensor_maps_of_dynamic_arrays(driver: Stub) -> None:  # noqa: F811
@@ -241,7 +239,7 @@ def test_errors_of_the_driver(driver: Stub, hip: Stub, vendor: str) -> None:  # 
     given = device_arrays(2 if vendor == "cuda" else 10)
     kernel(*given)
     driver.fail("cuLaunchKernel" if vendor == "cuda" else "hipModuleLaunchKernel", 701)
-    with pytest.raises(smalti.LaunchError, match="launching @scale failed: .*701"):
+    with pytest.raises(smalti.LaunchError, match=r"launching @scale failed: .*701"):
         kernel(*given)
     # It is not launched a second time.
     assert len(driver.launches) == 1
