@@ -127,10 +127,12 @@ bool bind(const State &state, PyObject *given, PyObject *named, Call &call) {
     return false;
   for (int i = 0; i < count; ++i)
     call.objects[i] = i < numGiven ? PyTuple_GET_ITEM(given, i) : nullptr;
-  if (named != Py_None) {
+  if (named && named != Py_None) {
     PyObject *name, *value;
     Py_ssize_t position = 0;
     while (PyDict_Next(named, &position, &name, &value)) {
+      if (name == streamName)
+        continue;
       int at = 0;
       while (at < count && state.parameters[at].name != name)
         ++at;
@@ -337,9 +339,41 @@ long dispatch(Launcher *launcher, const Entry &entry, Call &call,
   return launchValues(launcher, values, stream);
 }
 
+} // namespace
+
+PyObject *smalti::launch::dispatchObjects(PyObject *dispatcher,
+                                          PyObject *arguments, PyObject *named,
+                                          PyObject *stream) {
+  auto *self = reinterpret_cast<Dispatcher *>(dispatcher);
+  if (self->state->entries.empty())
+    Py_RETURN_FALSE;
+  // Other streams than integers are left to Python, since no launcher is known
+  // yet.
+  uint64_t handle = 0;
+  if (stream != Py_None) {
+    if (!PyLong_CheckExact(stream))
+      Py_RETURN_FALSE;
+    handle = PyLong_AsUnsignedLongLong(stream);
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      Py_RETURN_FALSE;
+    }
+  }
+  Call call;
+  EntryPointer entry;
+  if (readCall(self, arguments, named, handle, call))
+    entry = find(self, call);
+  PyErr_Clear();
+  if (!entry)
+    Py_RETURN_FALSE;
+  auto *launcher = reinterpret_cast<Launcher *>(entry->launcher);
+  return resultOf(launcher, dispatch(launcher, *entry, call, handle));
+}
+
+namespace {
+
 PyObject *callDispatcher(PyObject *object, PyObject *const *arguments,
                          size_t nargsf, PyObject *names) {
-  auto *self = reinterpret_cast<Dispatcher *>(object);
   if (names || PyVectorcall_NARGS(nargsf) != 3 ||
       !PyTuple_Check(arguments[0]) ||
       (arguments[1] != Py_None && !PyDict_Check(arguments[1]))) {
@@ -348,26 +382,7 @@ PyObject *callDispatcher(PyObject *object, PyObject *const *arguments,
         "a dispatcher takes a tuple, a dictionary or None, and a stream");
     return nullptr;
   }
-  // Other streams than integers are left to Python, since no launcher is known
-  // yet.
-  uint64_t stream = 0;
-  if (arguments[2] != Py_None) {
-    if (PyLong_CheckExact(arguments[2]))
-      stream = PyLong_AsUnsignedLongLong(arguments[2]);
-    if (!PyLong_CheckExact(arguments[2]) || PyErr_Occurred()) {
-      PyErr_Clear();
-      Py_RETURN_FALSE;
-    }
-  }
-  Call call;
-  EntryPointer entry;
-  if (readCall(self, arguments[0], arguments[1], stream, call))
-    entry = find(self, call);
-  PyErr_Clear();
-  if (!entry)
-    Py_RETURN_FALSE;
-  auto *launcher = reinterpret_cast<Launcher *>(entry->launcher);
-  return resultOf(launcher, dispatch(launcher, *entry, call, stream));
+  return dispatchObjects(object, arguments[0], arguments[1], arguments[2]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -587,8 +602,16 @@ PyType_Spec dispatcherSpec = {
         Py_TPFLAGS_IMMUTABLETYPE,
     dispatcherSlots};
 
+PyTypeObject *dispatcherType = nullptr;
+
 } // namespace
 
 PyObject *smalti::launch::createDispatcherType() {
-  return PyType_FromSpec(&dispatcherSpec);
+  PyObject *type = PyType_FromSpec(&dispatcherSpec);
+  dispatcherType = reinterpret_cast<PyTypeObject *>(type);
+  return type;
+}
+
+bool smalti::launch::isDispatcher(PyObject *object) {
+  return Py_IS_TYPE(object, dispatcherType);
 }

@@ -343,11 +343,10 @@ PyObject *smalti::launch::resultOf(Launcher *self, long status) {
   return result;
 }
 
-namespace {
-
-/// Reads the arguments of a call, and launches the kernel.
-long launchObjects(Launcher *self, PyObject *const *objects, Py_ssize_t given,
-                   PyObject *stream) {
+long smalti::launch::launchObjects(Launcher *self, PyObject *arguments,
+                                   PyObject *stream) {
+  PyObject *const *objects = &PyTuple_GET_ITEM(arguments, 0);
+  Py_ssize_t given = PyTuple_GET_SIZE(arguments);
   const Kernel &kernel = *self->kernel;
   uint64_t handle;
   if (isForked(self) ||
@@ -372,6 +371,8 @@ long launchObjects(Launcher *self, PyObject *const *objects, Py_ssize_t given,
   return status;
 }
 
+namespace {
+
 PyObject *callLauncher(PyObject *object, PyObject *const *arguments,
                        size_t nargsf, PyObject *names) {
   auto *self = reinterpret_cast<Launcher *>(object);
@@ -381,9 +382,7 @@ PyObject *callLauncher(PyObject *object, PyObject *const *arguments,
                     "a launcher takes a tuple of arguments and a stream");
     return nullptr;
   }
-  long status = launchObjects(self, &PyTuple_GET_ITEM(arguments[0], 0),
-                              PyTuple_GET_SIZE(arguments[0]), arguments[1]);
-  return resultOf(self, status);
+  return resultOf(self, launchObjects(self, arguments[0], arguments[1]));
 }
 
 //===----------------------------------------------------------------------===//

@@ -150,6 +150,9 @@ bool setInteger(const ScalarSpec &spec, int64_t number, Value &value);
 /// Reads the handle of a stream of any library.
 bool readStream(Launcher *self, PyObject *stream, uint64_t &handle);
 
+/// Reads the arguments of a call, which are a tuple, and launches the kernel.
+long launchObjects(Launcher *self, PyObject *arguments, PyObject *stream);
+
 /// Launches a kernel with values that are read. Returns the status of the
 /// driver, or `notLaunched`.
 long launchValues(Launcher *self, Value *const *values, uint64_t stream);
@@ -162,8 +165,17 @@ PyObject *resultOf(Launcher *self, long status);
 PyObject *createLauncherType();
 PyObject *createDispatcherType();
 
-/// Whether an object is a `Launcher`.
+/// Whether an object is a `Launcher` or a `Dispatcher`.
 bool isLauncher(PyObject *object);
+bool isDispatcher(PyObject *object);
+
+/// Launches the kernel of a call of a `Dispatcher`. `named` is a dictionary or
+/// null. Returns an object as `resultOf` does.
+PyObject *dispatchObjects(PyObject *dispatcher, PyObject *arguments,
+                          PyObject *named, PyObject *stream);
+
+/// The name of the option `stream`, as a Python string.
+extern PyObject *streamName;
 
 /// Counts the forks before this process.
 void watchForks();

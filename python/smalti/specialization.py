@@ -30,7 +30,6 @@ MAX_BYTES = 2**31 - 1
 """Arrays of at most this many bytes have offsets of 32 bits."""
 
 _OPTIONS = ("stream", "time_limit")
-_STREAM = {"stream"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def facts(argument: Argument, value: Any) -> Facts | None:
     return Facts((*sizes[:-1], sizes[-1] * packed), (*(step * packed for step in strides[:-1]), strides[-1]), most)
 
 
-class SpecializedKernel:
+class SpecializedKernel(native.NativeCallable):
     """A tile-level kernel with a variant for each combination of facts; see `smalti.specialize`."""
 
     def __init__(self, module: ir.Module, target: targets.Target, name: str | None, options: dict[str, Any]) -> None:
@@ -90,7 +89,7 @@ class SpecializedKernel:
         self.entry = entry.describe(entry.find_entry(module, name))
         self.variants: dict[tuple[Facts | None, ...], Kernel | sim.SimulatedKernel] = {}
         """The compiled kernels by the facts of each argument."""
-        self._dispatcher = self._make_dispatcher() if target.is_gpu and not target.is_emulated else None
+        self.native = self._make_dispatcher() if target.is_gpu and not target.is_emulated else None
 
     def _make_dispatcher(self) -> Dispatcher | None:
         def common(divisors: tuple[int, ...]) -> tuple[int, ...]:
@@ -122,18 +121,13 @@ class SpecializedKernel:
             self.variants[found] = front_end.compile(module, self.target, entry=self.entry.name, **self._options)
         return self.variants[found]
 
-    def __call__(self, /, *arguments: Any, **named: Any) -> None:
+    def _call(self, /, *arguments: Any, **named: Any) -> None:
         """Runs the kernel, as `Kernel` does."""
-        dispatcher = self._dispatcher
-        if dispatcher is not None and named.keys() <= _STREAM and dispatcher(arguments, None, named.get("stream")):
-            return
         options = {name: named.pop(name) for name in _OPTIONS if name in named}
         given = self.entry.bind(arguments, named, _OPTIONS)
         kernel = self.variant(*given)
         kernel(*given, **options)
-        launcher = getattr(kernel, "native", None)
-        if dispatcher is not None and launcher is not None:
-            dispatcher.add(given, None, launcher, tuple(range(len(given))), (), None)
+        native.remember(self, given, {}, kernel, range(len(given)))
 
 
 def specialize(

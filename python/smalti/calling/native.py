@@ -9,7 +9,7 @@ only the Python files, every launch takes this path.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,27 @@ def _module() -> Any:
     dlpack = {key: _ELEMENTS[name] for key, name in dtypes.BY_DLPACK.items()}
     _launcher.configure(arrays.view, arrays.ArrayView, arrays.exchange_api, names, typestrs, dlpack)
     return _launcher
+
+
+if TYPE_CHECKING:
+
+    class NativeCallable:
+        """The base class of kernels. A call launches the kernel with `native`, if it supports and accepts the call, or else
+        calls the method `_call`."""
+
+        native: Launcher | Dispatcher | None
+
+        def __call__(self, /, *arguments: Any, **named: Any) -> None: ...
+
+elif _module() is not None:
+    NativeCallable = _module().Callable
+else:
+
+    class NativeCallable:
+        native = None
+
+        def __call__(self, /, *arguments, **named):
+            self._call(*arguments, **named)
 
 
 def _array(argument: Argument, device: str, alignment: int) -> tuple[Any, ...]:
@@ -161,6 +182,25 @@ def dispatcher(
         tuple(grid_parameters),
         tuple(positions[name] for name in grid_parameters),
     )
+
+
+def remember(
+    called: NativeCallable,
+    arguments: Sequence[Any],
+    named: Mapping[str, Any],
+    kernel: Any,
+    sources: Sequence[int],
+    captured: Callable[[], tuple[tuple[Any, ...], Callable[[], bool] | None]] = lambda: ((), None),
+) -> None:
+    """Adds a kernel with a native launcher to the dispatcher of `called`, for calls with the key of this call.
+
+    `sources` are the positions of the parameters that the kernel takes. `captured` returns values outside of the kernel, as
+    dictionaries or cells with a key and a value, and a function that checks others.
+    """
+    launcher: Any = getattr(kernel, "native", None)
+    if called.native is not None and launcher is not None:
+        table: Any = called.native
+        table.add(tuple(arguments), dict(named), launcher, tuple(sources), *captured())
 
 
 def address(function: Any) -> int:

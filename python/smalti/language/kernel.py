@@ -39,7 +39,7 @@ from .values import Array, Scalar
 
 if TYPE_CHECKING:
     from .. import sim
-    from ..calling._launcher import Dispatcher, Launcher
+    from ..calling._launcher import Dispatcher
     from ..launch.kernels import Kernel
 
 _DIALECTS = ("arith", "math", "memref", "scf", "tensor", "triton_xla")
@@ -174,7 +174,7 @@ _FIXED = (int, float, str, type(None), DType, type, types.FunctionType, enum.Enu
 """Types of constants that are equal while they are the same object."""
 
 
-class PythonKernel:
+class PythonKernel(native.NativeCallable):
     """A kernel that is a Python function; see `smalti.kernel`. Calling it compiles it for its arguments, and runs it."""
 
     def __init__(
@@ -201,19 +201,18 @@ class PythonKernel:
             raise TypeError(f"do_not_specialize has {sorted(unknown)}, which are not parameters of {function.__name__}")
         self._general = frozenset(do_not_specialize)
         self._variants: dict[Any, Variant] = {}
-        self._dispatcher = self._make_dispatcher()
-        """The launchers of calls that were compiled. The code below handles other calls."""
+        self.native = self._make_dispatcher()
         self._origin: PythonKernel | None = None
         """The kernel that the decorator made, if this one is from `on`."""
 
     def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel:
         """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`."""
-        other = object.__new__(PythonKernel)
+        other = PythonKernel.__new__(PythonKernel)
         vars(other).update(vars(self))
         other._origin = self._origin or self
         other._target = self._target if target is None else target
         other._options = {**self._options, **options}
-        other._dispatcher = other._make_dispatcher()
+        other.native = other._make_dispatcher()
         return other
 
     def __repr__(self) -> str:
@@ -230,22 +229,21 @@ class PythonKernel:
             raise TypeError(f"{self.__name__} is a method; a kernel must be a function of a module")
         return self
 
-    def __call__(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
+    def _call(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
         """Runs the kernel on arrays and numbers, in place. Compiles it unless a call with equal types did.
 
         `stream` is a stream of CUDA or HIP. Raises CompileError with the line of the kernel, and LaunchError if an
         argument cannot be passed.
         """
-        dispatcher = self._dispatcher
-        if dispatcher is not None and dispatcher(arguments, named, stream):
-            return
         variant, given = self._variant(arguments, named)
         kernel = self._specialized(variant).variant(*given)
         options = {} if stream is None else {"stream": stream}
         kernel(*given, **options)
-        launcher = getattr(kernel, "native", None)
-        if dispatcher is not None and launcher is not None:
-            self._remember(dispatcher, arguments, named, variant, launcher)
+        if getattr(kernel, "native", None) is None:
+            return
+        sources = self._sources(arguments, named)
+        if sources is not None:
+            native.remember(self, arguments, named, kernel, sources, variant.cells)
 
     def _make_dispatcher(self) -> Dispatcher | None:
         parameters = self._signature.parameters.values()
@@ -269,33 +267,25 @@ class PythonKernel:
             self._grid_parameters,
         )
 
-    def _remember(
-        self,
-        dispatcher: Dispatcher,
-        arguments: tuple[Any, ...],
-        named: dict[str, Any],
-        variant: Variant,
-        launcher: Launcher,
-    ) -> None:
-        """Adds the launcher of a call, if other calls with its key have the same kernel."""
+    def _sources(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[int] | None:
+        """The parameters that a launch passes, or None if the key of a dispatcher does not determine the kernel."""
         sources: list[int] = []
         for position, (name, value) in enumerate(self._bind(arguments, named).items()):
             if name in self._constants:
                 if not isinstance(value, _FIXED):
-                    return
+                    return None
                 continue
             if is_number(value):
                 stated = self._annotations.get(name)
                 is_index = isinstance(stated, DType) and stated == index
                 # The key has facts of integers only.
                 if type(value) is not int and (is_index or type(value) not in (bool, float)):
-                    return
+                    return None
                 is_general = name in self._general or (isinstance(stated, DType) and not is_index)
                 if type(value) is int and value == 1 and not is_general:
                     continue  # Compiled into the kernel.
             sources.append(position)
-        captured, check = variant.cells()
-        dispatcher.add(arguments, named, launcher, tuple(sources), captured, check)
+        return sources
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`.

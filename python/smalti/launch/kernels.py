@@ -8,16 +8,13 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import files, targets
-from ..calling import arrays
+from ..calling import arrays, native
 from ..errors import CompileError, LaunchError, SmaltiError, ToolMissing
 from . import archive, header
 from .compiled import CompiledCode
-
-if TYPE_CHECKING:
-    from ..calling._launcher import Launcher
 
 # The form of the code, or the format of the binary, by file suffix.
 _SUFFIXES = {
@@ -66,12 +63,16 @@ def _unpickled(data: bytes, settings: Mapping[str, Any]) -> Kernel:
     return kernel
 
 
-class Kernel(CompiledCode):
-    """A compiled kernel for one target. Calling it runs the kernel."""
+class Kernel(native.NativeCallable, CompiledCode):
+    """A compiled kernel for one target. Calling it runs the kernel on arrays and numbers, in place.
+
+    Arguments are passed by position, by their SSA names, or both: `kernel(a, b, c=c)`. An argument named `stream` or
+    `time_limit` must be passed by position. `stream` is a CUDA or HIP stream: an integer, or an object with
+    `__cuda_stream__`, `cuda_stream` or `ptr`. `time_limit` is in seconds, and is not supported on a GPU. A call raises
+    LaunchError if the arguments do not match, the time limit is reached or the GPU reports an error.
+    """
 
     _launcher: Any = None
-    native: Launcher | None = None
-    """Launches the kernel on a GPU without Python code, if it supports and accepts the call; else the launcher is called."""
 
     def __repr__(self) -> str:
         types = ", ".join(argument.type for argument in self.arguments)
@@ -131,17 +132,7 @@ class Kernel(CompiledCode):
             return CpuLauncher(self)
         raise CompileError(f"kernels for {self.target} cannot be run on any device; they can only be saved")
 
-    def __call__(self, /, *arguments: Any, stream: Any = None, time_limit: float | None = None, **named: Any) -> None:
-        """Runs the kernel on its arguments, in place: the kernel writes the arrays that are passed.
-
-        Arguments are passed by position, by their SSA names, or both: `kernel(a, b, c=c)`. An argument named `stream` or
-        `time_limit` must be passed by position. `stream` is a CUDA or HIP stream: an integer, or an object with
-        `__cuda_stream__`, `cuda_stream` or `ptr`. `time_limit` is in seconds, and is not supported on a GPU. Raises
-        LaunchError if the arguments do not match, the time limit is reached or the GPU reports an error.
-        """
-        native = self.native
-        if native is not None and not named and time_limit is None and native(arguments, stream):
-            return
+    def _call(self, /, *arguments: Any, stream: Any = None, time_limit: float | None = None, **named: Any) -> None:
         if named or ((stream is not None or time_limit is not None) and len(arguments) < len(self.entry.arguments)):
             arguments = self.entry.bind(arguments, named, CALL_OPTIONS)
         if time_limit is None:
@@ -158,11 +149,11 @@ class Kernel(CompiledCode):
 
     def __copy__(self) -> Kernel:
         """A kernel with the same code and separate settings: `emulation`, `time_limit`, `blocks` and `announce`."""
-        copied = object.__new__(type(self))
+        copied = type(self).__new__(type(self))
         vars(copied).update(vars(self))
         copied.notes = list(self.notes)
         # A launcher reads the settings of its kernel.
-        copied._launcher = copied.native = None
+        copied._launcher = None
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:

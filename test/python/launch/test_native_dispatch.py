@@ -82,7 +82,7 @@ class Tensor:
 
 def without_dispatcher(kernel: PythonKernel) -> PythonKernel:
     other = kernel.on()
-    other._dispatcher = None
+    other.native = None
     return other
 
 
@@ -129,8 +129,8 @@ def test_the_choice_for_python_kernels(driver: Stub, compiled: list[str], seed: 
         assert outcome_of(driver, ours, given, named) == wanted, (given, named)
         # The second call has a known key.
         assert outcome_of(driver, ours, given, named) == wanted, (given, named)
-        assert ours._dispatcher is not None
-        native += wanted[1] is None and ours._dispatcher(given, named, None)
+        assert ours.native is not None
+        native += wanted[1] is None and ours.native(given, named, None)
     assert native > 40
 
 
@@ -140,8 +140,8 @@ def test_captured_values(driver: Stub, compiled: list[str], monkeypatch: pytest.
     given = (Tensor(1 << 40, (48,)), 5, Tensor(1 << 50, (48,)))
 
     def is_native() -> bool:
-        assert kernel._dispatcher is not None
-        return kernel._dispatcher(given, None, None)
+        assert kernel.native is not None
+        return kernel.native(given, None, None)
 
     kernel(*given)
     assert is_native()
@@ -210,8 +210,8 @@ triton_xla.entry_func @copy(
 def test_the_choice_for_specialized_kernels(driver: Stub, compiled: list[str], seed: int) -> None:  # noqa: F811
     rng = random.Random(seed)
     ours, theirs = (smalti.specialize(PROGRAM, target="sm_90a") for _ in range(2))
-    assert isinstance(ours, SpecializedKernel) and ours._dispatcher is not None
-    theirs._dispatcher = None
+    assert isinstance(ours, SpecializedKernel) and ours.native is not None
+    theirs.native = None
     driver.set(current=100)
     native = 0
     for _ in range(400):
@@ -227,7 +227,7 @@ def test_the_choice_for_specialized_kernels(driver: Stub, compiled: list[str], s
         wanted = outcome_of(driver, theirs, given, {})
         assert outcome_of(driver, ours, given, {}) == wanted, given
         assert outcome_of(driver, ours, given, {"stream": None}) == wanted, given
-        native += wanted[1] is None and ours._dispatcher(given, None, None)
+        native += wanted[1] is None and ours.native(given, None, None)
     assert native > 40
     assert set(ours.variants) == set(theirs.variants)
 
