@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import random
@@ -21,6 +22,7 @@ import smalti
 from conftest import BUILD, ROOT, SCALE
 from smalti import dtypes, targets
 from smalti.calling import arguments, arrays, tensor_maps
+from smalti.launch import cuda
 from smalti.launch.compiled import Resources
 from smalti.launch.kernels import Kernel
 from stub_driver import Stub
@@ -374,3 +376,124 @@ def test_a_forked_process_runs_kernels_of_the_cpu() -> None:
     )
     environment = {**os.environ, "PYTHONPATH": str(BUILD / "python_packages")}
     subprocess.run([sys.executable, "-c", script, SCALE], timeout=120, check=True, env=environment)
+
+
+DESCRIBE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(arrays._DLTensor))
+
+
+class _ExchangeAPI(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("previous", ctypes.c_void_p),
+        ("functions", ctypes.c_void_p * 3),
+        ("describe", DESCRIBE),
+        ("stream", ctypes.c_void_p),
+    ]
+
+
+def exchange_capsule(api: _ExchangeAPI) -> Any:
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(ctypes.addressof(api), b"dlpack_exchange_api", None)
+
+
+@DESCRIBE
+def describe(tensor: Any, result: Any) -> int:
+    tensor.reads += 1
+    if tensor.fails:
+        return -1
+    view, out = tensor.view, result[0]
+    out.data, out.ndim, out.byte_offset = view.pointer - 64, len(view.shape), 64
+    out.device = arrays._DLDevice(2, view.device_index)
+    out.dtype = arrays._DLDataType(2, 32, 1)
+    tensor.kept = [(ctypes.c_int64 * len(view.shape))(*numbers) for numbers in (view.shape, view.strides)]
+    out.shape, out.strides = (ctypes.cast(kept, ctypes.POINTER(ctypes.c_int64)) for kept in tensor.kept)
+    return 0
+
+
+API = _ExchangeAPI(1, 3, None, (ctypes.c_void_p * 3)(), describe, None)
+
+
+class ExchangeTensor(str):
+    """A tensor of PyTorch with DLPack's C exchange API. It is a string for a method that is written in C."""
+
+    __slots__ = ("fails", "kept", "reads", "view")
+    __dlpack_c_exchange_api__ = exchange_capsule(API)
+    is_neg = str.isupper
+
+    def is_conj(self) -> bool:
+        return False
+
+    def data_ptr(self) -> int:
+        if self.fails:
+            raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+        return self.view.pointer
+
+    def stride(self) -> tuple[int, ...]:
+        return self.view.strides
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.view.shape
+
+    @property
+    def device(self) -> Any:
+        return types.SimpleNamespace(type="cuda", index=self.view.device_index)
+
+    dtype = "torch.float32"
+
+
+ExchangeTensor.__name__, ExchangeTensor.__module__ = "Tensor", "torch"
+
+
+def exchange_tensor(pointer: int, strides: tuple[int, int] = (60, 1), name: str = "a", fails: bool = False) -> Any:
+    tensor = ExchangeTensor(name)
+    tensor.view = arrays.ArrayView(pointer, (100, 60), strides, "float32", "cuda", 0)
+    tensor.fails, tensor.reads = fails, 0
+    return tensor
+
+
+def test_the_exchange_api_of_dlpack(driver: Stub) -> None:  # noqa: F811
+    kernel = gpu_kernel("sm_90a")
+    first, second = exchange_tensor(0x10000), exchange_tensor(0x20000)
+    kernel(first, second)
+    before = first.reads
+    kernel(first, second)
+    assert first.reads == before + 1
+    one, two = driver.launches
+    assert one == two and two.numbers == (0x10000, 0x20000)
+    for wrong, message in (
+        (exchange_tensor(0x10000, name="A"), r"pass tensor\.clone\(\)"),
+        (exchange_tensor(0x10000, (61, 1)), "the stride of dimension 0 is 61 elements"),
+        (exchange_tensor(0x10000, fails=True), "does not expose its memory"),
+        (exchange_tensor(0), "does not have memory"),
+    ):
+        with pytest.raises(smalti.LaunchError, match=message):
+            kernel(wrong, second)
+    assert len(driver.launches) == 2
+
+
+def test_tensors_of_torch(driver: Stub, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """With PyTorch's CPU build, whose tensors stand for those of a GPU."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(cuda.CudaLauncher, "_device", arrays.CPU)
+    kernel = gpu_kernel("sm_90a")
+    first, second = torch.zeros(100, 60), torch.nn.Parameter(torch.zeros(100, 60))
+    kernel(first, second)
+    assert kernel.native((first, second), None)
+    assert {launch.numbers for launch in driver.launches} == {(first.data_ptr(), second.data_ptr())}
+    complex_ = torch.zeros(100, 60, dtype=torch.complex64).conj()
+    seen: list[bool] = []
+    torch.vmap(lambda x: seen.append(kernel.native((x, second), None)) or x)(torch.zeros(2, 100, 60))
+    for wrong in (
+        torch._neg_view(first),
+        complex_.imag,
+        complex_,
+        first.to_sparse(),
+        torch.zeros(100, 60, device="meta"),
+    ):
+        seen.append(kernel.native((wrong, second), None))
+        with pytest.raises(smalti.LaunchError):
+            kernel(wrong, second)
+    assert not any(seen) and len(driver.launches) == 2
