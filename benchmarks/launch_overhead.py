@@ -12,9 +12,9 @@ The time is that of the calls, in batches after a warm-up, with the GPU idle bef
 - triton: the same kernel in Triton, if a GPU is available
 - driver: the driver's functions only, which every row except TVM FFI contains
 
-Without a GPU the driver is the stub of the tests (test/python/stub_driver.c), which only logs the launch, and the tensors are
-those of PyTorch's CPU build: the launcher accepts memory of the host instead of memory of a GPU. Rows whose package is not
-installed are missing.
+Without a GPU the driver is the stub of the tests (test/python/stub_driver.c), which only logs the launch. The tensors are then
+those of PyTorch's CPU build, and the launcher accepts memory of the host instead of memory of a GPU. Rows whose package is
+not installed are missing.
 
 Prints a table and writes JSON with the versions and the machine to `--json`.
 """

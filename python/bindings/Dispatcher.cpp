@@ -174,7 +174,7 @@ void addArray(const State &state, const Parameter &parameter, const View &view,
   for (int dim = view.rank; dim-- > 0;) {
     int64_t size = view.shape[dim];
     isDense &= view.strides[dim] == dense;
-    // `measure` limits the product, unless strides are 0.
+    // `measure` limits the number of elements, unless strides are 0.
     if (size > 1 && __builtin_mul_overflow(dense, size, &dense))
       isDense = false;
     isSmall &= size <= INT32_MAX / view.size;

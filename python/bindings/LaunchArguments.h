@@ -68,8 +68,8 @@ struct ArraySpec {
 struct Tables {
   /// `arrays.view`, for arrays that are not read here.
   PyObject *view = nullptr;
-  /// Of a type of torch: its DLPack exchange API and its method `is_neg`. Of
-  /// another type: None.
+  /// Returns the DLPack exchange API and the method `is_neg` of a type of
+  /// torch, or None for another type.
   PyObject *classify = nullptr;
   PyTypeObject *viewType = nullptr;
   /// From names in numpy and in array interfaces to element types. A number

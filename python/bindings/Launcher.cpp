@@ -200,7 +200,7 @@ bool encodeMap(Launcher *self, size_t index, const Code &code,
   const TensorMap &map = kernel.maps[index];
   const View &view = values[map.argument]->view;
   uint64_t address = view.pointer + map.offset;
-  // Of an empty array; see `_map_address` in smalti/launch/cuda.py.
+  // The array is empty; see `_map_address` in smalti/launch/cuda.py.
   if (map.isDynamic && address < 16)
     address = 16;
   MapKey key;

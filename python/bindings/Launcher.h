@@ -50,7 +50,7 @@ struct TensorMap {
 constexpr int maxMaps = 16;
 constexpr int mapBytes = 128;
 
-/// What the bytes of a tensor map depend on.
+/// The values that determine the bytes of a tensor map.
 struct MapKey {
   uint64_t words[4 + 2 * maxRank];
   int count;

@@ -166,8 +166,8 @@ def dispatcher(
 ) -> Dispatcher | None:
     """A table of native launchers by the facts of a call, or None if the extension module does not exist.
 
-    The facts of an array are its element type, which sizes and strides are 0, 1, negative, or multiples of `divisor`,
-    whether it is row-major, and whether it has less than 2^31 bytes. The facts of an integer are the same. `grid` is the
+    The facts of an array are its element type, whether it is row-major, and whether it has less than 2^31 bytes. Each size,
+    stride and integer has the facts whether it is 0, 1, negative, or a multiple of `divisor`. `grid` is the
     number of tiles, which follows the arguments of the kernel, or a function of parameters that returns it.
     """
     module = _module()

@@ -106,7 +106,7 @@ class Kernel(native.NativeCallable, CompiledCode):
     def launcher(self) -> Any:
         """The launcher of the kernel, created on first use."""
         if self._launcher is None:
-            # Of two threads that create launchers, the second one is ignored. A lock could be held in a forked process.
+            # If two threads create launchers, the second launcher is ignored. A lock could be held in a forked process.
             launcher = self._make_launcher()
             if self._launcher is None:
                 self._launcher = launcher

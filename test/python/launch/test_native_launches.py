@@ -230,7 +230,7 @@ def test_tensor_maps_of_dynamic_arrays(driver: Stub) -> None:  # noqa: F811
         kernel.launcher(array)
     assert [launch.parameters for launch in driver.launches] == wanted
     assert len({parameters[4] for parameters in wanted}) == 4
-    # TMA does not support this stride, which only the launcher in Python knows.
+    # TMA does not support this stride, which only the launcher in Python checks.
     with pytest.raises(smalti.LaunchError, match="multiples of 16 B"):
         kernel(Interface(0x10000, (16, 64), (65, 1), "<f2"))
 
