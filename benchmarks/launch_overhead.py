@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Microseconds of the host for a launch of a kernel with 19 arguments, 10 arrays and 9 integers.
+"""Microseconds of the host for a launch of an empty kernel.
 
-The kernel is empty. The time is that of the calls, in batches after a warm-up, with the GPU idle before each batch.
-Measured, in turns:
+The time is that of the calls, in batches after a warm-up, with the GPU idle before each batch. Measured, in turns:
 
-- call: `kernel(...)`, with every check, on arrays with CUDA's array interface or of PyTorch
-- call with 2 tensor maps: the same for a kernel with tensor-map parameters
-- driver: the driver's function only (`cuLaunchKernel` through ctypes), with prepared parameters
-- triton: the same kernel in Triton, if Triton, PyTorch and a GPU are available
+- 19 tensors: `kernel(...)` with every check, on tensors of PyTorch
+- 19 arrays, 10 arrays and 9 integers: the same on arrays with CUDA's array interface
+- with 2 tensor maps: the same for a kernel with tensor-map parameters
+- in Python: the launcher in Python, which handles calls that the native path does not support
+- kernel in Python: a function with `@smalti.kernel`, whose code is chosen by the arguments, with and without a grid function
+- TVM FFI: an empty function of `apache-tvm-ffi` with the same 19 tensors, which are not checked
+- triton: the same kernel in Triton, if a GPU is available
+- driver: the driver's functions only, which every row except TVM FFI contains
 
-Without a GPU the driver is the stub of the tests (test/python/stub_driver.c), which only logs the launch: the time is
-then the host's part only. MLIR is not needed.
+Without a GPU the driver is the stub of the tests (test/python/stub_driver.c), which only logs the launch. The tensors are then
+those of PyTorch's CPU build, and the launcher accepts memory of the host instead of memory of a GPU. Rows whose package is
+not installed are missing.
 
 Prints a table and writes JSON with the versions and the machine to `--json`.
 """
@@ -27,29 +31,28 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import _record
 from _record import ROOT
 
-ARRAYS, INTEGERS = 10, 9
 SHAPE = (64, 64)
 
-PTX = (
-    ".version 7.0\n.target sm_{chip}\n.address_size 64\n.visible .entry nothing("
-    + ", ".join(
-        [
-            *(f".param .u64 a{i}" for i in range(ARRAYS)),
-            *(f".param .u32 n{i}" for i in range(INTEGERS)),
-            *(f".param .align 64 .b8 m{i}[128]" for i in range(2)),
-        ]
+
+def ptx(capability: tuple[int, int], arrays: int, integers: int) -> str:
+    parameters = [
+        *(f".param .u64 a{i}" for i in range(arrays)),
+        *(f".param .u32 n{i}" for i in range(integers)),
+        *(f".param .align 64 .b8 m{i}[128]" for i in range(2)),
+    ]
+    chip = f"{capability[0]}{capability[1]}"
+    return (
+        f".version 7.0\n.target sm_{chip}\n.address_size 64\n"
+        f".visible .entry nothing({', '.join(parameters)}) {{ ret; }}\n"
     )
-    + ") {{ ret; }}\n"
-)
 
 
-def make_kernel(capability: tuple[int, int], maps: int) -> Any:
+def make_kernel(capability: tuple[int, int], count: int, integers: int, maps: int = 0) -> Any:
     """An empty kernel."""
     from smalti import dtypes, targets
     from smalti.calling import arguments, tensor_maps
@@ -59,13 +62,13 @@ def make_kernel(capability: tuple[int, int], maps: int) -> Any:
     f16, i32 = dtypes.from_mlir("f16"), dtypes.from_mlir("i32")
     assert f16 is not None and i32 is not None
     taken = [
-        arguments.Argument(i, "memref<64x64xf16>", f16, SHAPE, (64, 1), reads=True, writes=i == ARRAYS - 1)
-        for i in range(ARRAYS)
+        arguments.Argument(i, "memref<64x64xf16>", f16, SHAPE, (64, 1), reads=True, writes=i == count - 1)
+        for i in range(count)
     ]
-    taken += [arguments.Argument(ARRAYS + i, "i32", i32, None, None, True, False) for i in range(INTEGERS)]
+    taken += [arguments.Argument(count + i, "i32", i32, None, None, True, False) for i in range(integers)]
     chip = targets.Chip(f"sm_{capability[0]}{capability[1]}", "nvidia", "", 32, 1024, 0)
     kernel = Kernel(chip, arguments.Entry("nothing", tuple(taken), 1), {})
-    kernel.binary = PTX.format(chip=f"{capability[0]}{capability[1]}").encode()
+    kernel.binary = ptx(capability, count, integers).encode()
     kernel.binary_format = "ptx"
     kernel.resources = Resources(tiles=1, block=(128, 1, 1), grid=(1, 1, 1))
     described = (tensor_maps.TensorMap("f16", SHAPE, (128, 2), (64, 64), argument=i, swizzle=128) for i in range(maps))
@@ -80,43 +83,20 @@ class Array:
         self.__cuda_array_interface__ = {"shape": SHAPE, "typestr": "<f2", "data": (pointer, False), "version": 3}
 
 
-class StandIn:
-    """The attributes of a PyTorch tensor that a launch reads, with Python methods instead of C++ ones."""
-
-    def __init__(self, pointer: int) -> None:
-        self.shape, self.dtype, self.device = SHAPE, "torch.float16", SimpleNamespace(type="cuda", index=0)
-        self._pointer = pointer
-
-    def data_ptr(self) -> int:
-        return self._pointer
-
-    def stride(self) -> tuple[int, int]:
-        return (64, 1)
-
-    def is_neg(self) -> bool:
-        return False
-
-    is_conj = is_neg
-
-
-StandIn.__name__, StandIn.__module__ = "Tensor", "torch"
-
-
-def use_stub() -> Callable[[], None]:
-    """Replaces a GPU's driver with the tests' driver; the result empties its log."""
+def use_stub() -> Any:
+    """Replaces a GPU's driver with the tests' driver, which is the result."""
     sys.path.insert(0, str(ROOT / "test" / "python"))
     import stub_driver
     from smalti.launch import devices
 
-    folder = Path(tempfile.mkdtemp(prefix="smalti-"))
-    stub = stub_driver.Stub(stub_driver.build(folder))
+    stub = stub_driver.Stub(stub_driver.build(Path(tempfile.mkdtemp(prefix="smalti-"))))
     devices.cuda_library = lambda: stub.library  # pyright: ignore
-    return lambda: stub.library.stub_forget()
+    return stub
 
 
 def driver_alone(kernel: Any, given: list[Any]) -> Callable[[], None]:
-    """The driver's function, called with what the launcher makes once."""
-    kernel(*given)
+    """The driver's function through ctypes, called with what the launcher in Python makes once."""
+    kernel.launcher(*given)
     launcher = kernel.launcher
     (code,) = launcher._codes.values()
     parameters = launcher._free[-1]
@@ -124,22 +104,51 @@ def driver_alone(kernel: Any, given: list[Any]) -> Callable[[], None]:
     return lambda: code.launch(parameters.addresses, 0, grid)
 
 
+def python_kernels(target: str, count: int) -> tuple[Any, Any] | None:
+    """An empty kernel in Python, with a constant number of tiles and with a function of the number. None without MLIR."""
+    try:
+        import smalti.language as sl
+        from smalti import kernel
+    except ImportError:
+        return None
+    names = [f"a{i}" for i in range(count)]
+    # The source of a kernel is in a file.
+    path = Path(tempfile.mkdtemp(prefix="smalti-")) / "empty_kernels.py"
+    path.write_text(f"def nothing({', '.join(names)}):\n    pass\n")
+    sys.path.insert(0, str(path.parent))
+    from empty_kernels import nothing  # pyright: ignore
+
+    return (
+        kernel(target=target)(nothing),
+        kernel(target=target, grid=lambda a0: sl.cdiv(a0.shape[0], 64))(nothing),
+    )
+
+
+def tvm_ffi_call(tensors: list[Any]) -> Callable[[], None] | None:
+    """An empty function of TVM FFI."""
+    try:
+        import tvm_ffi
+    except ImportError:
+        return None
+    nothing: Any = tvm_ffi.get_global_func("testing.nop")
+    return lambda: nothing(*tensors)
+
+
 def triton_call(tensors: list[Any]) -> Callable[[], None] | None:
-    """The same kernel in Triton."""
+    """The same kernel in Triton, which requires a GPU."""
     try:
         import triton
         import triton.language  # noqa: F401 (kernels need it)
     except ImportError:
         return None
-    names = [f"a{i}" for i in range(ARRAYS)] + [f"n{i}" for i in range(INTEGERS)]
+    names = [f"a{i}" for i in range(len(tensors))]
     # Triton reads the source of its kernels from a file.
     path = Path(tempfile.mkdtemp(prefix="smalti-")) / "nothing.py"
     path.write_text(f"import triton\n\n\n@triton.jit\ndef nothing({', '.join(names)}):\n    pass\n")
     sys.path.insert(0, str(path.parent))
     from nothing import nothing  # pyright: ignore
 
-    integers = list(range(2, 2 + INTEGERS))
-    return lambda: nothing[(1,)](*tensors, *integers)
+    return lambda: nothing[(1,)](*tensors)
 
 
 def batches(call: Callable[[], None], idle: Callable[[], None], count: int, repeat: int) -> list[float]:
@@ -164,10 +173,12 @@ def measure(
     for _ in range(repeat):
         for name, call in calls.items():
             samples[name] += batches(call, idle, count, 1)
-    return {
-        name: {"min": 1e6 * min(values), "median": 1e6 * statistics.median(values), "max": 1e6 * max(values)}
-        for name, values in samples.items()
-    }
+    return {name: statistics_of(values) for name, values in samples.items()}
+
+
+def statistics_of(seconds: list[float]) -> dict[str, float]:
+    """Microseconds."""
+    return {"min": 1e6 * min(seconds), "median": 1e6 * statistics.median(seconds), "max": 1e6 * max(seconds)}
 
 
 def version(package: str) -> str | None:
@@ -179,19 +190,14 @@ def version(package: str) -> str | None:
 
 def run(count: int, repeat: int) -> dict[str, Any]:
     """The record of a run on this machine."""
-    from smalti.launch import cuda_driver, devices
+    from smalti.calling import arrays
+    from smalti.launch import cuda, cuda_driver, devices
 
     library = devices.cuda_library()
     number = ctypes.c_int()
     has_gpu = library is not None and not library.cuInit(0) and not library.cuDeviceGetCount(ctypes.byref(number))
     has_gpu = has_gpu and number.value > 0
-    torch: Any = None
-    if has_gpu:
-        try:
-            import torch
-        except ImportError:
-            torch = None
-    empty = use_stub() if not has_gpu else lambda: None
+    stub = None if has_gpu else use_stub()
     driver = cuda_driver.load("the benchmark")
     driver.use_primary_context(0)
     capability = (
@@ -201,36 +207,64 @@ def run(count: int, repeat: int) -> dict[str, Any]:
 
     def idle() -> None:
         driver.synchronize()
-        empty()
+        if stub is not None:
+            stub.library.stub_forget()
 
-    integers = list(range(2, 2 + INTEGERS))
-    pointers = [driver.allocate(64 * 64 * 2) for _ in range(ARRAYS)]
+    integers = list(range(2, 11))
+    pointers = [driver.allocate(64 * 64 * 2) for _ in range(19)]
     plain = [Array(pointer) for pointer in pointers]
+    calls: dict[str, Callable[[], None]] = {}
+
+    def add(name: str, kernel: Any, given: list[Any]) -> None:
+        kernel(*given)
+        # A dispatcher also takes named arguments.
+        options = (None,) if hasattr(kernel, "launcher") else (None, None)
+        assert kernel.native(tuple(given), *options)
+        calls[name] = lambda: kernel(*given)
+
+    kernel = make_kernel(capability, 19, 0)
+    add("19 arrays", kernel, plain)
+    calls["19 arrays, in Python"] = lambda: kernel.launcher(*plain)
+    add("10 arrays and 9 integers", make_kernel(capability, 10, 9), [*plain[:10], *integers])
+    add("10 arrays and 9 integers, with 2 tensor maps", make_kernel(capability, 10, 9, 2), [*plain[:10], *integers])
+    add("1 array", make_kernel(capability, 1, 0), plain[:1])
+    if stub is None:
+        calls["driver"] = driver_alone(kernel, plain)
+    try:
+        import torch
+    except ImportError:
+        torch: Any = None
     if torch is not None:
-        tensors: list[Any] = [torch.zeros(SHAPE, dtype=torch.float16, device="cuda") for _ in range(ARRAYS)]
-    else:
-        tensors = [StandIn(pointer) for pointer in pointers]
-    kernel, with_maps = make_kernel(capability, 0), make_kernel(capability, 2)
-    calls: dict[str, Callable[[], None]] = {
-        "call, array interface": lambda: kernel(*plain, *integers),
-        "call, PyTorch" if torch is not None else "call, stand-in for PyTorch": lambda: kernel(*tensors, *integers),
-        "call with 2 tensor maps, array interface": lambda: with_maps(*plain, *integers),
-        "driver": driver_alone(kernel, [*plain, *integers]),
-    }
-    if torch is not None and (in_triton := triton_call(tensors)) is not None:
-        calls["triton"] = in_triton
+        if stub is not None:
+            # Launchers that are created from here on.
+            cuda.CudaLauncher._device = arrays.CPU
+        device = "cpu" if stub is not None else "cuda"
+        tensors = [torch.zeros(SHAPE, dtype=torch.float16, device=device) for _ in range(19)]
+        add("19 tensors", make_kernel(capability, 19, 0), tensors)
+        add("1 tensor", make_kernel(capability, 1, 0), tensors[:1])
+        names = "19 tensors, kernel in Python", "19 tensors, kernel in Python with a grid function"
+        for name, nothing in zip(names, python_kernels(f"sm_{capability[0]}{capability[1]}", 19) or (), strict=False):
+            add(name, nothing, tensors)
+        if (in_tvm := tvm_ffi_call(tensors)) is not None:
+            calls["19 tensors, TVM FFI"] = in_tvm
+        if stub is None and (in_triton := triton_call(tensors)) is not None:
+            calls["19 tensors, Triton"] = in_triton
+    results = measure(calls, idle, count, repeat)
+    if stub is not None:
+        results["driver"] = statistics_of(
+            [stub.library.stub_seconds(count) / count for _ in range(repeat) if not idle()]
+        )
     return {
-        "what": f"microseconds of the host for a launch with {ARRAYS} arrays and {INTEGERS} integers",
+        "what": "microseconds of the host for a launch; each row except TVM FFI contains the driver",
         "driver": driver.device_name(0) if has_gpu else "stub: no GPU",
         "count": count,
         "repeat": repeat,
         "versions": {
             "python": platform.python_version(),
-            "torch": version("torch") if has_gpu else None,
-            "triton": version("triton") if has_gpu else None,
+            **{name: version(name) for name in ("torch", "triton", "apache-tvm-ffi")},
         },
         "machine": _record.machine(),
-        "results": measure(calls, idle, count, repeat),
+        "results": results,
     }
 
 

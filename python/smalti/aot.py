@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Kernels in files: the code and the data that a launch needs. Loading a kernel does not import MLIR or an extension module.
+"""Kernels in files: the code and the data that a launch needs. Loading a kernel does not import MLIR.
 
 smalti.compile("matmul.mlir", target="sm_90a").save("matmul.smalti")
 smalti.aot.load("matmul.smalti")(a, b, c)

@@ -30,7 +30,7 @@ class ElementType:
         """The numpy type with this memory format."""
         import numpy as np
 
-        if self.name in _EXTENDED:
+        if self.name in EXTENDED:
             import ml_dtypes
 
             return np.dtype(getattr(ml_dtypes, self.name))
@@ -45,7 +45,7 @@ class ElementType:
         return self.name
 
 
-_EXTENDED = {
+EXTENDED = {
     "bfloat16",
     "float8_e4m3fn",
     "float8_e5m2",
@@ -59,6 +59,7 @@ _EXTENDED = {
     "float6_e3m2fn",
     "float4_e2m1fn",
 }
+"""Names of types of ml_dtypes."""
 
 ELEMENT_TYPES = (
     ElementType("f64", "float64", 64, "f", 52),
@@ -93,8 +94,7 @@ _BY_NAME = {t.name: t for t in reversed(ELEMENT_TYPES)}
 BYTE = _BY_MLIR["i8"]
 ADDRESS = _BY_MLIR["i64"]
 
-# (DLDataTypeCode, bits): dlpack.h, DLDataTypeCode.
-_BY_DLPACK = {
+BY_DLPACK = {
     (0, 8): "int8",
     (0, 16): "int16",
     (0, 32): "int32",
@@ -117,6 +117,7 @@ _BY_DLPACK = {
     (13, 8): "float8_e5m2fnuz",
     (14, 8): "float8_e8m0fnu",
 }
+"""Names in numpy by DLPack's type code and bits (`DLDataTypeCode` of dlpack.h)."""
 
 
 def from_mlir(spelling: str) -> ElementType | None:
@@ -131,7 +132,7 @@ def from_name(name: str) -> ElementType | None:
 
 def name_from_dlpack(code: int, bits: int, lanes: int) -> str:
     """The numpy name of a DLPack type, or a description if numpy does not have the type."""
-    if lanes == 1 and (name := _BY_DLPACK.get((code, bits))):
+    if lanes == 1 and (name := BY_DLPACK.get((code, bits))):
         return name
     return f"dlpack(code={code}, bits={bits}, lanes={lanes})"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from . import front_end, ir, targets
-from .calling import arrays
+from .calling import arrays, native
 from .calling.arguments import Argument
 from .calling.calls import extent
 from .compiler import driver, entry
@@ -21,6 +21,7 @@ from .errors import LaunchError
 
 if TYPE_CHECKING:
     from . import sim
+    from .calling._launcher import Dispatcher
     from .launch.kernels import Kernel
 
 DIVISOR = 16
@@ -78,7 +79,7 @@ def facts(argument: Argument, value: Any) -> Facts | None:
     return Facts((*sizes[:-1], sizes[-1] * packed), (*(step * packed for step in strides[:-1]), strides[-1]), most)
 
 
-class SpecializedKernel:
+class SpecializedKernel(native.NativeCallable):
     """A tile-level kernel with a variant for each combination of facts; see `smalti.specialize`."""
 
     def __init__(self, module: ir.Module, target: targets.Target, name: str | None, options: dict[str, Any]) -> None:
@@ -89,6 +90,19 @@ class SpecializedKernel:
         self.entry = entry.describe(entry.find_entry(module, name))
         self.variants: dict[tuple[Facts | None, ...], Kernel | sim.SimulatedKernel] = {}
         """The compiled kernels by the facts of each argument."""
+        self.native = self._make_dispatcher() if target.is_gpu and not target.is_emulated else None
+
+    def _make_dispatcher(self) -> Dispatcher | None:
+        def common(divisors: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(math.lcm(divisor, DIVISOR) for divisor in divisors)
+
+        parameters = [
+            native.Parameter(
+                size_divisors=common(argument.size_divisors), stride_divisors=common(argument.stride_divisors)
+            )
+            for argument in self.entry.arguments
+        ]
+        return native.dispatcher(parameters, len(parameters), DIVISOR)
 
     def _facts(self, arguments: Sequence[Any]) -> tuple[Facts | None, ...]:
         # The launch reports a wrong number of arguments.
@@ -108,11 +122,13 @@ class SpecializedKernel:
             self.variants[found] = front_end.compile(module, self.target, entry=self.entry.name, **self.options)
         return self.variants[found]
 
-    def __call__(self, /, *arguments: Any, **named: Any) -> None:
+    def _call(self, /, *arguments: Any, **named: Any) -> None:
         """Runs the kernel, as `Kernel` does."""
         options = {name: named.pop(name) for name in _OPTIONS if name in named}
         given = self.entry.bind(arguments, named, _OPTIONS)
-        self.variant(*given)(*given, **options)
+        kernel = self.variant(*given)
+        kernel(*given, **options)
+        native.remember(self, given, {}, kernel, range(len(given)))
 
 
 def specialize(

@@ -3,11 +3,13 @@
 // A CUDA driver without a GPU: it writes down what it is asked, fails where a
 // test says so, and its device memory is the host's. See stub_driver.py.
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // Settings of a test.
 
@@ -23,8 +25,10 @@ static void (*on_launch)(const char *, void **);
 
 static char *text;
 static size_t length, room;
-static int current, lost;
+static _Thread_local int current;
+static int lost;
 static long taken;
+static pthread_mutex_t is_writing = PTHREAD_MUTEX_INITIALIZER;
 
 static void say(const char *format, const char *a, uint64_t b, uint64_t c) {
   char line[256];
@@ -108,7 +112,10 @@ void stub_on_launch(void (*callback)(const char *, void **)) {
 
 const char *stub_log(void) { return text; }
 
-void stub_forget(void) { length = 0; }
+void stub_forget(void) {
+  length = 0;
+  say("%s", "", 0, 0);
+}
 
 // The driver.
 
@@ -215,17 +222,21 @@ int cuModuleUnload(uintptr_t module) {
   return 0;
 }
 
-static char name_of_function[256];
+// The handle of function i is 77 + i.
+static char names_of_functions[4096][64];
+static int num_functions;
 int cuModuleGetFunction(uintptr_t *function, uintptr_t module, const char *name) {
   BEGIN("cuModuleGetFunction");
   if (module != 7)
     return 400;
-  snprintf(name_of_function, sizeof(name_of_function), "%s", name);
-  *function = 77;
+  if (num_functions == 4096)
+    num_functions = 0;
+  snprintf(names_of_functions[num_functions], sizeof(names_of_functions[0]), "%s", name);
+  *function = 77 + num_functions++;
   return 0;
 }
 int cuFuncGetAttribute(int *value, int attribute, uintptr_t function) {
-  if (attribute != 1 || function != 77)
+  if (attribute != 1 || function < 77)
     return 1;
   *value = (int)facts.static_shared;
   return 0;
@@ -233,14 +244,16 @@ int cuFuncGetAttribute(int *value, int attribute, uintptr_t function) {
 int cuFuncSetAttribute(uintptr_t function, int attribute, int value) {
   BEGIN("cuFuncSetAttribute");
   say("%sattribute %lu %lu\n", "", attribute, value);
-  return function == 77 ? 0 : 1;
+  return function >= 77 ? 0 : 1;
 }
 
 static int launch(const unsigned *grid, const unsigned *block, const unsigned *cluster, unsigned shared,
                   uintptr_t stream, uintptr_t function, void **parameters) {
-  if (function != 77 || !current)
+  if (function < 77 || function - 77 >= 4096 || !current)
     return 400;
-  say("launch %s", name_of_function, 0, 0);
+  pthread_mutex_lock(&is_writing);
+  const char *name = names_of_functions[function - 77];
+  say("launch %s", name, 0, 0);
   const unsigned *dimensions[] = {grid, block, cluster};
   for (int i = 0; i < 3; ++i) {
     say("%s ", "", 0, 0);
@@ -248,14 +261,21 @@ static int launch(const unsigned *grid, const unsigned *block, const unsigned *c
       say(axis ? ",%s%lu" : "%s%lu", "", dimensions[i] ? dimensions[i][axis] : 0, 0);
   }
   say("%s %lu %lu", "", shared, stream);
-  for (int i = 0; i < facts.params; ++i) {
+  // A name may state the sizes of the parameters: `kernel__8_4`.
+  const char *stated = strstr(name, "__");
+  int count = (int)facts.params, own[64];
+  if (stated)
+    for (count = 0, ++stated; *stated == '_' && count < 64; ++count)
+      own[count] = (int)strtol(stated + 1, (char **)&stated, 10);
+  for (int i = 0; i < count; ++i) {
     say("%s ", "", 0, 0);
-    for (int at = 0; at < sizes[i]; ++at)
+    for (int at = 0; at < (strstr(name, "__") ? own : sizes)[i]; ++at)
       say("%s%02lx", "", ((unsigned char *)parameters[i])[at], 0);
   }
   say("%s\n", "", 0, 0);
+  pthread_mutex_unlock(&is_writing);
   if (on_launch)
-    on_launch(name_of_function, parameters);
+    on_launch(name, parameters);
   return 0;
 }
 
@@ -325,6 +345,23 @@ int cuTensorMapEncodeTiled(unsigned char *map, int type, unsigned rank, uint64_t
 
 #endif
 
+// The seconds of the functions that a launch calls.
+double stub_seconds(int count) {
+  struct timespec start, end;
+  uintptr_t context;
+  uint64_t cells[19] = {0};
+  void *parameters[19];
+  for (int i = 0; i < 19; ++i)
+    parameters[i] = cells + i;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  for (int i = 0; i < count; ++i) {
+    cuCtxGetCurrent(&context);
+    cuLaunchKernel(77, 1, 1, 1, 128, 1, 1, 0, 0, parameters, NULL);
+  }
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  return (end.tv_sec - start.tv_sec) + 1e-9 * (end.tv_nsec - start.tv_nsec);
+}
+
 int cuMemAlloc_v2(uintptr_t *pointer, size_t size) {
   BEGIN("cuMemAlloc");
   if (taken + (long)size > facts.memory)
@@ -348,4 +385,33 @@ int cuMemcpyDtoH_v2(void *to, uintptr_t from, size_t size) {
   BEGIN("cuMemcpyDtoH");
   memcpy(to, (void *)from, size);
   return 0;
+}
+
+// The HIP runtime: a device is current in all threads.
+static int hip_device;
+int hipInit(unsigned flags) { return (int)flags; }
+int hipGetDeviceCount(int *count) { return cuDeviceGetCount(count); }
+int hipGetDevice(int *device) {
+  *device = hip_device;
+  return 0;
+}
+int hipSetDevice(int device) {
+  hip_device = device;
+  return 0;
+}
+const char *hipGetErrorString(int status) { return status == 209 ? "no kernel image" : "unknown error"; }
+int hipModuleLoadData(uintptr_t *module, const void *image) {
+  BEGIN("hipModuleLoadData");
+  say("load %.12s\n", image, 0, 0);
+  *module = 7;
+  return 0;
+}
+int hipModuleGetFunction(uintptr_t *function, uintptr_t module, const char *name) {
+  return cuModuleGetFunction(function, module, name);
+}
+int hipModuleLaunchKernel(uintptr_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz, unsigned shared, uintptr_t stream, void **parameters, void **extra) {
+  BEGIN("hipModuleLaunchKernel");
+  current = 100 + hip_device;
+  return cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
 }

@@ -24,7 +24,7 @@ def build(folder: Path, *definitions: str) -> Path:
     tool = compiler()
     assert tool is not None
     path = folder / "libcuda.so.1"
-    words = [tool, "-shared", "-fPIC", "-O1", "-w", *(f"-D{name}" for name in definitions), SOURCE, "-o", path]
+    words = [tool, "-shared", "-fPIC", "-pthread", "-O1", "-w", *(f"-D{name}" for name in definitions), SOURCE, "-o", path]
     subprocess.run(words, check=True)
     return path
 
@@ -53,6 +53,7 @@ class Stub:
     def __init__(self, path: Path) -> None:
         self.library = ctypes.CDLL(str(path))
         self.library.stub_log.restype = ctypes.c_char_p
+        self.library.stub_seconds.restype = ctypes.c_double
         self.library.stub_set.argtypes = [ctypes.c_char_p, ctypes.c_long]
         self._callback: Any = None
         self.library.stub_reset()

@@ -94,10 +94,14 @@ class BlockKernel(PythonKernel):
             strides = (*(step * packed for step in view.strides[:-1]), *view.strides[-1:])
         return ArraySpec(spec.dtype, shape, strides), passed
 
-    def __call__(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
+    def _make_dispatcher(self) -> None:
+        # Its kernels depend on all sizes, and the key of a dispatcher does not.
+        return None
+
+    def _call(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
         """Runs the kernel on arrays and numbers, in place; see `PythonKernel`. A grid without blocks does not run anything."""
         if 0 not in self._tiles(self._bind(arguments, named)):
-            super().__call__(*arguments, stream=stream, **named)
+            super()._call(*arguments, stream=stream, **named)
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It takes the arrays and scalars."""

@@ -182,6 +182,17 @@ def is_torch(value: Any) -> bool:
     return _is_tensor_class(cast(type[Any], type(value)))
 
 
+def _is_plain_tensor(kind: type[Any]) -> bool:
+    return kind.__module__ in ("torch", "torch.nn.parameter") and kind.__name__ in ("Tensor", "Parameter")
+
+
+def exchange_api(kind: type[Any]) -> tuple[Any, Any] | None:
+    """For a type of PyTorch: DLPack's C exchange API (PyTorch 2.10 and later) and the method `is_neg`. None for other types."""
+    if not _is_plain_tensor(kind):
+        return None
+    return getattr(kind, "__dlpack_c_exchange_api__", None), getattr(kind, "is_neg", None)
+
+
 @functools.cache
 def _torch_dtype(dtype: Any) -> str:
     """The numpy name of a PyTorch type."""

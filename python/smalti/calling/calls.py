@@ -22,7 +22,7 @@ from .arguments import Argument, Entry
 SMALL_FLOATS = {ty.mlir: ty for ty in dtypes.ELEMENT_TYPES if ty.kind == "f" and ty.bits <= 16}
 """Floats that Python and C do not have, which are passed as their bits, by MLIR type."""
 
-_SCALAR_FORMATS = {
+SCALAR_FORMATS = {
     "f64": "d",
     "f32": "f",
     "i1": "?",
@@ -40,7 +40,7 @@ _SCALAR_FORMATS = {
 """The memory format of scalar arguments by MLIR type, as a `struct` format character. Integers are taken modulo 2^bits."""
 
 
-def _bits_of(ty: dtypes.ElementType, value: float) -> int:
+def bits_of(ty: dtypes.ElementType, value: float) -> int:
     """The bits of a small float."""
     import numpy as np
 
@@ -59,7 +59,7 @@ class ParameterLayout:
         floats: list[tuple[int, dtypes.ElementType]] = []
         position = 0
         for argument in arguments:
-            letter = "Q" if argument.is_memref else _SCALAR_FORMATS[argument.dtype.mlir]
+            letter = "Q" if argument.is_memref else SCALAR_FORMATS[argument.dtype.mlir]
             size = struct.calcsize(letter)
             form += f"{letter}{8 - size}x"
             if not argument.is_memref and argument.dtype.mlir in SMALL_FLOATS:
@@ -93,7 +93,7 @@ class ParameterLayout:
             for index, mask in self._masks:
                 values[index] &= mask
             for index, ty in self._floats:
-                values[index] = _bits_of(ty, values[index])
+                values[index] = bits_of(ty, values[index])
         self._struct.pack_into(buffer, 0, *values)
 
     def pack(self, values: Sequence[Any]) -> bytearray:
@@ -344,7 +344,7 @@ def check_overlap(arguments: Sequence[Argument], views: Sequence[arrays.ArrayVie
         )
 
 
-def _range(ty: dtypes.ElementType) -> tuple[int, int]:
+def integer_range(ty: dtypes.ElementType) -> tuple[int, int]:
     """The smallest integer of a type, and the largest plus 1. The range is empty for other types."""
     if ty.kind not in "iu":
         return 0, 0
@@ -388,7 +388,7 @@ def scalar(argument: Argument, value: Any) -> Any:
     except (AttributeError, TypeError, ValueError, RuntimeError):
         required = "a bool" if is_bool else "an integer"
         raise LaunchError(f"{argument}: {required} is required, not {type(value).__name__}") from None
-    low, high = (0, 2) if is_bool else _range(ty)
+    low, high = (0, 2) if is_bool else integer_range(ty)
     if not low <= number < high:
         required = "0 or 1 is required" if is_bool else f"a number from {low} to {high - 1} is required"
         raise LaunchError(f"{argument}: {_shown(number)} is out of range for {ty.mlir}; {required}")
@@ -411,7 +411,7 @@ class ArgumentChecker:
         self._takes_sizes = takes_sizes
         self._device = device
         self._alignment = alignment
-        self._wanted = [(argument, argument.is_memref, *_range(argument.dtype)) for argument in what.arguments]
+        self._wanted = [(argument, argument.is_memref, *integer_range(argument.dtype)) for argument in what.arguments]
         self._known: set[tuple[Any, ...]] = set()
         self._calls: dict[tuple[Any, ...], int | None] = {}
 

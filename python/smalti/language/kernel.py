@@ -14,14 +14,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
+import enum
 import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, overload
 
 from .. import ir, targets
-from ..calling import arrays
+from ..calling import arrays, native
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, LaunchError
@@ -35,12 +36,14 @@ from .debugging import multiple_of
 from .frames import Frame, Source, source_of
 from .grid import GRID
 from .translator import Captured, Translator
+from .trees import copied
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
 from .values import Array, Scalar
 
 if TYPE_CHECKING:
     from .. import sim
+    from ..calling._launcher import Dispatcher
     from ..launch.kernels import Kernel
 
 INTERPRET = "interpret"
@@ -123,7 +126,33 @@ class Variant:
 
     @property
     def is_current(self) -> bool:
-        return all(captured.is_current for captured in self.captured)
+        return _are_current(self.captured)
+
+    def cells(self) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool] | None]:
+        """The captured values that are current while they are the same objects, with the dictionaries or cells that have
+        them, and a function that checks the others."""
+        found: list[tuple[Any, str, Any]] = []
+        others: list[Captured] = []
+        for one in self.captured:
+            space = vars(one.owner) if isinstance(one.owner, types.ModuleType) else one.owner
+            value = one.read()
+            is_cell = isinstance(space, types.CellType) or (isinstance(space, dict) and one.name in space)
+            if is_cell and _is_fixed(value):
+                found.append((space, one.name, value))
+            else:
+                others.append(one)
+        return tuple(found), functools.partial(_are_current, others) if others else None
+
+
+def _are_current(captured: Sequence[Captured]) -> bool:
+    return all(one.is_current for one in captured)
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a static value does not have a container that can change."""
+    if isinstance(value, tuple):
+        return all(map(_is_fixed, cast("tuple[Any, ...]", value)))
+    return copied(value) is value
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,8 +169,11 @@ class Parameter:
 
 Grid = int | Sequence[int] | Callable[..., Any]
 
+_FIXED = (int, float, str, type(None), DType, type, types.FunctionType, enum.Enum)
+"""Types of constants that are equal while they are the same object."""
 
-class PythonKernel:
+
+class PythonKernel(native.NativeCallable):
     """A kernel that is a Python function; see `smalti.kernel`. Calling it compiles it for its arguments, and runs it."""
 
     def __init__(
@@ -168,16 +200,18 @@ class PythonKernel:
             raise TypeError(f"do_not_specialize has {sorted(unknown)}, which are not parameters of {function.__name__}")
         self._general = frozenset(do_not_specialize)
         self._variants: dict[Any, Variant] = {}
+        self.native = self._make_dispatcher()
         self._origin: PythonKernel | None = None
         """The kernel that the decorator made, if this one is from `on`."""
 
     def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel:
         """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`, or with `interpret=True`."""
-        other = object.__new__(type(self))
+        other = type(self).__new__(type(self))
         vars(other).update(vars(self))
         other._origin = self._origin or self
         other._target = self._target if target is None else target
         other._options = {**self._options, **options}
+        other.native = other._make_dispatcher()
         return other
 
     @property
@@ -204,7 +238,8 @@ class PythonKernel:
         return self
 
     @untraced("a kernel is called without an operator (smalti.torch.custom_op)")
-    def __call__(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
+    @untraced("a kernel is called without an operator (smalti.torch.custom_op)")
+    def _call(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
         """Runs the kernel on arrays and numbers, in place. Compiles it unless a call with equal types did.
 
         `stream` is a stream of CUDA or HIP. Default: torch's current stream for tensors of torch, else the default stream. Raises CompileError with the line of the kernel, and LaunchError if an
@@ -213,14 +248,62 @@ class PythonKernel:
         if self._options.get(INTERPRET):
             self._interpret(arguments, named)
             return
-        kernel, given = self.bind(arguments, named)
+        variant, given = self._variant(arguments, named)
+        kernel = self._specialized(variant, given).variant(*given)
         options = {} if stream is None else {"stream": stream}
         kernel(*given, **options)
+        if getattr(kernel, "native", None) is None:
+            return
+        sources = self._sources(arguments, named)
+        if sources is not None:
+            native.remember(self, arguments, named, kernel, sources, variant.cells)
 
     def bind(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[SpecializedKernel, list[Any]]:
         """The kernel for the types of these arguments, and the arrays and numbers of its call."""
         variant, given = self._variant(arguments, named)
         return self._specialized(variant, given), given
+
+    def _make_dispatcher(self) -> Dispatcher | None:
+        parameters = self._signature.parameters.values()
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        names = [parameter.name for parameter in parameters]
+        if any(one.kind not in kinds for one in parameters) or not set(self._grid_parameters) <= set(names):
+            return None
+        grid: Any = self._grid
+        if not callable(grid):
+            grid = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
+        return native.dispatcher(
+            [
+                native.Parameter(
+                    one.name, () if one.default is one.empty else (one.default,), one.name in self._constants
+                )
+                for one in parameters
+            ],
+            sum(one.kind is kinds[0] for one in parameters),
+            DIVISOR,
+            grid,
+            self._grid_parameters,
+        )
+
+    def _sources(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[int] | None:
+        """The parameters that a launch passes, or None if the key of a dispatcher does not determine the kernel."""
+        sources: list[int] = []
+        for position, (name, value) in enumerate(self._bind(arguments, named).items()):
+            if name in self._constants:
+                if not isinstance(value, _FIXED):
+                    return None
+                continue
+            if is_number(value):
+                stated = self._annotations.get(name)
+                is_index = isinstance(stated, DType) and stated == index
+                # The key has facts of integers only.
+                if type(value) is not int and (is_index or type(value) not in (bool, float)):
+                    return None
+                is_general = name in self._general or (isinstance(stated, DType) and not is_index)
+                if type(value) is int and value == 1 and not is_general:
+                    continue  # Compiled into the kernel.
+            sources.append(position)
+        return sources
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`.
@@ -276,7 +359,7 @@ class PythonKernel:
                 raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
         return tuple(int(size) for size in sizes)
 
-    def _call(
+    def _described(
         self, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[dict[str, Any], list[Any], tuple[int, ...]]:
         """The facts of each parameter, the arguments of a launch without the numbers of tiles, and these numbers."""
@@ -294,7 +377,7 @@ class PythonKernel:
         return specs, given, grid
 
     def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
-        specs, given, grid = self._call(arguments, named)
+        specs, given, grid = self._described(arguments, named)
         launch, numbers = self._launch(grid)
         key = _hashable((tuple(specs.items()), launch))
         variant = self._variants.get(key)
@@ -453,7 +536,7 @@ class PythonKernel:
         return tuple(Scalar(value, index) for value in list(block.arguments)[-launch:])
 
     def _interpret(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
-        interpreter.run(self, *self._call(arguments, named))
+        interpreter.run(self, *self._described(arguments, named))
 
     def _finish(self, module: ir.Module, launch: Any) -> Sequence[Remark]:
         """Runs passes on the translated module, and returns their remarks."""

@@ -37,6 +37,7 @@ class Captured:
 
     owner: Any
     """Kept, so that its id stays unique."""
+    name: str
     read: Callable[[], Any]
     value: Any
     """The value at the translation. Lists, dictionaries and dataclasses are copies."""
@@ -289,7 +290,7 @@ class Translator(ast.NodeVisitor):
         """A value outside of the kernel, on which the translation depends."""
         value = read()
         if (id(owner), name) not in self.captured:
-            self.captured[id(owner), name] = Captured(owner, read, copied(value))
+            self.captured[id(owner), name] = Captured(owner, name, read, copied(value))
         return value
 
     # --- Calls ---

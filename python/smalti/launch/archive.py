@@ -2,7 +2,7 @@
 """Kernel files: ZIP archives with `kernel.json` and the code.
 
 docs/python.md describes the format, which has a version number. Files of an older version can be read; files of a newer
-version are rejected. Reading a file does not import MLIR or an extension module.
+version are rejected. Reading a file does not import MLIR.
 """
 
 from __future__ import annotations

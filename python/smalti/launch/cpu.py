@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import functools
 import io
+import os
 import threading
 import time
 import warnings
@@ -39,6 +40,10 @@ _HINTS = "blocks=range(N) runs N tiles, time_limit=SECONDS stops the run"
 @functools.cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(1, calls.num_threads() - 1), thread_name_prefix="smalti")
+
+
+# A forked process does not have the threads.
+os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _descriptor(view: arrays.ArrayView, packed: int) -> Any:

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import targets
-from ..calling import arrays, calls
+from ..calling import arrays, calls, native
 from ..calling.tensor_maps import ADDRESS_ALIGNMENT, TensorMap
 from ..errors import LaunchError
-from . import cuda_driver
+from . import cuda_driver, devices
 
 if TYPE_CHECKING:
+    from ..calling._launcher import Launcher
     from .compiled import CompiledCode
 
 
@@ -83,6 +85,7 @@ class _Code:
                 size = resources.cluster[0] * resources.cluster[1] * resources.cluster[2]
                 if size > cuda_driver.PORTABLE_CLUSTER_SIZE:
                     driver.allow_large_clusters(function, size)
+            self.function = function
             self.launch: Callable[[Any, int, Sequence[int]], None] = driver.launcher(
                 function,
                 resources.block,
@@ -143,15 +146,52 @@ def _map_address(described: TensorMap, addresses: Sequence[int]) -> int:
 class CudaLauncher:
     """Loads the binary once per context, and launches the kernel."""
 
+    _device = arrays.CUDA
+    """The memory of the arrays."""
+
     def __init__(self, kernel: CompiledCode) -> None:
         check_layouts(kernel)
         self._kernel = kernel
-        self._check = calls.ArgumentChecker(kernel.entry, arrays.CUDA, calls.GPU_ALIGNMENT, takes_sizes=True)
+        self._check = calls.ArgumentChecker(kernel.entry, self._device, calls.GPU_ALIGNMENT, takes_sizes=True)
         self._layout = calls.ParameterLayout(kernel.arguments, takes_sizes=True)
         self._maps = kernel.tensor_maps
         self._codes: dict[int, _Code] = {}
+        self._lock = threading.Lock()
         self._free: list[_Parameters] = []
         self._driver = cuda_driver.load(f"@{kernel.symbol} for {kernel.target}")
+        self.native = self._make_native()
+        """Launches without Python code, in contexts that have the code. `__call__` is the reference."""
+
+    def _make_native(self) -> Launcher | None:
+        kernel, resources = self._kernel, self._kernel.resources
+        assert resources.block is not None
+        if (launch := self._driver.launch_function(resources.cluster)) is None:
+            return None
+        return native.launcher(
+            kernel.entry,
+            self._device,
+            grid=resources.grid,
+            block=resources.block,
+            cluster=resources.cluster,
+            shared=resources.dynamic_shared_bytes,
+            maps=self._maps,
+            current=self._driver.context_function,
+            launch=launch,
+            encode=self._encode,
+            fail=self._fail,
+            stream_pointer=stream_pointer,
+        )
+
+    def _encode(
+        self, context: int, index: int, address: int, shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> bytes:
+        described = self._maps[index]
+        if described.is_dynamic:
+            described = _bind(described, shape, strides)
+        return bytes(self._codes[context].tensor_map(described, address))
+
+    def _fail(self, status: int) -> None:
+        raise self._driver.launch_error(status, f"@{self._kernel.symbol}")
 
     def _code(self, device: int | None) -> _Code:
         """The code in the current context, or else in the primary context of the GPU of the arrays."""
@@ -166,7 +206,13 @@ class CudaLauncher:
             context = driver.use_primary_context(device or 0)
         code = self._codes.get(context)
         if code is None:
-            code = self._codes[context] = _Code(driver, self._kernel)
+            # Another thread may load the code.
+            with self._lock:
+                code = self._codes.get(context)
+                if code is None:
+                    code = self._codes[context] = _Code(driver, self._kernel)
+                    if self.native is not None:
+                        self.native.add(context, code.device, code.function)
         if device is not None and device != code.device:
             raise LaunchError(
                 f"the arrays are on GPU {device}, but the current context belongs to GPU {code.device}",
@@ -175,6 +221,7 @@ class CudaLauncher:
         return code
 
     def __call__(self, *given: Any, stream: Any = None) -> None:
+        devices.check_process(cuda_driver.NAME)
         handle = stream_pointer(stream)
         values, device, views = self._check(given, handle)
         code = self._code(device)
@@ -199,4 +246,4 @@ class CudaLauncher:
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
         """Runs on copies of host arrays, copies the results back, and returns the shortest run in seconds."""
         self._code(None)
-        return calls.run_on_copies(self._driver, arrays.CUDA, self, values, repeat)
+        return calls.run_on_copies(self._driver, self._device, self, values, repeat)

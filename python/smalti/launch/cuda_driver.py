@@ -18,6 +18,8 @@ from . import devices
 _P, _I, _U, _S = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
 _OUT = ctypes.POINTER
 
+NAME = "the CUDA driver"
+
 _FUNCTIONS: dict[str, list[Any]] = {
     "cuInit": [_U],
     "cuGetErrorName": [_I, _OUT(ctypes.c_char_p)],
@@ -65,6 +67,7 @@ PORTABLE_CLUSTER_SIZE = 8
 _LOST = {4, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 720}
 """Errors after which a context cannot be used any more (cuda.h)."""
 _OUT_OF_MEMORY = 2
+_NOT_INITIALIZED = 3
 
 
 class _LaunchAttribute(ctypes.Structure):
@@ -96,6 +99,15 @@ class Driver:
         self._launch_kernel = library.cuLaunchKernel
         self._check(library.cuInit(0), "starting the CUDA driver")
 
+    @property
+    def context_function(self) -> Any:
+        """`cuCtxGetCurrent`."""
+        return self._library.cuCtxGetCurrent
+
+    def launch_function(self, cluster: Sequence[int] | None) -> Any:
+        """The function that launches a kernel with these clusters, or None if the driver does not have it."""
+        return self._launch_kernel if cluster is None else getattr(self._library, "cuLaunchKernelEx", None)
+
     def _check(self, status: int, what: str, hint: str | None = None) -> None:
         if status:
             raise self.error(status, what, hint)
@@ -112,6 +124,8 @@ class Driver:
                 "an earlier kernel may have caused the error; the GPU context is lost, and this process cannot use the GPU "
                 "any more"
             )
+        if hint is None and status == _NOT_INITIALIZED:
+            hint = devices.FORK_HINT
         return LaunchError(f"{what} failed: {reason} ({title}, {status})", hint=hint)
 
     def _newer(self, name: str, what: str) -> Any:
@@ -252,7 +266,7 @@ class Driver:
 
             def run(parameters: Any, stream: int, grid: Sequence[int]) -> None:
                 if status := launch(function, *grid, *block, shared, stream, parameters, None):
-                    raise self._launch_error(status, what)
+                    raise self.launch_error(status, what)
 
             return run
         launch = self._newer("cuLaunchKernelEx", "a kernel with clusters")
@@ -266,11 +280,12 @@ class Driver:
             mine.stream = stream
             mine.grid[:] = grid
             if status := launch(ctypes.byref(mine), function, parameters, None):
-                raise self._launch_error(status, what)
+                raise self.launch_error(status, what)
 
         return run_clusters
 
-    def _launch_error(self, status: int, what: str) -> LaunchError:
+    def launch_error(self, status: int, what: str) -> LaunchError:
+        """The error of a launch of the kernel `what`."""
         return self.error(status, f"launching {what}")
 
     # Memory.
@@ -301,4 +316,5 @@ def load(what: str) -> Driver:
             f"the CUDA driver (libcuda.so.1) was not found; {what} can be saved but not run",
             hint="run it on a machine with an NVIDIA GPU, or use target='emu:CHIP' or target='cpu' to check the result",
         )
+    devices.check_process(NAME)
     return Driver(library)

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import targets
+from ..errors import LaunchError
 
 # cuda.h: CUdevice_attribute.
 _COMPUTE_CAPABILITY = (75, 76)
@@ -54,9 +56,27 @@ def hip_library() -> ctypes.CDLL | None:
     return None
 
 
+FORK_HINT = "start the process before the first use of the GPU, or without a fork: multiprocessing.get_context('spawn').Process(...)"
+
+_processes: dict[str, int] = {}
+"""The process that started each driver."""
+
+
+def check_process(driver: str) -> None:
+    """Raises LaunchError if this process is a fork of one that started the driver. A driver does not work after a fork."""
+    process = os.getpid()
+    if (started := _processes.setdefault(driver, process)) != process:
+        raise LaunchError(
+            f"process {started} started {driver} before it forked this process {process}; a forked process cannot use the GPU",
+            hint=FORK_HINT,
+        )
+
+
 def _cuda_gpus() -> list[Gpu]:
     driver = cuda_library()
     count = ctypes.c_int()
+    if driver is not None:
+        check_process("the CUDA driver")
     if driver is None or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
         return []
     found: list[Gpu] = []

@@ -7,13 +7,16 @@ import ctypes
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..calling import arrays, calls
+from ..calling import arrays, calls, native
 from ..errors import LaunchError, ToolMissing
 from . import devices
 from .cuda import check_layouts, stream_pointer
 
 if TYPE_CHECKING:
+    from ..calling._launcher import Launcher
     from .compiled import CompiledCode
+
+NAME = "the HIP runtime"
 
 
 class HipLauncher:
@@ -33,6 +36,7 @@ class HipLauncher:
                 f"the HIP runtime (libamdhip64.so) was not found; a kernel for {kernel.target} can be saved but not run",
                 hint="run it on a machine with an AMD GPU and ROCm, or use target='emu:CHIP' or target='cpu' to check the result",
             )
+        devices.check_process(NAME)
         self._hip = library
         self._hip.hipGetErrorString.restype = ctypes.c_char_p
         self._hip.hipModuleLaunchKernel.argtypes = [
@@ -49,6 +53,30 @@ class HipLauncher:
             raise LaunchError(
                 f"a kernel for {kernel.target} requires an AMD GPU, but none was found; compile for emu:CHIP to run it on the CPU"
             )
+        self.native = self._make_native()
+        """Launches without Python code, on GPUs that have the code. `__call__` is the reference."""
+
+    def _make_native(self) -> Launcher | None:
+        kernel, resources = self._kernel, self._kernel.resources
+        assert resources.block is not None
+        return native.launcher(
+            kernel.entry,
+            arrays.HIP,
+            grid=resources.grid,
+            block=resources.block,
+            cluster=None,
+            # The code object declares its shared memory.
+            shared=0,
+            maps=(),
+            current=self._hip.hipGetDevice,
+            launch=self._hip.hipModuleLaunchKernel,
+            encode=lambda *_: b"",
+            fail=self._fail,
+            stream_pointer=stream_pointer,
+        )
+
+    def _fail(self, status: int) -> None:
+        self._require(status, f"launching @{self._kernel.symbol}")
 
     def _require(self, status: int, what: str, hint: str | None = None) -> None:
         if status:
@@ -57,9 +85,15 @@ class HipLauncher:
                 f"{what} failed: {reason.decode() if reason else 'unknown error'} (HIP error {status})", hint=hint
             )
 
-    def _function(self) -> ctypes.c_void_p:
+    def _function(self, needed: int | None) -> ctypes.c_void_p:
+        """The code on the current GPU, which must be that of the arrays."""
         device = ctypes.c_int()
         self._require(self._hip.hipGetDevice(ctypes.byref(device)), "querying the current GPU")
+        if needed is not None and needed != device.value:
+            raise LaunchError(
+                f"the arrays are on GPU {needed}, but the current GPU is GPU {device.value}",
+                hint=f"select GPU {needed} before the call, for example with torch.cuda.device({needed})",
+            )
         if device.value in self._functions:
             return self._functions[device.value]
         chips = [gpu.architecture for gpu in devices.gpus() if gpu.vendor == "amd"]
@@ -75,12 +109,15 @@ class HipLauncher:
             f"finding @{self._kernel.symbol} in the code",
         )
         self._functions[device.value] = function
+        if self.native is not None:
+            self.native.add(device.value, device.value, function.value or 0)
         return function
 
     def __call__(self, *given: Any, stream: Any = None) -> None:
+        devices.check_process(NAME)
         handle = stream_pointer(stream)
-        values, _, views = self._check(given, handle)
-        function = self._function()
+        values, device, views = self._check(given, handle)
+        function = self._function(device)
         grid = self._kernel.grid_of(views)
         if grid[0] == 0:
             return
@@ -90,13 +127,11 @@ class HipLauncher:
         self._layout.pack_into(cells, self._layout.expand(values, views))
         first = ctypes.addressof(cells)
         parameters = (ctypes.c_void_p * len(self._layout.offsets))(*(first + at for at in self._layout.offsets))
-        # The code object declares its shared memory.
-        self._require(
-            self._hip.hipModuleLaunchKernel(
-                function, *grid, *resources.block, 0, handle, ctypes.addressof(parameters), None
-            ),
-            f"launching @{self._kernel.symbol}",
+        status = self._hip.hipModuleLaunchKernel(
+            function, *grid, *resources.block, 0, handle, ctypes.addressof(parameters), None
         )
+        if status:
+            self._fail(status)
 
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
         """Runs on copies of host arrays, copies them back, and returns the shortest run in seconds."""
@@ -105,6 +140,7 @@ class HipLauncher:
 
 class _HipMemory:
     def __init__(self, library: ctypes.CDLL, require: Callable[..., None]) -> None:
+        devices.check_process(NAME)
         self._hip = library
         self._require = require
 

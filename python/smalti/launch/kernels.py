@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import files, targets
-from ..calling import arrays
+from ..calling import arrays, native
 from ..errors import CompileError, LaunchError, SmaltiError, ToolMissing
 from . import archive, header, placement
 from .compiled import CompiledCode
@@ -63,8 +63,14 @@ def _unpickled(data: bytes, settings: Mapping[str, Any]) -> Kernel:
     return kernel
 
 
-class Kernel(CompiledCode):
-    """A compiled kernel for one target. Calling it runs the kernel."""
+class Kernel(native.NativeCallable, CompiledCode):
+    """A compiled kernel for one target. Calling it runs the kernel on arrays and numbers, in place.
+
+    Arguments are passed by position, by their SSA names, or both: `kernel(a, b, c=c)`. An argument named `stream` or
+    `time_limit` must be passed by position. `stream` is a CUDA or HIP stream: an integer, or an object with
+    `__cuda_stream__`, `cuda_stream` or `ptr`. Default: torch's current stream for tensors of torch on a GPU, else the default
+    stream. `time_limit` is in seconds, and is not supported on a GPU. A call raises LaunchError if the arguments do not match, the time limit is reached or the GPU reports an error.
+    """
 
     _launcher: Any = None
 
@@ -100,7 +106,11 @@ class Kernel(CompiledCode):
     def launcher(self) -> Any:
         """The launcher of the kernel, created on first use."""
         if self._launcher is None:
-            self._launcher = self._make_launcher()
+            # If two threads create launchers, the second launcher is ignored. A lock could be held in a forked process.
+            launcher = self._make_launcher()
+            if self._launcher is None:
+                self._launcher = launcher
+                self.native = getattr(launcher, "native", None)
         return self._launcher
 
     def _make_launcher(self) -> Any:
@@ -122,15 +132,7 @@ class Kernel(CompiledCode):
             return CpuLauncher(self)
         raise CompileError(f"kernels for {self.target} cannot be run on any device; they can only be saved")
 
-    def __call__(self, /, *arguments: Any, stream: Any = None, time_limit: float | None = None, **named: Any) -> None:
-        """Runs the kernel on its arguments, in place: the kernel writes the arrays that are passed.
-
-        Arguments are passed by position, by their SSA names, or both: `kernel(a, b, c=c)`. An argument named `stream` or
-        `time_limit` must be passed by position. `stream` is a CUDA or HIP stream: an integer, or an object with
-        `__cuda_stream__`, `cuda_stream` or `ptr`. Default: torch's current stream for tensors of torch on a GPU, else the
-        default stream. `time_limit` is in seconds, and is not supported on a GPU. Raises
-        LaunchError if the arguments do not match, the time limit is reached or the GPU reports an error.
-        """
+    def _call(self, /, *arguments: Any, stream: Any = None, time_limit: float | None = None, **named: Any) -> None:
         if named or ((stream is not None or time_limit is not None) and len(arguments) < len(self.entry.arguments)):
             arguments = self.entry.bind(arguments, named, CALL_OPTIONS)
         if time_limit is None and self.target.is_gpu and not self.target.is_emulated:
@@ -149,7 +151,7 @@ class Kernel(CompiledCode):
 
     def __copy__(self) -> Kernel:
         """A kernel with the same code and separate settings: `emulation`, `time_limit`, `blocks` and `announce`."""
-        copied = object.__new__(type(self))
+        copied = type(self).__new__(type(self))
         vars(copied).update(vars(self))
         copied.notes = list(self.notes)
         # A launcher reads the settings of its kernel.

@@ -444,52 +444,23 @@ def test_streams_of_any_library() -> None:
     assert [cuda.stream_pointer(s) for s in (None, protocol, torch_like, cupy_like, 14)] == [0, 11, 12, 13, 14]
 
 
-class FakeFunction:
-    """A function of a ctypes library: attributes can be set, and a call is written down."""
-
-    def __init__(self, library: FakeHip, name: str) -> None:
-        self._library, self._name = library, name
-
-    def __call__(self, *arguments: Any) -> Any:
-        self._library.calls.append((self._name, arguments))
-        if self._name == "hipGetErrorString":
-            return b"no kernel image"
-        if self._name == "hipGetDeviceCount":
-            arguments[0]._obj.value = self._library.count
-        if self._name == "hipModuleLaunchKernel":
-            cells = ctypes.cast(arguments[9], ctypes.POINTER(ctypes.c_void_p))
-            read = [ctypes.cast(cells[i], ctypes.POINTER(ctypes.c_uint64))[0] for i in range(2)]
-            self._library.launched.append((arguments[1:8], arguments[8], read))
-        return self._library.fail.get(self._name, 0)
-
-
-class FakeHip:
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, tuple[Any, ...]]] = []
-        self.launched: list[Any] = []
-        self.fail: dict[str, int] = {}
-        self.count = 1
-
-    def __getattr__(self, name: str) -> FakeFunction:
-        function = FakeFunction(self, name)
-        self.__dict__[name] = function
-        return function
-
-
 @pytest.fixture
-def hip(monkeypatch: pytest.MonkeyPatch) -> FakeHip:
-    fake = FakeHip()
-    monkeypatch.setattr(devices, "hip_library", lambda: fake)
-    return fake
+def hip(driver: Stub, monkeypatch: pytest.MonkeyPatch) -> Stub:
+    monkeypatch.setattr(devices, "hip_library", lambda: driver.library)
+    return driver
 
 
-def test_hip_launch_parameters(hip: FakeHip) -> None:
-    gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE), stream=3)
+def test_hip_launch_parameters(hip: Stub) -> None:
+    kernel = gpu_kernel("gfx942")
+    for _ in range(2):
+        kernel(*device_arrays(ROCM_DEVICE), stream=3)
+    first, second = hip.launches
     # Shared memory is in the code object, so the launch does not request any.
-    assert hip.launched == [((4, 1, 1, 128, 1, 1, 0), 3, [0x10000, 0x20000])]
+    assert (first.grid, first.block, first.shared, first.stream) == ((4, 1, 1), (128, 1, 1), 0, 3)
+    assert first.numbers == (0x10000, 0x20000) and second == first
 
 
-def test_hip_memory_under_the_name_of_cuda(hip: FakeHip) -> None:
+def test_hip_memory_under_the_name_of_cuda(hip: Stub) -> None:
     arrays = [
         types.SimpleNamespace(
             __cuda_array_interface__={"shape": (100, 60), "typestr": "<f4", "data": (address, False), "version": 3}
@@ -497,16 +468,30 @@ def test_hip_memory_under_the_name_of_cuda(hip: FakeHip) -> None:
         for address in (0x10000, 0x20000)
     ]
     gpu_kernel("gfx942")(*arrays)
-    assert hip.launched[0][2] == [0x10000, 0x20000]
+    assert hip.launches[0].numbers == (0x10000, 0x20000)
 
 
-def test_hip_errors(hip: FakeHip) -> None:
-    hip.fail["hipModuleLoadData"] = 209
+def test_hip_arrays_on_another_gpu(hip: Stub) -> None:
+    hip.set(devices=2)
+    kernel = gpu_kernel("gfx942")
+    for _ in range(2):
+        kernel(*device_arrays(ROCM_DEVICE, 0))
+        with pytest.raises(smalti.LaunchError, match="the arrays are on GPU 1, but the current GPU is GPU 0") as caught:
+            kernel(*device_arrays(ROCM_DEVICE, 1))
+        assert "select GPU 1 before the call" in str(caught.value)
+    hip.library.hipSetDevice(1)
+    kernel(*device_arrays(ROCM_DEVICE, 1))
+    hip.library.hipSetDevice(0)
+    assert len(hip.launches) == 3 and len(hip.named("load")) == 2
+
+
+def test_hip_errors(hip: Stub) -> None:
+    hip.fail("hipModuleLoadData", 209)
     with pytest.raises(
         smalti.LaunchError, match=r"loading the gfx942 code of @scale failed: no kernel image \(HIP error 209\)"
     ):
         gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE))
-    hip.count = 0
+    hip.set(devices=0)
     with pytest.raises(smalti.LaunchError, match="requires an AMD GPU"):
         gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE))
     kernel = gpu_kernel("gfx942")

@@ -1,0 +1,617 @@
+//===- Dispatcher.cpp - The choice of a kernel for a call -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A kernel that is compiled for facts of its arguments has one launcher for
+// each combination. The code in Python (`SpecializedKernel`, `PythonKernel`)
+// chooses or compiles the kernel of a call, and adds its launcher here for the
+// key of the call. The key is at least as fine as the facts, so that calls of
+// one key have one kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Launcher.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <structmember.h>
+
+using namespace smalti::launch;
+
+namespace {
+
+/// Entries of a dispatcher. More entries remove all.
+constexpr size_t mostEntries = 1024;
+
+/// A parameter of a kernel.
+struct Parameter {
+  /// The name for calls with keywords, or null.
+  PyObject *name;
+  /// The value if a call does not pass one, or null.
+  PyObject *initial;
+  /// Whether the value is a constant of the kernel: any Python object.
+  bool isConstant;
+  /// The numbers whose multiples are facts, for each dimension. Other
+  /// dimensions have `commonDivisor`.
+  std::vector<int64_t> sizes, strides;
+};
+
+/// A value outside of a Python kernel, on which its translation depends.
+struct Captured {
+  /// A dictionary with a key, or the cell of a closure.
+  PyObject *owner, *key;
+  PyObject *value;
+
+  bool isCurrent() const {
+    if (PyCell_Check(owner))
+      return PyCell_GET(owner) == value;
+    return PyDict_GetItemWithError(owner, key) == value;
+  }
+};
+
+/// The launcher for a key.
+struct Entry {
+  std::vector<PyObject *> constants;
+  std::vector<Captured> captured;
+  /// Returns whether other captured values are current, or null.
+  PyObject *check = nullptr;
+  /// The parameters that are arguments of the launcher.
+  std::vector<int> sources;
+  PyObject *launcher = nullptr;
+
+  template <class F> int forEachObject(F visit) {
+    for (PyObject *constant : constants)
+      if (int result = visit(constant))
+        return result;
+    for (Captured &one : captured)
+      for (PyObject *object : {one.owner, one.key, one.value})
+        if (int result = visit(object))
+          return result;
+    if (int result = check ? visit(check) : 0)
+      return result;
+    return launcher ? visit(launcher) : 0;
+  }
+
+  ~Entry() {
+    forEachObject([](PyObject *object) {
+      Py_DECREF(object);
+      return 0;
+    });
+  }
+};
+using EntryPointer = std::shared_ptr<Entry>;
+
+struct State {
+  std::vector<Parameter> parameters;
+  int numPositional = 0;
+  int64_t commonDivisor = 1;
+  std::unordered_map<std::string, std::vector<EntryPointer>> entries;
+  size_t numEntries = 0;
+};
+
+struct Dispatcher {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  State *state;
+  /// The number of tiles: a tuple of integers or a function of parameters. Null
+  /// if the arguments of the kernel do not have the numbers.
+  PyObject *grid;
+  /// The names of the parameters of the function, and their positions.
+  PyObject *gridNames;
+  std::vector<int> *gridSources;
+};
+
+/// A call: the values of the parameters and of the grid, and the key.
+struct Call {
+  PyObject *objects[maxArguments];
+  Value values[maxArguments];
+  int numRead = 0;
+  int64_t tiles[3];
+  int numTiles = 0;
+  std::string key;
+
+  ~Call() {
+    for (int i = 0; i < numRead; ++i)
+      Py_XDECREF(values[i].view.owner);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// Sets the objects of the parameters, as Python binds arguments.
+bool bind(const State &state, PyObject *given, PyObject *named, Call &call) {
+  int count = static_cast<int>(state.parameters.size());
+  int numGiven = static_cast<int>(PyTuple_GET_SIZE(given));
+  if (numGiven > state.numPositional)
+    return false;
+  for (int i = 0; i < count; ++i)
+    call.objects[i] = i < numGiven ? PyTuple_GET_ITEM(given, i) : nullptr;
+  if (named && named != Py_None) {
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(named, &position, &name, &value)) {
+      if (name == streamName)
+        continue;
+      int at = 0;
+      while (at < count && state.parameters[at].name != name)
+        ++at;
+      // A name that is not interned is left to Python too.
+      if (at == count || call.objects[at])
+        return false;
+      call.objects[at] = value;
+    }
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!call.objects[i])
+      call.objects[i] = state.parameters[i].initial;
+    if (!call.objects[i])
+      return false;
+  }
+  return true;
+}
+
+char factOf(int64_t number, int64_t divisor) {
+  if (number == 0)
+    return '0';
+  if (number == 1)
+    return '1';
+  if (number < 0)
+    return '-';
+  return number % divisor == 0 ? 'm' : 'n';
+}
+
+void addArray(const State &state, const Parameter &parameter, const View &view,
+              std::string &key) {
+  key += static_cast<char>('A' + view.rank);
+  key += static_cast<char>(view.element);
+  auto divisor = [&](const std::vector<int64_t> &divisors, int dim) {
+    return dim < static_cast<int>(divisors.size()) ? divisors[dim]
+                                                   : state.commonDivisor;
+  };
+  int64_t dense = 1;
+  bool isDense = true, isSmall = true;
+  for (int dim = view.rank; dim-- > 0;) {
+    int64_t size = view.shape[dim];
+    isDense &= view.strides[dim] == dense;
+    // `measure` limits the number of elements, unless strides are 0.
+    if (size > 1 && __builtin_mul_overflow(dense, size, &dense))
+      isDense = false;
+    isSmall &= size <= INT32_MAX / view.size;
+    key += factOf(size, divisor(parameter.sizes, dim));
+    key += factOf(view.strides[dim], divisor(parameter.strides, dim));
+  }
+  isSmall &= view.last - view.first <= INT32_MAX;
+  key += static_cast<char>('a' + isDense + 2 * isSmall);
+}
+
+/// Reads the arguments of a call, and its key.
+bool readArguments(const State &state, uint64_t stream, Call &call) {
+  int count = static_cast<int>(state.parameters.size());
+  for (int i = 0; i < count; ++i) {
+    Value &value = call.values[i];
+    value.view.owner = nullptr;
+    value.view.rank = -1;
+    call.numRead = i + 1;
+    const Parameter &parameter = state.parameters[i];
+    PyObject *object = call.objects[i];
+    if (parameter.isConstant)
+      continue;
+    if (PyLong_CheckExact(object)) {
+      int overflow;
+      long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+      if (overflow)
+        return false;
+      call.key += 'i';
+      call.key += factOf(number < 0 ? -number : number, state.commonDivisor);
+      call.key += number < 0 ? '-' : '+';
+    } else if (PyFloat_CheckExact(object)) {
+      call.key += 'f';
+    } else if (PyBool_Check(object)) {
+      call.key += 'b';
+    } else {
+      if (!readView(object, stream, value.view) || value.view.element < 0 ||
+          !measure(value.view, value.view.size))
+        return false;
+      addArray(state, parameter, value.view, call.key);
+    }
+  }
+  return true;
+}
+
+/// Reads the number of tiles of a call.
+bool readGrid(Dispatcher *self, Call &call) {
+  PyObject *sizes = nullptr;
+  if (PyTuple_Check(self->grid)) {
+    sizes = Py_NewRef(self->grid);
+  } else {
+    PyObject *arguments[maxArguments];
+    size_t count = 0;
+    for (int source : *self->gridSources)
+      arguments[count++] = call.objects[source];
+    sizes = PyObject_Vectorcall(self->grid, arguments, 0, self->gridNames);
+    if (!sizes) {
+      PyErr_Clear();
+      return false;
+    }
+  }
+  PyObject *const *items = &sizes;
+  Py_ssize_t count = 1;
+  if (PyTuple_Check(sizes) || PyList_Check(sizes)) {
+    items = PySequence_Fast_ITEMS(sizes);
+    count = PySequence_Fast_GET_SIZE(sizes);
+  }
+  bool isRead = count <= 3;
+  for (Py_ssize_t i = 0; isRead && i < count; ++i) {
+    int overflow = 0;
+    isRead = PyLong_CheckExact(items[i]);
+    if (isRead)
+      call.tiles[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
+    isRead &= !overflow;
+  }
+  Py_DECREF(sizes);
+  call.numTiles = static_cast<int>(count);
+  call.key += static_cast<char>('0' + count);
+  return isRead;
+}
+
+bool readCall(Dispatcher *self, PyObject *given, PyObject *named,
+              uint64_t stream, Call &call) {
+  const State &state = *self->state;
+  return bind(state, given, named, call) &&
+         readArguments(state, stream, call) &&
+         (!self->grid || readGrid(self, call));
+}
+
+/// Whether two constants are the same object, or equal objects of a type whose
+/// comparison does not run other code.
+bool isSame(PyObject *one, PyObject *other) {
+  if (one == other)
+    return true;
+  PyTypeObject *type = Py_TYPE(one);
+  if (type != Py_TYPE(other) ||
+      (type != &PyLong_Type && type != &PyUnicode_Type &&
+       type != &PyFloat_Type))
+    return false;
+  return PyObject_RichCompareBool(one, other, Py_EQ) == 1;
+}
+
+bool matches(const State &state, const Entry &entry, const Call &call) {
+  size_t constant = 0;
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    if (state.parameters[i].isConstant &&
+        !isSame(entry.constants[constant++], call.objects[i]))
+      return false;
+  return true;
+}
+
+/// The entry of a call, if its captured values are current.
+EntryPointer find(Dispatcher *self, const Call &call) {
+  const State &state = *self->state;
+  auto found = state.entries.find(call.key);
+  if (found == state.entries.end())
+    return nullptr;
+  for (const EntryPointer &entry : found->second) {
+    if (!matches(state, *entry, call))
+      continue;
+    for (const Captured &one : entry->captured)
+      if (!one.isCurrent())
+        return nullptr;
+    if (!entry->check)
+      return entry;
+    // The check may run any Python code, which may remove the entry.
+    EntryPointer kept = entry;
+    PyObject *isCurrent = PyObject_CallNoArgs(kept->check);
+    bool isKept = isCurrent == Py_True;
+    Py_XDECREF(isCurrent);
+    return isKept ? kept : nullptr;
+  }
+  return nullptr;
+}
+
+/// Launches the kernel of a call.
+long dispatch(Launcher *launcher, const Entry &entry, Call &call,
+              uint64_t stream) {
+  const Kernel &kernel = *launcher->kernel;
+  size_t numSources = entry.sources.size();
+  if (isForked(launcher) ||
+      kernel.arguments.size() != numSources + call.numTiles)
+    return notLaunched;
+  Value tiles[3];
+  Value *values[maxArguments];
+  for (size_t i = 0; i < numSources; ++i) {
+    int source = entry.sources[i];
+    const Argument &argument = kernel.arguments[i];
+    Value &value = *(values[i] = call.values + source);
+    bool isRead = argument.isArray ? value.view.rank >= 0
+                                   : readScalar(argument.scalar,
+                                                call.objects[source], value);
+    if (!isRead)
+      return notLaunched;
+  }
+  for (int dim = 0; dim < call.numTiles; ++dim) {
+    size_t i = numSources + dim;
+    values[i] = tiles + dim;
+    if (kernel.arguments[i].isArray ||
+        !setInteger(kernel.arguments[i].scalar, call.tiles[dim], tiles[dim]))
+      return notLaunched;
+  }
+  return launchValues(launcher, values, stream);
+}
+
+} // namespace
+
+PyObject *smalti::launch::dispatchObjects(PyObject *dispatcher,
+                                          PyObject *arguments, PyObject *named,
+                                          PyObject *stream) {
+  auto *self = reinterpret_cast<Dispatcher *>(dispatcher);
+  if (self->state->entries.empty())
+    Py_RETURN_FALSE;
+  // Other streams than integers are left to Python, since no launcher is known
+  // yet.
+  uint64_t handle = 0;
+  if (stream != Py_None) {
+    if (!PyLong_CheckExact(stream))
+      Py_RETURN_FALSE;
+    handle = PyLong_AsUnsignedLongLong(stream);
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      Py_RETURN_FALSE;
+    }
+  }
+  Call call;
+  EntryPointer entry;
+  if (readCall(self, arguments, named, handle, call))
+    entry = find(self, call);
+  PyErr_Clear();
+  if (!entry)
+    Py_RETURN_FALSE;
+  auto *launcher = reinterpret_cast<Launcher *>(entry->launcher);
+  return resultOf(launcher, dispatch(launcher, *entry, call, handle));
+}
+
+namespace {
+
+PyObject *callDispatcher(PyObject *object, PyObject *const *arguments,
+                         size_t nargsf, PyObject *names) {
+  if (names || PyVectorcall_NARGS(nargsf) != 3 ||
+      !PyTuple_Check(arguments[0]) ||
+      (arguments[1] != Py_None && !PyDict_Check(arguments[1]))) {
+    PyErr_SetString(
+        PyExc_TypeError,
+        "a dispatcher takes a tuple, a dictionary or None, and a stream");
+    return nullptr;
+  }
+  return dispatchObjects(object, arguments[0], arguments[1], arguments[2]);
+}
+
+//===----------------------------------------------------------------------===//
+// Entries
+//===----------------------------------------------------------------------===//
+
+/// Adds objects of a sequence of triples: an owner, a key and a value.
+bool readCaptured(PyObject *sequence, Entry &entry) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sequence); ++i) {
+    Captured one;
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sequence, i), "OOO", &one.owner,
+                          &one.key, &one.value))
+      return false;
+    if (!PyDict_Check(one.owner) && !PyCell_Check(one.owner)) {
+      PyErr_SetString(PyExc_TypeError, "an owner is a dictionary or a cell");
+      return false;
+    }
+    for (PyObject *held : {one.owner, one.key, one.value})
+      Py_INCREF(held);
+    entry.captured.push_back(one);
+  }
+  return true;
+}
+
+PyObject *addEntry(PyObject *object, PyObject *arguments) {
+  auto *self = reinterpret_cast<Dispatcher *>(object);
+  State &state = *self->state;
+  PyObject *given, *named, *launcher, *sources, *captured, *check;
+  if (!PyArg_ParseTuple(arguments, "O!OOO!O!O", &PyTuple_Type, &given, &named,
+                        &launcher, &PyTuple_Type, &sources, &PyTuple_Type,
+                        &captured, &check))
+    return nullptr;
+  if (!isLauncher(launcher) || (named != Py_None && !PyDict_Check(named))) {
+    PyErr_SetString(PyExc_TypeError, "a launcher is required");
+    return nullptr;
+  }
+  Call call;
+  bool isRead = readCall(self, given, named, 0, call);
+  PyErr_Clear();
+  if (!isRead)
+    Py_RETURN_FALSE;
+  auto entry = std::make_shared<Entry>();
+  std::vector<int64_t> positions;
+  if (!readCaptured(captured, *entry) || !readIntegers(sources, positions))
+    return nullptr;
+  for (int64_t position : positions) {
+    if (position < 0 ||
+        position >= static_cast<int64_t>(state.parameters.size()) ||
+        state.parameters[position].isConstant) {
+      PyErr_SetString(PyExc_ValueError, "a source is not a parameter");
+      return nullptr;
+    }
+    entry->sources.push_back(static_cast<int>(position));
+  }
+  entry->launcher = Py_NewRef(launcher);
+  entry->check = check == Py_None ? nullptr : Py_NewRef(check);
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    if (state.parameters[i].isConstant)
+      entry->constants.push_back(Py_NewRef(call.objects[i]));
+  if (state.numEntries >= mostEntries) {
+    // Destructors may run any code, after the table is empty.
+    auto old = std::move(state.entries);
+    state.entries.clear();
+    state.numEntries = 0;
+  }
+  std::vector<EntryPointer> &known = state.entries[call.key];
+  EntryPointer *place = nullptr;
+  for (EntryPointer &other : known)
+    if (matches(state, *other, call))
+      place = &other;
+  if (place) {
+    // The captured values have changed.
+    std::swap(*place, entry);
+  } else {
+    known.push_back(std::move(entry));
+    ++state.numEntries;
+  }
+  Py_RETURN_TRUE;
+}
+
+//===----------------------------------------------------------------------===//
+// The type Dispatcher
+//===----------------------------------------------------------------------===//
+
+PyObject *newDispatcher(PyTypeObject *type, PyObject *given, PyObject *named) {
+  static const char *keywords[] = {
+      "parameters", "num_positional", "common_divisor", "grid",
+      "grid_names", "grid_sources",   nullptr};
+  PyObject *parameters, *grid, *gridNames, *gridSources;
+  int numPositional;
+  long long commonDivisor;
+  if (!PyArg_ParseTupleAndKeywords(
+          given, named, "O!iLOO!O!", const_cast<char **>(keywords),
+          &PyTuple_Type, &parameters, &numPositional, &commonDivisor, &grid,
+          &PyTuple_Type, &gridNames, &PyTuple_Type, &gridSources))
+    return nullptr;
+  if (PyTuple_GET_SIZE(parameters) > maxArguments - 3 || commonDivisor < 1) {
+    PyErr_SetString(PyExc_ValueError, "too many parameters");
+    return nullptr;
+  }
+  auto *self = reinterpret_cast<Dispatcher *>(type->tp_alloc(type, 0));
+  if (!self)
+    return nullptr;
+  self->vectorcall = callDispatcher;
+  State &state = *(self->state = new State);
+  self->gridSources = new std::vector<int>;
+  self->grid = grid == Py_None ? nullptr : Py_NewRef(grid);
+  self->gridNames = Py_NewRef(gridNames);
+  state.numPositional = numPositional;
+  state.commonDivisor = commonDivisor;
+  std::vector<int64_t> positions;
+  bool isRead = readIntegers(gridSources, positions);
+  for (int64_t position : positions)
+    self->gridSources->push_back(static_cast<int>(position));
+  for (Py_ssize_t i = 0; isRead && i < PyTuple_GET_SIZE(parameters); ++i) {
+    PyObject *name, *initial, *sizes, *strides;
+    int isConstant;
+    isRead = PyArg_ParseTuple(PyTuple_GET_ITEM(parameters, i), "OOpOO", &name,
+                              &initial, &isConstant, &sizes, &strides);
+    if (!isRead)
+      break;
+    // A tuple with the value, since None is a value.
+    state.parameters.push_back(
+        {name == Py_None ? nullptr : Py_NewRef(name),
+         PyTuple_Check(initial) && PyTuple_GET_SIZE(initial) == 1
+             ? Py_NewRef(PyTuple_GET_ITEM(initial, 0))
+             : nullptr,
+         isConstant != 0,
+         {},
+         {}});
+    isRead = readIntegers(sizes, state.parameters.back().sizes) &&
+             readIntegers(strides, state.parameters.back().strides);
+  }
+  if (!isRead) {
+    Py_DECREF(self);
+    return nullptr;
+  }
+  return reinterpret_cast<PyObject *>(self);
+}
+
+int traverseDispatcher(PyObject *object, visitproc visit, void *arg) {
+  auto *self = reinterpret_cast<Dispatcher *>(object);
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->grid);
+  Py_VISIT(self->gridNames);
+  if (!self->state)
+    return 0;
+  for (const Parameter &parameter : self->state->parameters) {
+    Py_VISIT(parameter.name);
+    Py_VISIT(parameter.initial);
+  }
+  for (const auto &item : self->state->entries)
+    for (const EntryPointer &entry : item.second)
+      if (int result = entry->forEachObject(
+              [&](PyObject *held) { return visit(held, arg); }))
+        return result;
+  return 0;
+}
+
+int clearDispatcher(PyObject *object) {
+  auto *self = reinterpret_cast<Dispatcher *>(object);
+  Py_CLEAR(self->grid);
+  Py_CLEAR(self->gridNames);
+  if (self->state) {
+    auto old = std::move(self->state->entries);
+    self->state->entries.clear();
+    self->state->numEntries = 0;
+  }
+  return 0;
+}
+
+void deallocateDispatcher(PyObject *object) {
+  auto *self = reinterpret_cast<Dispatcher *>(object);
+  PyTypeObject *type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  clearDispatcher(object);
+  if (self->state)
+    for (const Parameter &parameter : self->state->parameters) {
+      Py_XDECREF(parameter.name);
+      Py_XDECREF(parameter.initial);
+    }
+  delete self->state;
+  delete self->gridSources;
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+PyMethodDef dispatcherMethods[] = {
+    {"add", addEntry, METH_VARARGS,
+     "add(arguments, named, launcher, sources, captured, check): the launcher "
+     "of calls with the key of this call."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMemberDef dispatcherMembers[] = {{"__vectorcalloffset__", T_PYSSIZET,
+                                    offsetof(Dispatcher, vectorcall), READONLY,
+                                    nullptr},
+                                   {nullptr, 0, 0, 0, nullptr}};
+
+PyType_Slot dispatcherSlots[] = {
+    {Py_tp_doc, const_cast<char *>(
+                    "Launches the kernel of a call, if it is known. A call "
+                    "takes a tuple of arguments, a dictionary of named ones or "
+                    "None, and a stream, and returns whether the kernel was "
+                    "launched. Otherwise Python must handle the call.")},
+    {Py_tp_new, reinterpret_cast<void *>(newDispatcher)},
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_traverse, reinterpret_cast<void *>(traverseDispatcher)},
+    {Py_tp_clear, reinterpret_cast<void *>(clearDispatcher)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(deallocateDispatcher)},
+    {Py_tp_methods, dispatcherMethods},
+    {Py_tp_members, dispatcherMembers},
+    {0, nullptr}};
+
+PyType_Spec dispatcherSpec = {
+    "smalti.calling._launcher.Dispatcher", sizeof(Dispatcher), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+        Py_TPFLAGS_IMMUTABLETYPE,
+    dispatcherSlots};
+
+PyTypeObject *dispatcherType = nullptr;
+
+} // namespace
+
+PyObject *smalti::launch::createDispatcherType() {
+  PyObject *type = PyType_FromSpec(&dispatcherSpec);
+  dispatcherType = reinterpret_cast<PyTypeObject *>(type);
+  return type;
+}
+
+bool smalti::launch::isDispatcher(PyObject *object) {
+  return Py_IS_TYPE(object, dispatcherType);
+}

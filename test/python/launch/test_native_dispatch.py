@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The native choice of a kernel for a call against the choice in Python."""
+
+from __future__ import annotations
+
+import enum
+import gc
+import random
+import types
+import weakref
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+import smalti.language as sl
+from smalti import front_end, targets
+from smalti.calling import arrays
+from smalti.compiler import entry
+from smalti.language.kernel import PythonKernel
+from smalti.launch.compiled import Resources
+from smalti.launch.kernels import Kernel
+from smalti.specialization import SpecializedKernel
+from stub_driver import Stub
+from test_launch_gpu import driver, library  # noqa: F401 (fixtures)
+from test_native_launches import Interface, outcome, sizes_of
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Kernels without code, which have the name of their module; the names of the compiled ones."""
+    names: list[str] = []
+
+    def compile(module: Any, target: Any, **options: Any) -> Kernel:
+        kernel = Kernel(targets.get("sm_90a"), entry.describe(entry.find_entry(module)), {})
+        kernel.binary, kernel.binary_format = b"\x7fELF", "cubin"
+        sizes = "_".join(map(str, sizes_of(kernel.arguments)))
+        kernel.symbol = f"k{zlib.crc32(f'{module}{options}'.encode()):x}__{sizes}"
+        kernel.resources = Resources(tiles=None, block=(128, 1, 1), grid=None)
+        names.append(kernel.symbol)
+        return kernel
+
+    monkeypatch.setattr(front_end, "compile", compile)
+    return names
+
+
+class Mode(enum.Enum):
+    ADD = 1
+    SUBTRACT = 2
+
+
+FACTOR: Any = 2
+OPTIONS: Any = {"bias": 1}
+MODULE = types.ModuleType("constants")
+MODULE.number = 3  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@smalti.kernel(grid=lambda x, block: sl.cdiv(x.shape[0], block), target="sm_90a")
+def combine(
+    x,
+    n,
+    y,
+    scale: sl.float32 = 1.0,
+    count: sl.index = 7,
+    block: smalti.constexpr = 16,
+    mode: smalti.constexpr = Mode.ADD,
+):
+    i = sl.tile_id() * block
+    tile = x[i : i + block] * FACTOR + OPTIONS["bias"] + MODULE.number
+    y[i : i + block] = tile + n if mode is Mode.ADD else tile - count * scale
+
+
+class Tensor:
+    """An array with a shape, which the grid reads."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.__cuda_array_interface__ = Interface(*arguments, **named).__cuda_array_interface__
+        self.shape = self.__cuda_array_interface__["shape"]
+
+
+def without_dispatcher(kernel: PythonKernel) -> PythonKernel:
+    other = kernel.on()
+    other.native = None
+    return other
+
+
+def random_call(rng: random.Random) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    size = rng.choice((0, 1, 5, 16, 48, 1 << 29))
+    step = rng.choice((1, 1, 1, 2, 16, 0, -1))
+    address = 1 << 40
+    x = Tensor(address, (size,), (step,), rng.choice(("<f4", "<f4", "<f2")))
+    y = Tensor(1 << 50, (size,), None, "<f4", rng.random() < 0.1)
+    n = rng.choice((0, 1, 2, 16, 17, -1, -16, True, 0.5, np.int64(1), np.int64(4), np.float32(1), 1 << 70, "text"))
+    named: dict[str, Any] = {}
+    if rng.random() < 0.3:
+        named["scale"] = rng.choice((1, 16, 2.5, True, np.float32(1.5)))
+    if rng.random() < 0.3:
+        named["count"] = rng.choice((1, 16, 5, 1.0, 16.0, True, np.int32(1)))
+    if rng.random() < 0.4:
+        named["block"] = rng.choice((16, 32, "text", [16]))
+    if rng.random() < 0.4:
+        named["mode"] = rng.choice((Mode.SUBTRACT, Mode.ADD, None))
+    if rng.random() < 0.1:
+        named["wrong"] = 1
+    return rng.choice(
+        (((x, n, y), named), ((x, n), {"y": y, **named}), ((x,), {"n": n, "y": y, **named}), ((x, n), named))
+    )
+
+
+def outcome_of(driver: Stub, kernel: Callable[..., Any], given: Any, named: Any) -> Any:  # noqa: F811
+    try:
+        return outcome(driver, lambda: kernel(*given, **named))
+    except Exception as error:
+        # The grid of a wrong argument, or an operation that the kernel does not have.
+        return driver.named("launch"), f"{type(error)} {error}"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_choice_for_python_kernels(driver: Stub, compiled: list[str], seed: int) -> None:  # noqa: F811
+    rng = random.Random(seed)
+    ours, theirs = combine.on(), without_dispatcher(combine)
+    driver.set(current=100)
+    native = 0
+    for _ in range(300):
+        given, named = random_call(rng)
+        wanted = outcome_of(driver, theirs, given, named)
+        assert outcome_of(driver, ours, given, named) == wanted, (given, named)
+        # The second call has a known key.
+        assert outcome_of(driver, ours, given, named) == wanted, (given, named)
+        assert ours.native is not None
+        native += wanted[1] is None and ours.native(given, named, None)
+    assert native > 40
+
+
+def test_captured_values(driver: Stub, compiled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    # Kernels with equal options share what they compiled.
+    kernel = combine.on(num_warps=2)
+    given = (Tensor(1 << 40, (48,)), 5, Tensor(1 << 50, (48,)))
+
+    def is_native() -> bool:
+        assert kernel.native is not None
+        return kernel.native(given, None, None)
+
+    kernel(*given)
+    assert is_native()
+    changes: list[Callable[[], None]] = [
+        lambda: monkeypatch.setitem(globals(), "FACTOR", 5),
+        lambda: monkeypatch.setitem(OPTIONS, "bias", 7),
+        lambda: monkeypatch.setattr(MODULE, "number", 9),
+        lambda: monkeypatch.setitem(globals(), "FACTOR", 2.5),
+    ]
+    for count, change in enumerate(changes, 2):
+        change()
+        assert not is_native()
+        kernel(*given)
+        assert is_native() and len(compiled) == count
+    # An equal object does not change the kernel.
+    monkeypatch.setitem(globals(), "FACTOR", float("2.5"))
+    assert not is_native()
+    kernel(*given)
+    assert is_native() and len(compiled) == len(changes) + 1
+    launches = driver.launches
+    assert len({launch.name for launch in launches}) == len(compiled)
+
+
+def test_grids_that_raise(driver: Stub, compiled: list[str]) -> None:  # noqa: F811
+    kernel = combine.on()
+    x = Tensor(1 << 40, (48,))
+    kernel(x, 5, Tensor(1 << 50, (48,)))
+    with pytest.raises(ZeroDivisionError):
+        kernel(x, 5, Tensor(1 << 50, (48,)), block=0)
+
+
+def test_streams_and_options(driver: Stub, compiled: list[str]) -> None:  # noqa: F811
+    kernel = combine.on(num_warps=8)
+    given = (Tensor(1 << 40, (48,)), 5, Tensor(1 << 50, (48,)))
+    for stream in (None, 4, types.SimpleNamespace(ptr=13), 4):
+        kernel(*given, stream=stream)
+    assert [launch.stream for launch in driver.launches] == [0, 4, 13, 4]
+    other = kernel.on(num_warps=4)
+    other(*given)
+    assert len(compiled) == 2 and driver.launches[-1].name == compiled[1]
+
+
+def test_dispatchers_are_collected(driver: Stub, compiled: list[str]) -> None:  # noqa: F811
+    kernel = combine.on()
+    kernel(Tensor(1 << 40, (48,)), 5, Tensor(1 << 50, (48,)))
+    made = weakref.ref(next(iter(next(iter(kernel._variants.values())).compiled.values())))
+    assert made() is not None
+    kernel._variants = {}
+    del kernel
+    combine._variants.clear()
+    gc.collect()
+    assert made() is None
+
+
+PROGRAM = """
+triton_xla.entry_func @copy(
+    %a: memref<?x?xf16> {triton_xla.size_divisors = array<i64: 1, 24>},
+    %b: memref<?x?xf16, strided<[?, ?]>> {triton_xla.max_bytes = 3000000000 : i64}, %n: index, %tile: index)
+    tiles size(%a, 0) ceildiv 16 {
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_choice_for_specialized_kernels(driver: Stub, compiled: list[str], seed: int) -> None:  # noqa: F811
+    rng = random.Random(seed)
+    ours, theirs = (smalti.specialize(PROGRAM, target="sm_90a") for _ in range(2))
+    assert isinstance(ours, SpecializedKernel) and ours.native is not None
+    theirs.native = None
+    driver.set(current=100)
+    native = 0
+    for _ in range(400):
+        rows, columns = rng.choice((0, 1, 5, 16, 40)), rng.choice((0, 24, 48, 16))
+        shape = (rows, columns)
+        a = Interface(1 << 40, shape, None, "<f2")
+        strides = rng.choice((None, None, (columns + 8, 1), (1, 4096), (64, 2), (-64, 1), (0, 1), (1 << 26, 1)))
+        kind = rng.choice(("<f2", "<f2", "<f2", "<f4"))
+        b = Interface(1 << 50, rng.choice((shape, shape, (rows,))), None, kind)
+        if strides is not None and len(b.__cuda_array_interface__["shape"]) == 2:
+            b = Interface(1 << 50, shape, strides, kind)
+        given = (a, b, rng.choice((1, 16, 3, np.int64(2), 0.5)))
+        wanted = outcome_of(driver, theirs, given, {})
+        assert outcome_of(driver, ours, given, {}) == wanted, given
+        assert outcome_of(driver, ours, given, {"stream": None}) == wanted, given
+        native += wanted[1] is None and ours.native(given, None, None)
+    assert native > 40
+    assert set(ours.variants) == set(theirs.variants)
+
+
+def test_views_of_the_host_are_not_kernels_of_the_gpu(driver: Stub, compiled: list[str]) -> None:  # noqa: F811
+    kernel = combine.on()
+    given = (Tensor(1 << 40, (48,)), 5, Tensor(1 << 50, (48,)))
+    kernel(*given)
+    host = arrays.ArrayView(1 << 40, (48,), (1,), "float32", arrays.CPU)
+    with pytest.raises(smalti.LaunchError, match="requires cuda memory"):
+        kernel(host, *given[1:])
