@@ -349,7 +349,7 @@ PyObject *smalti::launch::dispatchObjects(PyObject *dispatcher,
     Py_RETURN_FALSE;
   // Other streams than integers are left to Python, since no launcher is known
   // yet.
-  uint64_t handle = 0;
+  uint64_t handle = unstatedStream;
   if (stream != Py_None) {
     if (!PyLong_CheckExact(stream))
       Py_RETURN_FALSE;

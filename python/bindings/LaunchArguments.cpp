@@ -33,7 +33,7 @@ struct DLPackExchangeAPI {
   void *allocate, *fromObject, *toObject;
   /// Describes a tensor that remains the property of its object.
   int (*describe)(void *object, DLTensor *result);
-  void *currentStream;
+  CurrentStream currentStream;
 };
 
 Device deviceOf(int32_t type) {
@@ -73,6 +73,7 @@ struct Kind {
   /// A tensor of torch with a DLPack exchange API, or null.
   int (*describe)(void *, DLTensor *);
   PyCFunction isNegative;
+  CurrentStream currentStream;
 };
 
 /// The types of the last arrays. Each entry holds a reference, so that no
@@ -82,7 +83,7 @@ Kind kinds[numKinds];
 int numKnown = 0;
 
 bool classify(PyTypeObject *type, Kind &kind) {
-  kind = {type, false, nullptr, nullptr};
+  kind = {type, false, nullptr, nullptr, nullptr};
   PyObject *found =
       PyObject_CallOneArg(tables.classify, reinterpret_cast<PyObject *>(type));
   if (!found) {
@@ -103,6 +104,7 @@ bool classify(PyTypeObject *type, Kind &kind) {
       if (api->major == 1 && definition->ml_flags == METH_NOARGS) {
         kind.describe = api->describe;
         kind.isNegative = definition->ml_meth;
+        kind.currentStream = api->currentStream;
       }
     }
   }
@@ -170,6 +172,8 @@ bool readTensor(PyObject *value, const Kind &kind, View &view) {
   view.device = deviceOf(tensor.deviceType);
   view.deviceIndex = view.device == Device::cpu ? -1 : tensor.deviceId;
   view.isReadOnly = false;
+  view.currentStream = kind.currentStream;
+  view.deviceType = tensor.deviceType;
   return true;
 }
 
@@ -327,12 +331,15 @@ bool smalti::launch::readIntegers(PyObject *sequence,
 
 bool smalti::launch::readView(PyObject *value, uint64_t stream, View &view) {
   view.owner = nullptr;
+  view.isTorch = false;
+  view.currentStream = nullptr;
   PyTypeObject *type = Py_TYPE(value);
   if (type == tables.viewType)
     return readFields(value, view);
   Kind kind;
   if (!kindOf(type, kind))
     return false;
+  view.isTorch = kind.isTorch;
   bool isRead = false;
   if (kind.describe) {
     if (!readTensor(value, kind, view))
@@ -346,8 +353,9 @@ bool smalti::launch::readView(PyObject *value, uint64_t stream, View &view) {
     }
   }
   if (!isRead) {
-    view.owner = PyObject_CallFunction(tables.view, "OK", value,
-                                       static_cast<unsigned long long>(stream));
+    view.owner = PyObject_CallFunction(
+        tables.view, "OK", value,
+        static_cast<unsigned long long>(stream == unstatedStream ? 0 : stream));
     if (!view.owner) {
       PyErr_Clear();
       return false;

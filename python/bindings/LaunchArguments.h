@@ -28,6 +28,12 @@ constexpr int64_t dynamic = INT64_MIN;
 
 enum class Device : uint8_t { other, cpu, cuda, hip };
 
+/// The stream of a call that does not state one.
+constexpr uint64_t unstatedStream = UINT64_MAX;
+
+/// A function of DLPack's exchange API: the current stream of a device.
+using CurrentStream = int (*)(int32_t type, int32_t index, void **stream);
+
 /// The memory of an array: `ArrayView` of smalti/calling/arrays.py.
 struct View {
   uint64_t pointer;
@@ -47,6 +53,11 @@ struct View {
   int deviceIndex;
   /// Holds the memory during the launch, or null if the caller does.
   PyObject *owner;
+  /// A tensor of torch, whose current stream is the default of a launch.
+  bool isTorch;
+  /// Returns that stream, or is null if Python has to ask for it.
+  CurrentStream currentStream;
+  int32_t deviceType;
 };
 
 /// A memref: the fields of `Argument` that a launch checks.

@@ -242,6 +242,19 @@ bool encodeMap(Launcher *self, size_t index, const Code &code,
   return isEncoded;
 }
 
+/// Sets the default stream, or the current one of torch for its tensors.
+bool setCurrentStream(const View *torch, uint64_t &stream) {
+  void *current = nullptr;
+  if (torch &&
+      (!torch->currentStream ||
+       torch->currentStream(torch->deviceType, torch->deviceIndex, &current))) {
+    PyErr_Clear();
+    return false;
+  }
+  stream = reinterpret_cast<uint64_t>(current);
+  return true;
+}
+
 } // namespace
 
 long smalti::launch::launchValues(Launcher *self, Value *const *values,
@@ -249,6 +262,7 @@ long smalti::launch::launchValues(Launcher *self, Value *const *values,
   const Kernel &kernel = *self->kernel;
   size_t numArguments = kernel.arguments.size();
   int device = -1;
+  const View *torch = nullptr;
   uint64_t cells[maxArguments * (1 + 2 * maxRank)];
   void *parameters[maxArguments * (1 + 2 * maxRank) + maxMaps];
   int count = 0;
@@ -262,6 +276,8 @@ long smalti::launch::launchValues(Launcher *self, Value *const *values,
     View &view = values[i]->view;
     if (!measure(view, spec.size) || !accepts(spec, view))
       return notLaunched;
+    if (view.isTorch && view.device != Device::cpu && !torch)
+      torch = &view;
     if (view.deviceIndex >= 0) {
       if (device >= 0 && device != view.deviceIndex)
         return notLaunched;
@@ -285,6 +301,8 @@ long smalti::launch::launchValues(Launcher *self, Value *const *values,
     return notLaunched;
   if (grid[0] == 0)
     return 0;
+  if (stream == unstatedStream && !setCurrentStream(torch, stream))
+    return notLaunched;
   for (int i = 0; i < count; ++i)
     parameters[i] = cells + i;
   // The driver reads the maps during the launch, and requires 64 bytes of
@@ -320,7 +338,7 @@ long smalti::launch::launchValues(Launcher *self, Value *const *values,
 
 bool smalti::launch::readStream(Launcher *self, PyObject *stream,
                                 uint64_t &handle) {
-  handle = 0;
+  handle = unstatedStream;
   if (stream == Py_None)
     return true;
   PyObject *number = PyLong_CheckExact(stream)

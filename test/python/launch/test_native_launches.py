@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import os
@@ -378,6 +379,7 @@ def test_a_forked_process_runs_kernels_of_the_cpu() -> None:
     subprocess.run([sys.executable, "-c", script, SCALE], timeout=120, check=True, env=environment)
 
 
+CURRENT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
 DESCRIBE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(arrays._DLTensor))
 
 
@@ -388,7 +390,7 @@ class _ExchangeAPI(ctypes.Structure):
         ("previous", ctypes.c_void_p),
         ("functions", ctypes.c_void_p * 3),
         ("describe", DESCRIBE),
-        ("stream", ctypes.c_void_p),
+        ("stream", CURRENT),
     ]
 
 
@@ -412,7 +414,17 @@ def describe(tensor: Any, result: Any) -> int:
     return 0
 
 
-API = _ExchangeAPI(1, 3, None, (ctypes.c_void_p * 3)(), describe, None)
+STREAM = 0x77
+"""The current stream of the stand-in for PyTorch."""
+
+
+@CURRENT
+def current_stream(device_type: int, index: int, out: Any) -> int:
+    out[0] = STREAM if (device_type, index) == (2, 0) else None
+    return 0
+
+
+API = _ExchangeAPI(1, 3, None, (ctypes.c_void_p * 3)(), describe, current_stream)
 
 
 class ExchangeTensor(str):
@@ -454,7 +466,12 @@ def exchange_tensor(pointer: int, strides: tuple[int, int] = (60, 1), name: str 
     return tensor
 
 
-def test_the_exchange_api_of_dlpack(driver: Stub) -> None:  # noqa: F811
+def test_the_exchange_api_of_dlpack(driver: Stub, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    gpu = types.SimpleNamespace(
+        device=lambda device: contextlib.nullcontext(),
+        current_stream=lambda device: types.SimpleNamespace(cuda_stream=STREAM),
+    )
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=gpu))
     kernel = gpu_kernel("sm_90a")
     first, second = exchange_tensor(0x10000), exchange_tensor(0x20000)
     kernel(first, second)
@@ -462,7 +479,9 @@ def test_the_exchange_api_of_dlpack(driver: Stub) -> None:  # noqa: F811
     kernel(first, second)
     assert first.reads == before + 1
     one, two = driver.launches
-    assert one == two and two.numbers == (0x10000, 0x20000)
+    assert one == two and two.numbers == (0x10000, 0x20000) and two.stream == STREAM
+    kernel(first, second, stream=0x88)
+    assert driver.launches[-1].stream == 0x88
     for wrong, message in (
         (exchange_tensor(0x10000, name="A"), r"pass tensor\.clone\(\)"),
         (exchange_tensor(0x10000, (61, 1)), "the stride of dimension 0 is 61 elements"),
@@ -471,7 +490,7 @@ def test_the_exchange_api_of_dlpack(driver: Stub) -> None:  # noqa: F811
     ):
         with pytest.raises(smalti.LaunchError, match=message):
             kernel(wrong, second)
-    assert len(driver.launches) == 2
+    assert len(driver.launches) == 3
 
 
 def test_tensors_of_torch(driver: Stub, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
