@@ -8,7 +8,7 @@ kernel(a, b, c)
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,10 +18,11 @@ from .calling.arguments import Argument
 from .calling.calls import extent
 from .compiler import driver, entry
 from .errors import LaunchError
+from .launch.kernels import Kernel
 
 if TYPE_CHECKING:
     from . import sim
-    from .launch.kernels import Kernel
+    from .launch.kernel_cache import KernelCache
 
 DIVISOR = 16
 """Sizes and strides, in elements, are specialized for multiples of this number."""
@@ -81,11 +82,21 @@ def facts(argument: Argument, value: Any) -> Facts | None:
 class SpecializedKernel:
     """A tile-level kernel with a variant for each combination of facts; see `smalti.specialize`."""
 
-    def __init__(self, module: ir.Module, target: targets.Target, name: str | None, options: dict[str, Any]) -> None:
-        self._module = module
+    def __init__(
+        self,
+        module: ir.Module | Callable[[], ir.Module],
+        target: targets.Target,
+        name: str | None,
+        options: dict[str, Any],
+        cache: KernelCache | None = None,
+        signature: entry.Entry | None = None,
+    ) -> None:
+        """With a `signature`, which is the entry of the module, `module` may be a function that returns the module."""
+        self._source = module if callable(module) else lambda: module
         self._options = options
+        self._cache = cache
         self.target = target
-        self.entry = entry.describe(entry.find_entry(module, name))
+        self.entry = signature or entry.describe(entry.find_entry(self._source(), name))
         self.variants: dict[tuple[Facts | None, ...], Kernel | sim.SimulatedKernel] = {}
         """The compiled kernels by the facts of each argument."""
 
@@ -97,15 +108,29 @@ class SpecializedKernel:
 
     def module_for(self, *arguments: Any) -> ir.Module:
         """The module of the kernel for these arguments, before it is compiled."""
-        return _with_facts(self._module, self.entry.name, self._facts(arguments))
+        return _with_facts(self._source(), self.entry.name, self._facts(arguments))
 
     def variant(self, *arguments: Any) -> Kernel | sim.SimulatedKernel:
         """The kernel for these arguments. Compiles it unless a call had the same facts."""
         found = self._facts(arguments)
         if found not in self.variants:
-            module = _with_facts(self._module, self.entry.name, found)
-            self.variants[found] = front_end.compile(module, self.target, entry=self.entry.name, **self._options)
+            self.variants[found] = self._cached(found) or self._compiled(found)
         return self.variants[found]
+
+    def _cached(self, found: tuple[Facts | None, ...]) -> Kernel | None:
+        if self._cache is None:
+            return None
+        return self._cache.kernel(self.target, self._options, repr(found), lambda: cast(Any, self._compile(found)))
+
+    def _compile(self, found: tuple[Facts | None, ...]) -> Kernel | sim.SimulatedKernel:
+        module = _with_facts(self._source(), self.entry.name, found)
+        return front_end.compile(module, self.target, entry=self.entry.name, **self._options)
+
+    def _compiled(self, found: tuple[Facts | None, ...]) -> Kernel | sim.SimulatedKernel:
+        kernel = self._compile(found)
+        if self._cache is not None and isinstance(kernel, Kernel):
+            self._cache.store(self.entry, kernel, self.target, self._options, repr(found))
+        return kernel
 
     def __call__(self, /, *arguments: Any, **named: Any) -> None:
         """Runs the kernel, as `Kernel` does."""

@@ -20,15 +20,20 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from .. import front_end, ir, targets
+from .. import ir, targets
+from ..cache import disk_cache
 from ..calling import arrays
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..dialects import triton_xla
 from ..errors import CompileError, LaunchError
+from ..launch import devices
+from ..launch.kernel_cache import KernelCache
 from ..specialization import DIVISOR, SpecializedKernel
+from . import fingerprints
 from .arithmetic import is_number
 from .debugging import multiple_of
+from .fingerprints import Fingerprint
 from .frames import Frame, source_of
 from .translator import Captured, Translator
 from .types import DType, Misuse, boolean, float32, index
@@ -126,17 +131,49 @@ class ConstantSpec:
     value: int
 
 
-@dataclasses.dataclass
 class Variant:
-    """A translated kernel, and the values outside of it that it used."""
+    """A kernel for the types of its arguments. It is translated when its module is needed, unless the cache on disk has it."""
 
-    module: ir.Module
-    captured: tuple[Captured, ...]
-    compiled: dict[tuple[Any, ...], SpecializedKernel]
+    def __init__(
+        self,
+        name: str,
+        fingerprint: Fingerprint | None,
+        translate: Callable[[], tuple[ir.Module, Mapping[Any, Captured]]],
+    ) -> None:
+        self._fingerprint = fingerprint
+        self._translate = translate
+        self._module: ir.Module | None = None
+        self._captured: tuple[Captured, ...] = ()
+        self.cache = None if fingerprint is None else KernelCache(fingerprint.digest, name)
+        self.signature = self.cache and self.cache.entry()
+        if fingerprint is None or self.signature is None:
+            self._load()
+        else:
+            self._captured = tuple(fingerprint.captured.values())
+        self.compiled: dict[tuple[Any, ...], SpecializedKernel] = {}
 
     @property
     def is_current(self) -> bool:
-        return all(captured.is_current for captured in self.captured)
+        """Whether the values outside of the kernel that it used have not changed."""
+        return all(captured.is_current for captured in self._captured)
+
+    @property
+    def module(self) -> ir.Module:
+        """The tile-level module."""
+        if self._module is None:
+            if not self.is_current:
+                raise LaunchError(
+                    "the kernel is from the cache, and a value that it uses has changed; compile it again"
+                )
+            self._load()
+        assert self._module is not None
+        return self._module
+
+    def _load(self) -> None:
+        self._module, captured = self._translate()
+        self._captured = tuple(captured.values())
+        if self._fingerprint is not None and not self._fingerprint.covers(captured):
+            self.cache = None
 
 
 Grid = int | Sequence[int] | Callable[..., Any]
@@ -266,7 +303,9 @@ class PythonKernel:
         key = _hashable((tuple(specs.items()), len(tiles)))
         variant = self._variants.get(key)
         if variant is None or not variant.is_current:
-            variant = self._variants[key] = self._translate(specs, len(tiles))
+            found = fingerprints.of(self.__smalti_function__, specs, len(tiles)) if disk_cache.is_enabled() else None
+            translate = functools.partial(self._translate, specs, len(tiles))
+            variant = self._variants[key] = Variant(self.__name__, found, translate)
         return variant, [*given, *tiles]
 
     def _spec(self, name: str, value: Any) -> tuple[Any, list[Any]]:
@@ -327,13 +366,15 @@ class PythonKernel:
         target = self._target
         key = _hashable((target, tuple(sorted(self._options.items()))))
         if key not in variant.compiled:
-            chosen = front_end.target_of(variant.module, target)
-            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, self._options)
+            chosen = devices.here() if target is None else targets.get(target)
+            variant.compiled[key] = SpecializedKernel(
+                lambda: variant.module, chosen, None, self._options, variant.cache, variant.signature
+            )
         return variant.compiled[key]
 
     # --- Translation ---
 
-    def _translate(self, specs: Mapping[str, Any], dimensions: int) -> Variant:
+    def _translate(self, specs: Mapping[str, Any], dimensions: int) -> tuple[ir.Module, Mapping[Any, Captured]]:
         function = self.__smalti_function__
         try:
             source = source_of(function)
@@ -383,7 +424,7 @@ class PythonKernel:
             finally:
                 _GRID.reset(grid)
         _verify(module, source.location(source.node))
-        return Variant(module, tuple(translator.captured.values()), {})
+        return module, translator.captured
 
     def _arguments(self, specs: Mapping[str, Any], block: ir.Block) -> dict[str, Any]:
         values = iter(block.arguments)
