@@ -106,13 +106,13 @@ def of(function: types.FunctionType, *values: Any) -> Fingerprint | None:
     try:
         hasher.function(function)
         hasher.value(values)
-    except (NoFingerprint, RecursionError):
+    except Exception:  # Besides NoFingerprint: the attributes of an object may be of any type, or raise an error.
         return None
     return Fingerprint(hasher.digest.hexdigest(), hasher.captured, frozenset(hasher.whole))
 
 
 def _package(value: Any) -> str:
-    return (getattr(value, "__module__", None) or "").split(".")[0]
+    return str(getattr(value, "__module__", None) or "").split(".")[0]
 
 
 def _is_known(owner: Any) -> bool:
@@ -183,7 +183,7 @@ class _Hasher:
         if len(self._seen) >= _MOST_OBJECTS:
             raise NoFingerprint("too many objects")
         self._seen[id(value)] = (len(self._seen), value)
-        self._add(kind.__module__, kind.__qualname__)
+        self._add(str(kind.__module__), kind.__qualname__)
         if kind in (tuple, list):
             self._items(value)
         elif kind is dict:
@@ -361,7 +361,8 @@ class _Hasher:
                 continue
             if isinstance(kind, enum.EnumMeta) and not _is_written(item):
                 continue
-            if is_generated and name in _GENERATED and not _is_written(item):
+            is_field = name in getattr(kind, "_fields", ()) and type(item).__name__ == "_tuplegetter"
+            if is_field or (is_generated and name in _GENERATED and not _is_written(item)):
                 continue
             self._add(name)
             if not callable(item) and not isinstance(item, (property, staticmethod, classmethod)):

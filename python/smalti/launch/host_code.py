@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -95,16 +94,15 @@ class HostCode:
     @staticmethod
     def load(data: bytes, errors: Sequence[StopError], name: str) -> HostCode | None:
         """The code in a shared library; None if this process cannot load it."""
-        descriptor = os.memfd_create("smalti-kernel")
-        try:
-            with open(descriptor, "wb", closefd=False) as stream:
-                stream.write(data)
-            library = ctypes.CDLL(f"/proc/self/fd/{descriptor}")
-            address = ctypes.cast(getattr(library, _PACKED + name), ctypes.c_void_p).value
-        except (OSError, AttributeError):
-            return None
-        finally:
-            os.close(descriptor)
+        # The loader identifies libraries by their path, so that each needs a new one.
+        with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
+            path = Path(folder) / "kernel.so"
+            try:
+                path.write_bytes(data)
+                library = ctypes.CDLL(str(path))
+                address = ctypes.cast(getattr(library, _PACKED + name), ctypes.c_void_p).value
+            except (OSError, AttributeError):
+                return None
         assert address is not None
         return HostCode(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address), errors, name)
 
