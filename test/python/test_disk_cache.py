@@ -66,8 +66,9 @@ def test_entries_are_listed_and_cleared(cache: DiskCache, tmp_path: Path) -> Non
 def test_a_damaged_entry_is_listed_without_a_name(cache: DiskCache, tmp_path: Path) -> None:
     cache.set("a", b"of a", "@first", "cpu")
     (path,) = entries(tmp_path)
-    path.write_bytes(path.read_bytes()[:80] + b"[1]\n")
-    assert [item.name for item in cache.items()] == [""] and cache.get("a") is None
+    for label in (b"[1]\n", b'{"name": "\\u001b[2J", "target": "cpu"}\n', b"\xff\n", b""):
+        path.write_bytes(path.read_bytes()[:80] + label)
+        assert [item.name for item in cache.items()] == [""] and cache.get("a") is None
 
 
 def test_the_cache_can_be_disabled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -275,6 +275,8 @@ class DiskCache:
             except (ValueError, KeyError, TypeError):
                 # An entry of an earlier version, or a damaged one.
                 name, target = "", ""
+            # The label is not authenticated.
+            name, target = (text if text.isprintable() else "" for text in (name, target))
             found.append(Item(name, target, facts.st_size, facts.st_mtime))
         return sorted(found, key=lambda item: -item.used)
 

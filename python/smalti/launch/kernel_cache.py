@@ -151,7 +151,7 @@ class KernelCache:
                 "entry": archive.entry_to_json(kernel.entry), "symbol": kernel.symbol, "name": host.name, "errors": errors
             }  # fmt: skip
         self._set(key, json.dumps(header).encode() + b"\n" + code, str(target))
-        self._set(self._signature(), json.dumps(archive.entry_to_json(entry)).encode(), "")
+        self._set(self._signature(), json.dumps(archive.entry_to_json(entry)).encode(), "any")
 
     # --- Keys ---
 
