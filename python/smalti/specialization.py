@@ -8,6 +8,7 @@ kernel(a, b, c)
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -90,11 +91,14 @@ class SpecializedKernel:
         options: dict[str, Any],
         cache: KernelCache | None = None,
         signature: entry.Entry | None = None,
+        report: Callable[[Kernel | sim.SimulatedKernel, float, bool], None] | None = None,
     ) -> None:
-        """With a `signature`, which is the entry of the module, `module` may be a function that returns the module."""
+        """With a `signature`, which is the entry of the module, `module` may be a function that returns the module. `report`
+        is called with each new variant, the seconds that it took, and whether it is from the cache."""
         self._source = module if callable(module) else lambda: module
         self._options = options
         self._cache = cache
+        self._report = report
         self.target = target
         self.entry = signature or entry.describe(entry.find_entry(self._source(), name))
         self.variants: dict[tuple[Facts | None, ...], Kernel | sim.SimulatedKernel] = {}
@@ -114,7 +118,13 @@ class SpecializedKernel:
         """The kernel for these arguments. Compiles it unless a call had the same facts."""
         found = self._facts(arguments)
         if found not in self.variants:
-            self.variants[found] = self._cached(found) or self._compiled(found)
+            start = time.perf_counter()
+            loaded = self._cached(found)
+            kernel = loaded or self._compiled(found)
+            seconds = time.perf_counter() - start
+            self.variants[found] = kernel
+            if self._report is not None:
+                self._report(kernel, seconds, loaded is not None)
         return self.variants[found]
 
     def _cached(self, found: tuple[Facts | None, ...]) -> Kernel | None:

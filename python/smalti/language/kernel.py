@@ -30,11 +30,12 @@ from ..errors import CompileError, LaunchError
 from ..launch import devices
 from ..launch.kernel_cache import KernelCache
 from ..specialization import DIVISOR, SpecializedKernel
-from . import fingerprints
+from . import fingerprints, hooks
 from .arithmetic import is_number
 from .debugging import multiple_of
 from .fingerprints import Fingerprint
 from .frames import Frame, source_of
+from .specs import described
 from .translator import Captured, Translator
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
@@ -205,6 +206,8 @@ class PythonKernel:
         if unknown:
             raise TypeError(f"do_not_specialize has {sorted(unknown)}, which are not parameters of {function.__name__}")
         self._general = frozenset(do_not_specialize)
+        self.hooks = hooks.Hooks()
+        """The hooks of this kernel, for all targets and options; see `smalti.hooks`."""
         self._variants: dict[Any, Variant] = {}
         self._origin: PythonKernel | None = None
         """The kernel that the decorator made, if this one is from `on`."""
@@ -240,24 +243,39 @@ class PythonKernel:
         """
         variant, given = self._variant(arguments, named)
         options = {} if stream is None else {"stream": stream}
-        self._specialized(variant)(*given, **options)
+        specialized = self._specialized(variant)
+        if not hooks.has_launch_hooks(self.hooks):
+            specialized(*given, **options)
+            return
+        launch = hooks.Launch(specialized.variant(*given), tuple(given), stream)
+        with hooks.launching(self.hooks, launch):
+            specialized(*given, **options)
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
-        """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`.
+        """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It is not launched.
 
-        Its last arguments are the numbers of tiles of the grid.
+        An array may also be a `smalti.ShapeDtypeStruct`. The last arguments of the compiled kernel are the numbers of tiles of
+        the grid.
         """
-        variant, given = self._variant(arguments, named)
+        variant, given = self._described_variant(arguments, named)
         return self._specialized(variant).variant(*given)
+
+    def warmup(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
+        """Compiles the kernel for these arguments, as `compile` does, and prepares its code for the CPU or the emulator, so
+        that the first launch does not."""
+        kernel = self.compile(*arguments, **named)
+        if not kernel.target.is_gpu or kernel.target.is_emulated:
+            kernel.launcher  # noqa: B018
+        return kernel
 
     def module(self, /, *arguments: Any, **named: Any) -> ir.Module:
         """A copy of the tile-level module for these arguments."""
-        return driver.clone(self._variant(arguments, named)[0].module)
+        return driver.clone(self._described_variant(arguments, named)[0].module)
 
     def ir(self, level: str, /, *arguments: Any, **named: Any) -> str:
         """The code at a level: "tile", or a key of `Kernel.asm` such as "mosaic", "llvm", "ptx" or "gcn"."""
         if level == "tile":
-            return str(self._variant(arguments, named)[0].module)
+            return str(self._described_variant(arguments, named)[0].module)
         asm: Mapping[str, str] = getattr(self.compile(*arguments, **named), "asm", {})
         if level not in asm:
             raise LaunchError(f"the kernel does not have the level '{level}'; it has {', '.join({'tile': '', **asm})}")
@@ -288,8 +306,19 @@ class PythonKernel:
                 raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
         return tuple(int(size) for size in sizes)
 
-    def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+    def _described_variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+        """`_variant`, for arguments that may be descriptions of arrays."""
         bound = self._bind(arguments, named)
+        try:
+            given = {name: v if name in self._constants else described(v) for name, v in bound.items()}
+        except (Misuse, ValueError, TypeError) as error:
+            raise LaunchError(f"{self.__name__}: {error}") from None
+        return self._bound_variant(given)
+
+    def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+        return self._bound_variant(self._bind(arguments, named))
+
+    def _bound_variant(self, bound: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
         tiles = self._tiles(bound)
         specs: dict[str, Any] = {}
         given: list[Any] = []
@@ -368,9 +397,12 @@ class PythonKernel:
         if key not in variant.compiled:
             chosen = devices.here() if target is None else targets.get(target)
             variant.compiled[key] = SpecializedKernel(
-                lambda: variant.module, chosen, None, self._options, variant.cache, variant.signature
+                lambda: variant.module, chosen, None, self._options, variant.cache, variant.signature, self._report
             )
         return variant.compiled[key]
+
+    def _report(self, kernel: Kernel | sim.SimulatedKernel, seconds: float, is_loaded: bool) -> None:
+        hooks.compiled(self.hooks, hooks.Compilation(kernel, seconds, is_loaded))
 
     # --- Translation ---
 
