@@ -153,7 +153,7 @@ class Item:
     """An entry, for a list."""
 
     name: str
-    """What was stored: the name of a kernel."""
+    """The name of the kernel, or the names of several."""
     target: str
     bytes: int
     used: float

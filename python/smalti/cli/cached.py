@@ -50,6 +50,6 @@ def clear() -> tuple[int, int]:
 
 
 def age(seconds: float) -> str:
-    """A duration in its largest unit."""
+    """A duration as text: `3 min`."""
     length, unit = next(((length, unit) for length, unit in _UNITS if seconds >= length), _UNITS[-1])
     return f"{seconds // length:.0f} {unit}"

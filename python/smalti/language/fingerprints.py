@@ -2,9 +2,9 @@
 """Fingerprints of kernels, which are keys of the cache on disk.
 
 The fingerprint of a function covers its source, its position in the file, and every value outside of it that its code
-names: globals, names of enclosing functions, attributes of modules, and the functions and classes among these in turn. Two
-processes with equal fingerprints translate a kernel to the same module. A value whose content is not known, such as an
-object of a library or a function that reads a file, does not have a fingerprint.
+names: globals, names of enclosing functions, and attributes of modules. Functions and classes among these are covered in the
+same way. Two processes with equal fingerprints translate a kernel to the same module. An object of a library and a function
+that reads a file, for example, do not have a fingerprint.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class _Hasher:
     # --- Values ---
 
     def value(self, value: Any) -> None:
-        """Adds a value. Raises NoFingerprint if its content is not known."""
+        """Adds a value. Raises NoFingerprint if it does not have one."""
         kind: Any = type(value)
         if kind in _PRIMITIVES:
             self._add(kind.__name__, repr(value))

@@ -61,7 +61,7 @@ class HostCode:
         return compiled
 
     def library(self) -> bytes | None:
-        """The code as a shared library; None if there is no linker, or if the library cannot be loaded."""
+        """The code as a shared library; None without a linker, or if the library cannot be loaded."""
         linker = toolchain.find_host_linker()
         if linker is None or self._engine is None:
             return None

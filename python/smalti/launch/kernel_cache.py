@@ -39,7 +39,7 @@ _INVALID = (KernelFileError, ValueError, KeyError, TypeError)
 
 
 def _stamp(path: Path) -> str:
-    """What changes if a file is replaced."""
+    """The properties of a file that change if the file is replaced."""
     try:
         found = path.stat()
     except OSError:
@@ -68,7 +68,7 @@ def _package() -> str:
 
 @functools.cache
 def _tools(vendor: str) -> tuple[str, ...]:
-    """The programs and files from which the code of a vendor is made."""
+    """The programs and files that produce the code of a vendor."""
     found: list[Path | None] = []
     if vendor == "nvidia":
         tool = toolchain.find_ptxas()

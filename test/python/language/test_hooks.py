@@ -32,7 +32,7 @@ def new_kernel() -> sl.PythonKernel:
 
 @pytest.fixture
 def events() -> Iterator[list[Any]]:
-    """What the hooks of all kernels get."""
+    """The arguments of the hooks of all kernels."""
     found: list[Any] = []
     lists: list[list[Any]] = [hooks.launch_enter, hooks.launch_exit, hooks.compile]
     for functions, name in zip(lists, ("enter", "exit", "compile"), strict=True):

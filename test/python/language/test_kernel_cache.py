@@ -313,7 +313,7 @@ def test_a_value_that_is_not_known_is_not_cached(counted: Counted, load: Load, w
 
 
 def test_a_name_that_python_does_not_look_up_outside_is_not_cached(counted: Counted, load: Load) -> None:
-    # For Python, FACTOR is a local name of the kernel. The kernel reads the global name.
+    # For Python, the name is local in the kernel. The kernel reads the global name.
     source = SOURCE.replace("y[0:block] = t + n", "if False:\n            FACTOR = 1\n        y[0:block] = t + FACTOR")
     for factor in (2, 4):
         result = run(load(source.replace("FACTOR = 2", f"FACTOR = {factor}")).kernel)
