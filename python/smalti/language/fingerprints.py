@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Fingerprints of kernels, which are keys of the cache on disk.
 
-The fingerprint of a function covers its source, its position in the file, and every value outside of it that its code
-names: globals, names of enclosing functions, and attributes of modules. Functions and classes among these are covered in the
-same way. Two processes with equal fingerprints translate a kernel to the same module. An object of a library and a function
-that reads a file, for example, do not have a fingerprint.
+The fingerprint of a function covers its source, its position in the file, and the values outside of it that its code names.
+These are globals, names of enclosing functions, and attributes of modules. The fingerprint of a value covers the functions
+and classes in it. Two processes with equal fingerprints translate a kernel to the same module. An object of a library and a
+function that reads a file, for example, do not have a fingerprint.
 """
 
 from __future__ import annotations
@@ -355,7 +355,8 @@ class _Hasher:
             self.value(kind._fields)
             self.value(getattr(kind, "_field_defaults", None))
         if isinstance(kind, enum.EnumMeta):
-            self._items([(member.name, member.value) for member in kind.__members__.values()])
+            members: Any = kind.__members__.values()
+            self._items([(member.name, member.value) for member in members])
         for name, item in sorted(vars(kind).items()):
             if name in _BOOKKEEPING or isinstance(item, (types.MemberDescriptorType, types.GetSetDescriptorType)):
                 continue
