@@ -34,7 +34,9 @@ if TYPE_CHECKING:
         VerifyError,
     )
     from .front_end import compile, parse
+    from .language import hooks
     from .language.kernel import constexpr, kernel
+    from .language.specs import ShapeDtypeStruct
     from .launch.compiled import Resources
     from .launch.kernels import Kernel
     from .remarks import Remark
@@ -46,6 +48,7 @@ _HOMES = {
     "parse": "front_end",
     "specialize": "specialization",
     "constexpr": "language.kernel",
+    "ShapeDtypeStruct": "language.specs",
     "kernel": "language.kernel",
     "Emulation": "emulator.options",
     "CheckError": "errors",
@@ -90,6 +93,7 @@ _MODULES = {
     )
 }
 _MODULES["entry"] = "compiler.entry"
+_MODULES["hooks"] = "language.hooks"
 
 __all__ = [
     "CheckError",
@@ -105,6 +109,7 @@ __all__ = [
     "PipelineError",
     "Remark",
     "Resources",
+    "ShapeDtypeStruct",
     "SimulationError",
     "SmaltiError",
     "SourceLocation",
@@ -116,6 +121,7 @@ __all__ = [
     "compile",
     "constexpr",
     "emulator",
+    "hooks",
     "kernel",
     "parse",
     "register_pass",

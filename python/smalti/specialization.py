@@ -8,7 +8,8 @@ kernel(a, b, c)
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,10 +19,12 @@ from .calling.arguments import Argument
 from .calling.calls import extent
 from .compiler import driver, entry
 from .errors import LaunchError
+from .launch.kernels import Kernel
 
 if TYPE_CHECKING:
     from . import sim
     from .calling._launcher import Dispatcher
+    from .launch.kernel_cache import KernelCache
     from .launch.kernels import Kernel
 
 DIVISOR = 16
@@ -82,12 +85,25 @@ def facts(argument: Argument, value: Any) -> Facts | None:
 class SpecializedKernel(native.NativeCallable):
     """A tile-level kernel with a variant for each combination of facts; see `smalti.specialize`."""
 
-    def __init__(self, module: ir.Module, target: targets.Target, name: str | None, options: dict[str, Any]) -> None:
-        self._module = module
+    def __init__(
+        self,
+        module: ir.Module | Callable[[], ir.Module],
+        target: targets.Target,
+        name: str | None,
+        options: dict[str, Any],
+        cache: KernelCache | None = None,
+        signature: entry.Entry | None = None,
+        report: Callable[[Kernel | sim.SimulatedKernel, float, bool], None] | None = None,
+    ) -> None:
+        """With a `signature`, which is the entry of the module, `module` may be a function that returns the module. `report`
+        is called with each new variant, the seconds that it took, and whether it is from the cache."""
+        self._source = module if callable(module) else lambda: module
         self.options = options
         """Those of `smalti.compile`."""
+        self._cache = cache
+        self._report = report
         self.target = target
-        self.entry = entry.describe(entry.find_entry(module, name))
+        self.entry = signature or entry.describe(entry.find_entry(self._source(), name))
         self.variants: dict[tuple[Facts | None, ...], Kernel | sim.SimulatedKernel] = {}
         """The compiled kernels by the facts of each argument."""
         self.native = self._make_dispatcher() if target.is_gpu and not target.is_emulated else None
@@ -112,15 +128,35 @@ class SpecializedKernel(native.NativeCallable):
 
     def module_for(self, *arguments: Any) -> ir.Module:
         """The module of the kernel for these arguments, before it is compiled."""
-        return _with_facts(self._module, self.entry.name, self._facts(arguments))
+        return _with_facts(self._source(), self.entry.name, self._facts(arguments))
 
     def variant(self, *arguments: Any) -> Kernel | sim.SimulatedKernel:
         """The kernel for these arguments. Compiles it unless a call had the same facts."""
         found = self._facts(arguments)
         if found not in self.variants:
-            module = _with_facts(self._module, self.entry.name, found)
-            self.variants[found] = front_end.compile(module, self.target, entry=self.entry.name, **self.options)
+            start = time.perf_counter()
+            loaded = self._cached(found)
+            kernel = loaded or self._compiled(found)
+            seconds = time.perf_counter() - start
+            self.variants[found] = kernel
+            if self._report is not None:
+                self._report(kernel, seconds, loaded is not None)
         return self.variants[found]
+
+    def _cached(self, found: tuple[Facts | None, ...]) -> Kernel | None:
+        if self._cache is None:
+            return None
+        return self._cache.kernel(self.target, self.options, repr(found), lambda: cast(Any, self._compile(found)))
+
+    def _compile(self, found: tuple[Facts | None, ...]) -> Kernel | sim.SimulatedKernel:
+        module = _with_facts(self._source(), self.entry.name, found)
+        return front_end.compile(module, self.target, entry=self.entry.name, **self.options)
+
+    def _compiled(self, found: tuple[Facts | None, ...]) -> Kernel | sim.SimulatedKernel:
+        kernel = self._compile(found)
+        if self._cache is not None and isinstance(kernel, Kernel):
+            self._cache.store(self.entry, kernel, self.target, self.options, repr(found))
+        return kernel
 
     def _call(self, /, *arguments: Any, **named: Any) -> None:
         """Runs the kernel, as `Kernel` does."""

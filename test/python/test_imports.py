@@ -26,6 +26,7 @@ ORDER = (
     "smalti.remarks",
     "smalti.errors",
     "smalti.files",
+    "smalti.cache",
     "smalti.pace",
     "smalti.settings",
     "smalti.toolchain",

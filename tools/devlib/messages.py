@@ -85,7 +85,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|bank:byte|the array of the tensor map|: the function has|every thread holds the value|outside of the kernel's code"
     r"|\{array\.dtype\.name\} in non-native|data race: %s$|by another thread:|The passes of smalti-compile|columns of tensor memory$"
     r"|with \{stages\} stages,$|the trip count is \{most\}"
-    r"|emulator cache$|CUDA driver$|HIP runtime$|its accumulator registers or|loads from global memory$|copies (?:into|out of) shared"
+    r"|emulator cache$|kernel cache$|CUDA driver$|HIP runtime$|its accumulator registers or|loads from global memory$|copies (?:into|out of) shared"
     r"|code (?:before|after) the function$|the private memory of thread|The chip$|, e\.g\. `|is an error, e\.g\.|strided by \{"
     r"|the number of partitions"
     # The meanings of the kinds of findings.
@@ -325,7 +325,7 @@ _WHOLE = (
     ),
     ("python/smalti/sim/machine/memory", "return", "block (0, 0, 0), warp 0: memref.store accesses ..."),
     ("python/smalti/sim/", "Finding|(?:\\w+\\.)+finding", "note: ..."),
-    ("python/smalti/emulator/disk_cache", "Refused|OSError", "the disk cache is disabled: ..."),
+    ("python/smalti/cache/disk_cache", "Refused|OSError", "the disk cache is disabled: ..."),
     (
         "python/smalti/cli/doctor",
         "_tool|_library|_file|Component|for",

@@ -105,7 +105,7 @@ class BlockKernel(PythonKernel):
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It takes the arrays and scalars."""
-        variant, given = self._variant(arguments, named)
+        variant, given = self._described_variant(arguments, named)
         kernel = self._specialized(variant, given).variant(*given)
         if variant.remarks and variant.remarks[0] not in kernel.remarks:
             kernel.remarks = (*variant.remarks, *kernel.remarks)
@@ -121,6 +121,10 @@ class BlockKernel(PythonKernel):
                 options = {**_AS_WRITTEN, **options}
             variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, options)
         return variant.compiled[key]
+
+    def _fingerprint(self, specs: Mapping[str, Any], launch: Any) -> None:
+        # The cache does not have the remarks of the layout inference.
+        return None
 
     def _interpret(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
         raise LaunchError(

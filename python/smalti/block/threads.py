@@ -9,7 +9,7 @@ from typing import Any, Literal
 from .. import ir
 from ..dialects import arith, gpu, mosaic_gpu, nvvm
 from ..language.arithmetic import as_value, wrap
-from ..language.kernel import tile_id
+from ..language.grid import tile_id
 from ..language.types import Misuse, index, mlir_type
 from ..language.types import dtype as to_dtype
 from ..language.values import Scalar, Tile, Value

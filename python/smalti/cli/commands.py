@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `smalti`: opt, compile, run, sim, layout, targets, doctor."""
+"""The command `smalti`: opt, compile, run, sim, layout, targets, cache, doctor."""
 
 from __future__ import annotations
 
@@ -309,8 +309,8 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
     click.echo(", ".join(words))
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
+def _counted(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 _ARG_HELP = (
@@ -633,9 +633,61 @@ def targets(as_json: bool) -> None:
         )
         for target in table.all()
     ]
+    _print_table(rows)
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         click.echo("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip())
+
+
+@main.group()
+def cache() -> None:
+    """Lists or clears the cache on disk: kernels in Python, and code for emulated GPUs.
+
+    The environment variable SMALTI_CACHE_DIR sets the folder.
+    """
+
+
+@cache.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print the output as JSON.")
+def list_cache(as_json: bool) -> None:
+    """Lists the entries, the one that was used last first."""
+    from . import cached
+
+    found = cached.entries()
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    rows = [("KERNEL", "TARGET", "FOLDER", "SIZE", "LAST USE")]
+    rows += [
+        (one["name"] or "?", one["target"], one["folder"], f"{one['bytes']} B", f"{cached.age(one['age'])} ago")
+        for one in found
+    ]
+    _print_table(rows)
+    click.echo(f"{_counted(len(found), 'entry', 'entries')}, {sum(one['bytes'] for one in found)} B")
+
+
+@cache.command("clear")
+@click.option("--json", "as_json", is_flag=True, help="Print the output as JSON.")
+def clear_cache(as_json: bool) -> None:
+    """Deletes the entries. Files that the cache did not write, and reproducers, stay."""
+    from . import cached
+
+    count, size = cached.clear()
+    if as_json:
+        click.echo(json.dumps({"entries": count, "bytes": size}))
+    else:
+        click.echo(f"{_counted(count, 'entry', 'entries')} deleted, {size} B")
+
+
+@cache.command("path")
+@click.option("--json", "as_json", is_flag=True, help="Print the output as JSON.")
+def cache_path(as_json: bool) -> None:
+    """Prints the folder of the cache."""
+    folder = str(files.cache_folder("kernels").parent)
+    click.echo(json.dumps({"path": folder}) if as_json else folder)
 
 
 @main.command()

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .. import targets, toolchain
-from ..emulator import disk_cache, library
+from .. import files, targets, toolchain
+from ..cache import disk_cache
 from ..errors import ToolMissing
 from ..launch import devices
 
@@ -113,15 +113,13 @@ def _examine() -> Iterator[Component]:
         tool = toolchain.find_emulator(sanitize)
         get = toolchain.EMULATOR_HINTS[sanitize is not None]
         yield _file(toolchain.EMULATORS[sanitize], tool.path if tool else None, enables, get)
-    folder = library.cache_folder()
-    reason = disk_cache.why_unusable(folder)
-    yield Component(
-        "emulator cache",
-        reason is None,
-        str(folder),
-        "starting emulated kernels without translating them again",
-        reason or "",
-    )
+    for name, place, enables in (
+        ("emulator cache", "emulator", "starting emulated kernels without translating them again"),
+        ("kernel cache", "kernels", "starting kernels in Python without compiling them again"),
+    ):
+        folder = files.cache_folder(place)
+        reason = disk_cache.why_unusable(folder) if disk_cache.is_enabled() else "SMALTI_CACHE is 0; unset it"
+        yield Component(name, reason is None, str(folder), enables, reason or "")
     yield _library(
         "CUDA driver",
         devices.cuda_library,

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import files, targets, toolchain
+from .. import targets, toolchain
 from .._mlir_libs import _smalti
+from ..cache import disk_cache
 from ..codegen import codegen_worker
 from ..diagnostics import Diagnostic
 from ..errors import CompileError
-from . import disk_cache, findings
+from . import findings
 from .options import Sanitizer
-
-_CACHE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -99,13 +98,11 @@ def _kernel(item: Mapping[str, Any]) -> KernelFacts:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def cache_folder() -> Path:
-    """The folder of cached libraries."""
-    return files.cache_folder("emulator")
+_FOLDER = "emulator"
 
 
 def _from_cache(key: str) -> tuple[dict[str, Any], bytes] | None:
-    cache = disk_cache.open_cache(cache_folder(), _CACHE_BYTES)
+    cache = disk_cache.opened(_FOLDER)
     entry = cache.get(key) if cache else None
     if entry is None:
         return None
@@ -113,9 +110,10 @@ def _from_cache(key: str) -> tuple[dict[str, Any], bytes] | None:
     return json.loads(header), code
 
 
-def _to_cache(key: str, description: Mapping[str, Any], code: bytes) -> None:
-    if cache := disk_cache.open_cache(cache_folder(), _CACHE_BYTES):
-        cache.set(key, json.dumps(description).encode() + b"\n" + code)
+def _to_cache(key: str, description: Mapping[str, Any], code: bytes, target: str) -> None:
+    if cache := disk_cache.opened(_FOLDER):
+        names = ", ".join(f"@{item['name']}" for item in description["kernels"])
+        cache.set(key, json.dumps(description).encode() + b"\n" + code, names, target)
 
 
 def _digest(*parts: bytes) -> str:
@@ -169,7 +167,7 @@ def build(
     code, description = _rewrite(ir, target, sanitize, what, source, file)
     _require_instructions(description, target, what, source)
     linked = _link(code, what)
-    _to_cache(key, description, linked)
+    _to_cache(key, description, linked, f"{targets.EMULATED}{target.chip}")
     return Library(linked, description)
 
 

@@ -22,19 +22,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, overload
 
 from .. import ir, targets
+from ..cache import disk_cache
 from ..calling import arrays, native
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, LaunchError
 from ..launch import placement
+from ..launch.kernel_cache import KernelCache
 from ..launch.untraced import untraced
 from ..remarks import Remark
 from ..specialization import DIVISOR, SpecializedKernel
-from . import interpreter, listing
+from . import fingerprints, hooks, interpreter, listing
 from .arithmetic import is_number
 from .debugging import multiple_of
+from .fingerprints import Fingerprint
 from .frames import Frame, Source, source_of
 from .grid import GRID
+from .specs import described
 from .translator import Captured, Translator
 from .trees import copied
 from .types import DType, Misuse, boolean, float32, index
@@ -114,26 +118,44 @@ class ConstantSpec:
     value: int
 
 
-@dataclasses.dataclass
-class Variant:
-    """A translated kernel, and the values outside of it that it used."""
+Translation = tuple["ir.Module", Mapping[Any, Captured], Sequence["Remark"]]
+"""The module of a kernel, the values outside of it that it used, and the remarks of the passes that ran on it."""
 
-    module: ir.Module
-    captured: tuple[Captured, ...]
-    compiled: dict[tuple[Any, ...], SpecializedKernel]
-    remarks: Sequence[Remark] = ()
-    """Remarks of the passes that ran on the translated module."""
+
+class Variant:
+    """A kernel for the types of its arguments. It is translated when its module is needed, unless the cache on disk has it."""
+
+    def __init__(
+        self,
+        name: str,
+        fingerprint: Fingerprint | None,
+        translate: Callable[[], Translation],
+    ) -> None:
+        self._fingerprint = fingerprint
+        self._translate = translate
+        self._module: ir.Module | None = None
+        self._captured: tuple[Captured, ...] = ()
+        self.remarks: Sequence[Remark] = ()
+        """Remarks of the passes that ran on the translated module."""
+        self.cache = None if fingerprint is None else KernelCache(fingerprint.digest, name)
+        self.signature = self.cache and self.cache.entry()
+        if fingerprint is None or self.signature is None:
+            self._load()
+        else:
+            self._captured = tuple(fingerprint.captured.values())
+        self.compiled: dict[tuple[Any, ...], SpecializedKernel] = {}
 
     @property
     def is_current(self) -> bool:
-        return _are_current(self.captured)
+        """Whether the values outside of the kernel that it used have not changed."""
+        return _are_current(self._captured)
 
     def cells(self) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool] | None]:
         """The captured values that are current while they are the same objects, with the dictionaries or cells that have
         them, and a function that checks the others."""
         found: list[tuple[Any, str, Any]] = []
         others: list[Captured] = []
-        for one in self.captured:
+        for one in self._captured:
             space = vars(one.owner) if isinstance(one.owner, types.ModuleType) else one.owner
             value = one.read()
             is_cell = isinstance(space, types.CellType) or (isinstance(space, dict) and one.name in space)
@@ -142,6 +164,24 @@ class Variant:
             else:
                 others.append(one)
         return tuple(found), functools.partial(_are_current, others) if others else None
+
+    @property
+    def module(self) -> ir.Module:
+        """The module before the compilation."""
+        if self._module is None:
+            if not self.is_current:
+                raise LaunchError(
+                    "the kernel is from the cache, and a value that it uses has changed; compile it again"
+                )
+            self._load()
+        assert self._module is not None
+        return self._module
+
+    def _load(self) -> None:
+        self._module, captured, self.remarks = self._translate()
+        self._captured = tuple(captured.values())
+        if self._fingerprint is not None and not self._fingerprint.covers(captured):
+            self.cache = None
 
 
 def _are_current(captured: Sequence[Captured]) -> bool:
@@ -199,6 +239,8 @@ class PythonKernel(native.NativeCallable):
         if unknown:
             raise TypeError(f"do_not_specialize has {sorted(unknown)}, which are not parameters of {function.__name__}")
         self._general = frozenset(do_not_specialize)
+        self.hooks = hooks.Hooks()
+        """The hooks of this kernel, for all targets and options; see `smalti.hooks`."""
         self._variants: dict[Any, Variant] = {}
         self.native = self._make_dispatcher()
         self._origin: PythonKernel | None = None
@@ -251,17 +293,30 @@ class PythonKernel(native.NativeCallable):
         variant, given = self._variant(arguments, named)
         kernel = self._specialized(variant, given).variant(*given)
         options = {} if stream is None else {"stream": stream}
+        if hooks.has_launch_hooks(self.hooks):
+            with hooks.launching(self.hooks, hooks.Launch(kernel, tuple(given), stream)):
+                kernel(*given, **options)
+            return
         kernel(*given, **options)
         if getattr(kernel, "native", None) is None:
             return
         sources = self._sources(arguments, named)
         if sources is not None:
-            native.remember(self, arguments, named, kernel, sources, variant.cells)
+            native.remember(self, arguments, named, kernel, sources, functools.partial(self._cells, variant))
 
     def bind(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[SpecializedKernel, list[Any]]:
         """The kernel for the types of these arguments, and the arrays and numbers of its call."""
         variant, given = self._variant(arguments, named)
         return self._specialized(variant, given), given
+
+    def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool]]:
+        """What the dispatcher checks before a launch: the captured values, and that there are no hooks."""
+        found, is_current = variant.cells()
+
+        def is_native() -> bool:
+            return not hooks.has_launch_hooks(self.hooks) and (is_current is None or is_current())
+
+        return found, is_native
 
     def _make_dispatcher(self) -> Dispatcher | None:
         parameters = self._signature.parameters.values()
@@ -306,16 +361,25 @@ class PythonKernel(native.NativeCallable):
         return sources
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
-        """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`.
+        """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It is not launched.
 
-        Its last arguments are the numbers of tiles of the grid.
+        An array may also be a `smalti.ShapeDtypeStruct`. The last arguments of the compiled kernel are the numbers of tiles of
+        the grid.
         """
-        kernel, given = self.bind(arguments, named)
-        return kernel.variant(*given)
+        variant, given = self._described_variant(arguments, named)
+        return self._specialized(variant, given).variant(*given)
+
+    def warmup(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
+        """Compiles the kernel for these arguments, as `compile` does, and prepares its code for the CPU or the emulator, so
+        that the first launch does not."""
+        kernel = self.compile(*arguments, **named)
+        if not kernel.target.is_gpu or kernel.target.is_emulated:
+            kernel.launcher  # noqa: B018
+        return kernel
 
     def module(self, /, *arguments: Any, **named: Any) -> ir.Module:
         """A copy of the module for these arguments, before it is compiled."""
-        return driver.clone(self._variant(arguments, named)[0].module)
+        return driver.clone(self._described_variant(arguments, named)[0].module)
 
     def ir(self, level: str, /, *arguments: Any, lines: bool = False, **named: Any) -> str:
         """The code at a level: the one of the kernel ("tile" or "block"), or a key of `Kernel.asm` such as "mosaic", "llvm",
@@ -324,10 +388,12 @@ class PythonKernel(native.NativeCallable):
         With `lines`, a comment before the code of a source line shows the line and the calls that led to it.
         """
         if lines:
-            kernel, given = self.bind(arguments, named)
-            return listing.listing(kernel, "source" if level == self._level else level, given)
+            variant, given = self._described_variant(arguments, named)
+            return listing.listing(
+                self._specialized(variant, given), "source" if level == self._level else level, given
+            )
         if level == self._level:
-            return str(self._variant(arguments, named)[0].module)
+            return str(self._described_variant(arguments, named)[0].module)
         asm: Mapping[str, str] = getattr(self.compile(*arguments, **named), "asm", {})
         if level not in asm:
             known = ", ".join([self._level, *(name for name in asm if name != self._level)])
@@ -359,11 +425,8 @@ class PythonKernel(native.NativeCallable):
                 raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
         return tuple(int(size) for size in sizes)
 
-    def _described(
-        self, arguments: Sequence[Any], named: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], list[Any], tuple[int, ...]]:
+    def _facts(self, bound: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any], tuple[int, ...]]:
         """The facts of each parameter, the arguments of a launch without the numbers of tiles, and these numbers."""
-        bound = self._bind(arguments, named)
         grid = self._tiles(bound)
         specs: dict[str, Any] = {}
         given: list[Any] = []
@@ -377,13 +440,30 @@ class PythonKernel(native.NativeCallable):
         return specs, given, grid
 
     def _variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
-        specs, given, grid = self._described(arguments, named)
+        return self._bound_variant(self._bind(arguments, named))
+
+    def _described_variant(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+        """`_variant`, for arguments that may be descriptions of arrays."""
+        bound = self._bind(arguments, named)
+        try:
+            given = {name: v if name in self._constants else described(v) for name, v in bound.items()}
+        except (Misuse, ValueError, TypeError) as error:
+            raise LaunchError(f"{self.__name__}: {error}") from None
+        return self._bound_variant(given)
+
+    def _bound_variant(self, bound: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
+        specs, given, grid = self._facts(bound)
         launch, numbers = self._launch(grid)
         key = _hashable((tuple(specs.items()), launch))
         variant = self._variants.get(key)
         if variant is None or not variant.is_current:
-            variant = self._variants[key] = self._translate(specs, launch)
+            found = self._fingerprint(specs, launch) if disk_cache.is_enabled() else None
+            translate = functools.partial(self._translate, specs, launch)
+            variant = self._variants[key] = Variant(self.__name__, found, translate)
         return variant, [*given, *numbers]
+
+    def _fingerprint(self, specs: Mapping[str, Any], launch: Any) -> Fingerprint | None:
+        return fingerprints.of(self.__smalti_function__, specs, launch)
 
     def _launch(self, grid: tuple[int, ...]) -> tuple[Any, Sequence[int]]:
         """The facts of a launch that select the kernel, and the numbers that it passes after the arguments."""
@@ -453,8 +533,13 @@ class PythonKernel(native.NativeCallable):
         key = _hashable((self._target, memory, tuple(sorted(options.items()))))
         if key not in variant.compiled:
             chosen = placement.target_for(memory) if self._target is None else targets.get(self._target)
-            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, options)
+            variant.compiled[key] = SpecializedKernel(
+                lambda: variant.module, chosen, None, options, variant.cache, variant.signature, self._report
+            )
         return variant.compiled[key]
+
+    def _report(self, kernel: Kernel | sim.SimulatedKernel, seconds: float, is_loaded: bool) -> None:
+        hooks.compiled(self.hooks, hooks.Compilation(kernel, seconds, is_loaded))
 
     # --- Translation ---
 
@@ -479,7 +564,7 @@ class PythonKernel(native.NativeCallable):
         text = self._declaration(function.__name__, arguments, argument, launch, _quoted(source.location(source.node)))
         return ir.Module.parse(text, context), source
 
-    def _translate(self, specs: Mapping[str, Any], launch: Any) -> Variant:
+    def _translate(self, specs: Mapping[str, Any], launch: Any) -> Translation:
         function = self.__smalti_function__
         module, source = self.entry(specs, launch)
         block = self._body(module)
@@ -506,8 +591,7 @@ class PythonKernel(native.NativeCallable):
             finally:
                 GRID.reset(grid)
         _verify(module, source.location(source.node))
-        remarks = self._finish(module, launch)
-        return Variant(module, tuple(translator.captured.values()), {}, remarks)
+        return module, translator.captured, self._finish(module, launch)
 
     # `smalti.block` overrides these attributes and methods.
 
@@ -536,7 +620,7 @@ class PythonKernel(native.NativeCallable):
         return tuple(Scalar(value, index) for value in list(block.arguments)[-launch:])
 
     def _interpret(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
-        interpreter.run(self, *self._described(arguments, named))
+        interpreter.run(self, *self._facts(self._bind(arguments, named)))
 
     def _finish(self, module: ir.Module, launch: Any) -> Sequence[Remark]:
         """Runs passes on the translated module, and returns their remarks."""

@@ -48,11 +48,8 @@ def dumps(kernel: CompiledCode, purpose: str = "write a kernel") -> bytes:
         "version": VERSION,
         "made_by": _versions(),
         "target": {key: getattr(kernel.target, key) for key in _CHIP},
-        "name": kernel.entry.name,
+        **entry_to_json(kernel.entry),
         "symbol": kernel.symbol,
-        "blocks": kernel.entry.num_tiles,
-        **({"grid": kernel.entry.grid} if kernel.entry.grid else {}),
-        "arguments": [_argument_to_json(argument) for argument in kernel.arguments],
         "tensor_maps": [_map_to_json(described) for described in kernel.tensor_maps],
         "resources": asdict(kernel.resources),
         "code": {"file": name, "format": form, "sha256": hashlib.sha256(code).hexdigest()},
@@ -63,6 +60,15 @@ def dumps(kernel: CompiledCode, purpose: str = "write a kernel") -> bytes:
             # A fixed time stamp, so that equal kernels give equal bytes.
             out.writestr(zipfile.ZipInfo(member, _EPOCH), data, zipfile.ZIP_DEFLATED)
     return archive.getvalue()
+
+
+def entry_to_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "blocks": entry.num_tiles,
+        **({"grid": entry.grid} if entry.grid else {}),
+        "arguments": [_argument_to_json(argument) for argument in entry.arguments],
+    }
 
 
 def _code(kernel: CompiledCode, purpose: str) -> tuple[str, bytes]:
@@ -255,8 +261,7 @@ def _kernel(facts: _Reader, archive: zipfile.ZipFile, kind: type[Code]) -> Code:
         max_threads_per_block=chip.number("max_threads_per_block", least=1),
         shared_memory_per_block=chip.number("shared_memory_per_block"),
     )
-    arguments = [_argument(i, item) for i, item in enumerate(facts.objects("arguments"))]
-    entry = Entry(facts.text("name"), tuple(arguments), facts.number("blocks", least=1), grid=_grid(facts, arguments))
+    entry = _entry(facts)
     code = facts.object("code")
     form, data = code.text("format"), _member(archive, code.text("file"))
     if hashlib.sha256(data).hexdigest() != code.text("sha256"):
@@ -270,9 +275,22 @@ def _kernel(facts: _Reader, archive: zipfile.ZipFile, kind: type[Code]) -> Code:
     else:
         kernel.binary, kernel.binary_format = data, form
     kernel.symbol = facts.text("symbol")
-    kernel.tensor_maps = tuple(_map(item, arguments) for item in facts.objects("tensor_maps"))
+    kernel.tensor_maps = tuple(_map(item, entry.arguments) for item in facts.objects("tensor_maps"))
     kernel.resources = _resources(facts.object("resources"), entry)
     return kernel
+
+
+def _entry(facts: _Reader) -> Entry:
+    arguments = [_argument(i, item) for i, item in enumerate(facts.objects("arguments"))]
+    return Entry(facts.text("name"), tuple(arguments), facts.number("blocks", least=1), grid=_grid(facts, arguments))
+
+
+def entry_from_json(value: Any) -> Entry:
+    """The entry from `entry_to_json`. Raises KernelFileError if it is invalid."""
+    try:
+        return _entry(_Reader(value, _FACTS))
+    except _Damaged as damaged:
+        raise KernelFileError(str(damaged)) from None
 
 
 def _grid(facts: _Reader, arguments: Sequence[Argument]) -> tuple[tuple[tuple[int, int, int], ...], ...]:

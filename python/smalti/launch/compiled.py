@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import targets
 from ..calling import arguments
@@ -13,6 +13,9 @@ from ..calling.tensor_maps import TensorMap
 from ..emulator.options import Emulation
 from ..remarks import Remark
 from ..settings import Settings
+
+if TYPE_CHECKING:
+    from .host_code import HostCode
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,8 @@ class CompiledCode(Settings):
         """The tensor maps that a launch passes after the arguments."""
         self.device_ir: bytes | None = None
         """For an emulated GPU: the LLVM IR of the chip as bitcode."""
+        self.host_code: HostCode | None = None
+        """For the CPU: code that was loaded from the cache. None to compile `module`."""
         self.emulation = Emulation()
         """Settings of an emulated GPU, unless a call passes others."""
         self.time_limit: float | None = None

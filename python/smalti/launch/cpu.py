@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import execution_engine, ir, pace, passmanager, toolchain
+from .. import ir, pace, passmanager
 from .._mlir_libs import _smalti
 from ..calling import arrays, calls
-from ..calling.arguments import source_name
 from ..codegen import line_tables
-from ..diagnostics import Diagnostic, source_location
-from ..errors import CompileError, LaunchError
+from ..diagnostics import Diagnostic
+from ..errors import LaunchError
+from .host_code import HostCode
 
 if TYPE_CHECKING:
     from .compiled import CompiledCode
@@ -33,7 +33,6 @@ _PARALLEL_SECONDS = 200e-6
 _INTERRUPTED, _TIMED_OUT = -1, -2
 """Values of the stop flag after a signal and after the time limit. The kernel sets the flag to N > 0 for the N-th run-time
 error (`smalti-lower-cpu-loops`)."""
-_ERRORS = "smalti.stop_errors"
 _HINTS = "blocks=range(N) runs N tiles, time_limit=SECONDS stops the run"
 
 
@@ -117,21 +116,13 @@ class CpuLauncher:
         self._check = calls.ArgumentChecker(kernel.entry, arrays.CPU)
         self._arguments = kernel.arguments
         self._symbol = kernel.symbol
-        function = self._find()
-        self._errors = list(ir.ArrayAttr(function.attributes[_ERRORS])) if _ERRORS in function.attributes else []
+        self._code = kernel.host_code or HostCode.compile(module_with_lines(kernel), kernel.symbol)
         self._layout = calls.ParameterLayout(kernel.arguments)
-        libraries = [
-            str(path)
-            for name in ("mlir_c_runner_utils", "mlir_runner_utils", "mlir_float16_utils")
-            if (path := toolchain.find_runtime_library(name))
-        ]
-        try:
-            self._engine: Any = execution_engine.ExecutionEngine(
-                module_with_lines(kernel), opt_level=3, shared_libs=libraries
-            )
-            self._function = self._engine.lookup(ir.StringAttr(function.attributes["sym_name"]).value)
-        except RuntimeError as error:
-            raise CompileError(f"JIT compilation of @{self._symbol} failed: {error}") from None
+
+    @property
+    def code(self) -> HostCode:
+        """The code, to store it."""
+        return self._code
 
     def __call__(self, *given: Any, stream: Any = None, time_limit: float | None = None) -> None:
         if stream is not None:
@@ -152,7 +143,7 @@ class CpuLauncher:
             cells, [ctypes.addressof(x) if array else x for x, array in zip(keep, is_array, strict=True)]
         )
         # The flag, and two values for each error.
-        memory = (ctypes.c_int64 * (1 + 2 * len(self._errors)))()
+        memory = (ctypes.c_int64 * (1 + 2 * len(self._code.errors)))()
         flag = ctypes.c_int32.from_buffer(memory)
         with _stopping(flag, time_limit):
             self._run(
@@ -180,25 +171,16 @@ class CpuLauncher:
 
     def _error(self, number: int, values: Sequence[int]) -> Diagnostic:
         """The error for which the kernel sets the flag to `number`, with the values that the kernel stored."""
-        error = ir.DictAttr(self._errors[number - 1])
-        where = ir.Location.from_attr(error["location"], self._kernel.module.context)
-        message = ir.StringAttr(error["message"]).value
-        if "shape" in error:
+        error = self._code.errors[number - 1]
+        message = error.message
+        if error.shape is not None:
             position, tile = values
-            where_in_tile = np.unravel_index(position, tuple(ir.DenseI64ArrayAttr(error["shape"])))
+            where_in_tile = np.unravel_index(position, error.shape)
             at = f" at {[int(index) for index in where_in_tile]}" if where_in_tile else ""
             message = message.replace("the assertion failed", f"the assertion failed in tile {tile}{at}", 1)
-        elif "values" in error:
+        elif error.has_values:
             message = message.format(*values)
-        return Diagnostic("error", message, source_location(where))
-
-    def _find(self) -> ir.Operation:
-        """The function of the kernel."""
-        for view in self._kernel.module.body.operations:
-            operation = view.operation
-            if "sym_name" in operation.attributes and source_name(operation) == self._symbol:
-                return operation
-        raise AssertionError(f"lowering did not produce a function for @{self._symbol}")
+        return Diagnostic("error", message, error.location)
 
     def _range(self, count: int) -> range:
         """The tiles to run, out of `count`."""
@@ -248,4 +230,4 @@ class CpuLauncher:
         first, last = ctypes.c_int64(begin), ctypes.c_int64(end)
         address = ctypes.c_void_p(ctypes.addressof(flag))
         more = (ctypes.addressof(one) for one in (first, last, address))
-        self._function((ctypes.c_void_p * (len(packed) + 3))(*packed, *more))
+        self._code.function((ctypes.c_void_p * (len(packed) + 3))(*packed, *more))

@@ -18,8 +18,8 @@ _VENDORS = {arrays.CUDA: "nvidia", arrays.HIP: "amd"}
 
 
 def memory_of(given: Sequence[Any]) -> Memory | None:
-    """The memory of the first array, or None without arrays. The launch checks that all arrays are on one device."""
-    if not given:
+    """The memory of the first array, or None without arrays and for a description of one. The launch checks that all arrays are on one device."""
+    if not given or (isinstance(given[0], arrays.ArrayView) and not given[0].pointer):
         return None
     view = arrays.view(given[0])
     return view.device, view.device_index

@@ -71,7 +71,7 @@ def failed(done: subprocess.CompletedProcess[str]) -> str:
 def test_help_lists_the_commands(shell: Shell) -> None:
     done = shell("--help")
     assert done.returncode == 0
-    for command in ("compile", "run", "opt", "doctor"):
+    for command in ("compile", "run", "opt", "cache", "doctor"):
         assert re.search(rf"^  {command} ", done.stdout, re.MULTILINE)
 
 

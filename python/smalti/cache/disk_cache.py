@@ -8,6 +8,7 @@ Every entry is a file `<name>.entry`:
 Tags are HMAC-SHA256 with a random key of the user, which is stored outside of the folder, in a file that only the user can
 read. The name is the tag of the entry's key. An entry that was changed, truncated, swapped with another one or written by
 another user is therefore not returned. Only files with a valid tag of their name are deleted. The cache does not unpickle.
+The content is a line of JSON that describes the entry for `smalti cache list`, and the bytes.
 
 Files are written under a temporary name and then renamed, so that several processes can use one folder. Every failure (a full
 or read-only disk, a file that another process deletes) is a miss.
@@ -19,6 +20,7 @@ import errno
 import functools
 import hashlib
 import hmac
+import json
 import os
 import re
 import secrets
@@ -26,8 +28,12 @@ import stat
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+
+from .. import files
 
 _MAGIC = b"smalti-cache-1\n\0"
 _TAG = hashlib.sha256().digest_size
@@ -35,6 +41,12 @@ _HEADER = len(_MAGIC) + 2 * _TAG
 _KEY_SECONDS = 1.0
 """How long an empty key file may be one that another process is writing."""
 _ENTRY = re.compile(r"([0-9a-f]{64})\.(?:entry|[^./]+\.part)")
+_LONGEST_LABEL = 4096
+
+FOLDERS = ("kernels", "emulator")
+"""The folders of compiled kernels and of code for emulated GPUs, in the cache folder."""
+LIMIT = 1 << 30
+"""How many bytes the entries of each folder may take."""
 
 
 class Refused(Exception):
@@ -136,6 +148,18 @@ def key_path() -> Path:
     return platformdirs.user_state_path("smalti", appauthor=False) / "cache.key"
 
 
+@dataclass(frozen=True)
+class Item:
+    """An entry, for a list."""
+
+    name: str
+    """The name of the kernel, or the names of several."""
+    target: str
+    bytes: int
+    used: float
+    """When the entry was used last, in seconds since the epoch."""
+
+
 class DiskCache:
     """The entries in a folder; raises `Refused` or `OSError` where the folder or the key cannot be used."""
 
@@ -154,7 +178,7 @@ class DiskCache:
         return tag.digest()
 
     def _name(self, key: str) -> str:
-        return self._tag(b"key", key.encode()).hex()
+        return self._tag(b"key of a labelled entry", key.encode()).hex()
 
     def _header(self, name: str) -> bytes:
         return _MAGIC + self._tag(b"name", name.encode())
@@ -171,12 +195,14 @@ class DiskCache:
                 return None
             with suppress(OSError):
                 os.utime(path)
-            return content
+            return content.partition(b"\n")[2]
         except (OSError, MemoryError):
             return None
 
-    def set(self, key: str, content: bytes) -> None:
-        """Stores bytes, where that is possible."""
+    def set(self, key: str, content: bytes, name: str = "", target: str = "") -> None:
+        """Stores bytes, where that is possible. `name` and `target` are for `items`."""
+        label = json.dumps({"name": name, "target": target}).encode()
+        content = (label if len(label) < _LONGEST_LABEL else b"{}") + b"\n" + content
         if len(content) > self._limit // 2:
             return
         name = self._name(key)
@@ -208,7 +234,7 @@ class DiskCache:
         if total <= self._limit:
             return
         # Entries of a key that was lost are not deleted, and do not take the place of others.
-        found = [item for item in found if self._is_own(item[2])]
+        found = [item for item in found if self._start_of_own(item[2]) is not None]
         total = sum(size for _, size, _ in found)
         if total <= self._limit:
             return
@@ -219,15 +245,49 @@ class DiskCache:
                 (self._folder / file).unlink()
                 total -= size
 
-    def _is_own(self, file: str) -> bool:
-        """Whether a file has a valid tag of its name: no other file is deleted."""
+    def _start_of_own(self, file: str, length: int = 0) -> bytes | None:
+        """The first bytes after the tags of a file with a valid tag of its name; None for another file."""
         header = self._header(file[: 2 * _TAG])
         try:
             descriptor = os.open(self._folder / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(descriptor, "rb") as stream:
-                return hmac.compare_digest(stream.read(len(header)), header)
+                start = stream.read(_HEADER + length)
+                return start[_HEADER:] if hmac.compare_digest(start[: len(header)], header) else None
         except OSError:
-            return False
+            return None
+
+    def _own(self) -> Iterator[tuple[str, os.stat_result, bytes]]:
+        """The files of this user's cache, with their first bytes. No other file is deleted."""
+        for item in os.scandir(self._folder):
+            if _ENTRY.fullmatch(item.name) and (start := self._start_of_own(item.name, _LONGEST_LABEL)) is not None:
+                with suppress(OSError):
+                    yield item.name, item.stat(follow_symlinks=False), start
+
+    def items(self) -> list[Item]:
+        """The entries, the one that was used last first."""
+        found: list[Item] = []
+        for file, facts, start in self._own():
+            if not file.endswith(".entry"):
+                continue
+            try:
+                label = json.loads(start.partition(b"\n")[0])
+                name, target = str(label["name"]), str(label["target"])
+            except (ValueError, KeyError, TypeError):
+                # An entry of an earlier version, or a damaged one.
+                name, target = "", ""
+            # The label is not authenticated.
+            name, target = (text if text.isprintable() else "" for text in (name, target))
+            found.append(Item(name, target, facts.st_size, facts.st_mtime))
+        return sorted(found, key=lambda item: -item.used)
+
+    def clear(self) -> tuple[int, int]:
+        """Deletes the entries, and returns their number and their bytes."""
+        count = size = 0
+        for file, facts, _ in list(self._own()):
+            with suppress(FileNotFoundError):
+                (self._folder / file).unlink()
+                count, size = count + 1, size + facts.st_size
+        return count, size
 
 
 def why_unusable(folder: Path) -> str | None:
@@ -250,3 +310,13 @@ def open_cache(folder: Path, limit: int) -> DiskCache | None:
             return DiskCache(folder, limit)
     warnings.warn(f"the disk cache is disabled: {reason}", RuntimeWarning, stacklevel=2)
     return None
+
+
+def is_enabled() -> bool:
+    """Whether the environment variable `SMALTI_CACHE` does not disable the cache."""
+    return os.environ.get("SMALTI_CACHE") != "0"
+
+
+def opened(folder: str) -> DiskCache | None:
+    """The cache in one of `FOLDERS`, or None where there can be none."""
+    return open_cache(files.cache_folder(folder), LIMIT) if is_enabled() else None

@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from smalti.emulator import disk_cache
-from smalti.emulator.disk_cache import DiskCache, Refused
+from smalti.cache import disk_cache
+from smalti.cache.disk_cache import DiskCache, Refused
 
 LIMIT = 1 << 20
 
@@ -34,13 +34,49 @@ def entries(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "cache").glob("*.entry"))
 
 
-@pytest.mark.parametrize("content", [b"", b"x", bytes(range(256)) * 100, pickle.dumps({"a": 1})])
+@pytest.mark.parametrize("content", [b"", b"x", b"\n", b"a\nb", bytes(range(256)) * 100, pickle.dumps({"a": 1})])
 def test_bytes_come_back(cache: DiskCache, content: bytes) -> None:
     assert cache.get("k") is None
     cache.set("k", content)
     assert cache.get("k") == content
     cache.set("k", content + b"!")
     assert cache.get("k") == content + b"!" and cache.get("other") is None
+
+
+def test_entries_are_listed_and_cleared(cache: DiskCache, tmp_path: Path) -> None:
+    assert cache.items() == [] and cache.clear() == (0, 0)
+    cache.set("a", b"of a", "@first", "cpu")
+    cache.set("b", b"of b" * 1000, "@second, @third", "sm_90a")
+    cache.set("c", b"of c", "@" + "c" * 10_000, "cpu")
+    for number, key in enumerate("cab"):
+        os.utime(tmp_path / "cache" / f"{cache._name(key)}.entry", (number, number))
+    listed = cache.items()
+    assert [(item.name, item.target, item.used) for item in listed] == [
+        ("@second, @third", "sm_90a", 2),
+        ("@first", "cpu", 1),
+        ("", "", 0),
+    ]
+    assert cache.get("c") == b"of c"
+    precious = tmp_path / "cache" / ("0" * 64 + ".entry")
+    precious.write_bytes(b"not of the cache")
+    assert cache.clear() == (3, sum(item.bytes for item in listed))
+    assert entries(tmp_path) == [precious] and cache.get("a") is None
+
+
+def test_a_damaged_entry_is_listed_without_a_name(cache: DiskCache, tmp_path: Path) -> None:
+    cache.set("a", b"of a", "@first", "cpu")
+    (path,) = entries(tmp_path)
+    for label in (b"[1]\n", b'{"name": "\\u001b[2J", "target": "cpu"}\n', b"\xff\n", b""):
+        path.write_bytes(path.read_bytes()[:80] + label)
+        assert [item.name for item in cache.items()] == [""] and cache.get("a") is None
+
+
+def test_the_cache_can_be_disabled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SMALTI_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("SMALTI_CACHE", "0")
+    assert disk_cache.opened("kernels") is None and not list(tmp_path.iterdir())
+    monkeypatch.delenv("SMALTI_CACHE")
+    assert disk_cache.opened("kernels") is not None and (tmp_path / "kernels").is_dir()
 
 
 class Payload:

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The code of a kernel for the CPU: compiled in this process, or loaded from a shared library."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import execution_engine, ir, toolchain
+from ..calling.arguments import source_name
+from ..diagnostics import SourceLocation, source_location
+from ..errors import CompileError
+
+_ERRORS = "smalti.stop_errors"
+_PACKED = "_mlir__mlir_ciface_"
+"""The prefix of the function that takes an array with the addresses of the arguments."""
+
+
+@dataclass(frozen=True)
+class StopError:
+    """A run-time error of a kernel (`smalti-lower-cpu-loops`)."""
+
+    message: str
+    location: SourceLocation | None
+    shape: tuple[int, ...] | None = None
+    """The shape of the tile whose element failed an assertion; the kernel stores its position."""
+    has_values: bool = False
+    """Whether the message has two values, which the kernel stores."""
+
+
+class HostCode:
+    """The function of a kernel, and its run-time errors."""
+
+    def __init__(self, function: Callable[[Any], None], errors: Sequence[StopError], name: str) -> None:
+        self.function = function
+        self.errors = tuple(errors)
+        self.name = name
+        """The name of the function in the lowered module."""
+        self._engine: Any = None
+
+    @staticmethod
+    def compile(module: ir.Module, symbol: str) -> HostCode:
+        """Compiles the lowered module of a kernel in this process. Raises CompileError."""
+        function = _function_of(module, symbol)
+        name = ir.StringAttr(function.attributes["sym_name"]).value
+        try:
+            # Code that does not depend on its address can be stored as a shared library.
+            engine: Any = execution_engine.ExecutionEngine(
+                module, opt_level=3, shared_libs=list(map(str, _libraries())), enable_pic=True
+            )
+            compiled = HostCode(engine.lookup(name), _errors(function), name)
+        except RuntimeError as error:
+            raise CompileError(f"JIT compilation of @{symbol} failed: {error}") from None
+        compiled._engine = engine
+        return compiled
+
+    def library(self) -> bytes | None:
+        """The code as a shared library; None without a linker, or if the library cannot be loaded."""
+        linker = toolchain.find_host_linker()
+        if linker is None or self._engine is None:
+            return None
+        with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
+            source, output = Path(folder) / "kernel.o", Path(folder) / "kernel.so"
+            self._engine.dump_to_object_file(str(source))
+            libraries = _libraries()
+            command = [
+                linker.path,
+                "-shared",
+                "-z",
+                "now",
+                "-z",
+                "text",
+                source,
+                "-o",
+                output,
+                "--as-needed",
+                *libraries,
+            ]
+            for path in {library.parent for library in libraries}:
+                command += ["-rpath", path]
+            try:
+                done = subprocess.run(command, capture_output=True, check=False)
+                data = output.read_bytes() if done.returncode == 0 else None
+            except OSError:
+                return None
+        return data if data is not None and HostCode.load(data, self.errors, self.name) is not None else None
+
+    @staticmethod
+    def load(data: bytes, errors: Sequence[StopError], name: str) -> HostCode | None:
+        """The code in a shared library; None if this process cannot load it."""
+        # The loader identifies libraries by their path, so that each needs a new one.
+        with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
+            path = Path(folder) / "kernel.so"
+            try:
+                path.write_bytes(data)
+                library = ctypes.CDLL(str(path))
+                address = ctypes.cast(getattr(library, _PACKED + name), ctypes.c_void_p).value
+            except (OSError, AttributeError):
+                return None
+        assert address is not None
+        return HostCode(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address), errors, name)
+
+
+def _libraries() -> list[Path]:
+    names = ("mlir_c_runner_utils", "mlir_runner_utils", "mlir_float16_utils")
+    return [path for name in names if (path := toolchain.find_runtime_library(name))]
+
+
+def _function_of(module: ir.Module, symbol: str) -> ir.Operation:
+    for view in module.body.operations:
+        operation = view.operation
+        if "sym_name" in operation.attributes and source_name(operation) == symbol:
+            return operation
+    raise AssertionError(f"lowering did not produce a function for @{symbol}")
+
+
+def _errors(function: ir.Operation) -> list[StopError]:
+    if _ERRORS not in function.attributes:
+        return []
+    return [_stop_error(ir.DictAttr(item), function) for item in ir.ArrayAttr(function.attributes[_ERRORS])]
+
+
+def _stop_error(error: ir.DictAttr, function: ir.Operation) -> StopError:
+    where = source_location(ir.Location.from_attr(error["location"], function.context))
+    message = ir.StringAttr(error["message"]).value
+    shape = tuple(ir.DenseI64ArrayAttr(error["shape"])) if "shape" in error else None
+    return StopError(message, where, shape, "values" in error)
+
+
+def errors_to_json(errors: Sequence[StopError]) -> list[Any]:
+    return [dataclasses.asdict(error) for error in errors]
+
+
+def errors_from_json(items: Sequence[Any]) -> list[StopError]:
+    """Raises KeyError or TypeError if an item is not from `errors_to_json`."""
+    return [
+        StopError(
+            item["message"],
+            location_from_json(item["location"]),
+            None if item["shape"] is None else tuple(item["shape"]),
+            item["has_values"],
+        )
+        for item in items
+    ]
+
+
+def location_from_json(item: Any) -> SourceLocation | None:
+    """A location from `dataclasses.asdict`."""
+    if item is None:
+        return None
+    python = tuple(filter(None, map(location_from_json, item["python"])))
+    return SourceLocation(item["file"], item["line"], item["column"], python)
