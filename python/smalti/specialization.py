@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from . import sim
     from .calling._launcher import Dispatcher
     from .launch.kernel_cache import KernelCache
-    from .launch.kernels import Kernel
 
 DIVISOR = 16
 """Sizes and strides, in elements, are specialized for multiples of this number."""

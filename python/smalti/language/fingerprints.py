@@ -323,7 +323,7 @@ class _Hasher:
             # A name of an enclosing function that does not have a value yet.
             self._add("unbound")
             return
-        self.captured.setdefault((id(owner), name), Captured(owner, read, copied(value)))
+        self.captured.setdefault((id(owner), name), Captured(owner, name, read, copied(value)))
         if not isinstance(value, types.ModuleType):
             self.value(value)
             return
@@ -368,7 +368,7 @@ class _Hasher:
             self._add(name)
             if not callable(item) and not isinstance(item, (property, staticmethod, classmethod)):
                 read = functools.partial(getattr, kind, name)
-                self.captured.setdefault((id(kind), name), Captured(kind, read, copied(read())))
+                self.captured.setdefault((id(kind), name), Captured(kind, name, read, copied(read())))
             self.value(item)
 
 

@@ -605,8 +605,8 @@ class PythonKernel(native.NativeCallable):
         ids = [f"grid{d}" for d in range(launch)]
         text = [*arguments, *(argument(i, "index") for i in ids), *(f"%tile{d}: index" for d in range(launch))]
         return (
-            f"triton_xla.entry_func @{name}({', '.join(text)}) tiles [{', '.join(f'%{i}' for i in ids)}] {{\n"
-            f"  triton_xla.return loc({place})\n}} loc({place})\n"
+            f"module {{ triton_xla.entry_func @{name}({', '.join(text)}) tiles [{', '.join(f'%{i}' for i in ids)}] {{\n"
+            f"  triton_xla.return loc({place})\n}} loc({place}) }} loc({place})\n"
         )
 
     def _body(self, module: ir.Module) -> ir.Block:

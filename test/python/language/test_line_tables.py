@@ -119,10 +119,10 @@ def test_line_tables_do_not_change_instructions(target: str) -> None:
 
 def test_cpu_code_has_the_lines(tmp_path: Path) -> None:
     def dumped(kernel: smalti.Kernel) -> Path:
-        name = CpuLauncher(kernel)._find().attributes["sym_name"]
+        name = CpuLauncher(kernel).code.name
         make: Any = execution_engine.ExecutionEngine
         engine = make(module_with_lines(kernel), opt_level=3, enable_object_dump=True)
-        engine.lookup(ir.StringAttr(name).value)
+        engine.lookup(name)
         path = tmp_path / f"{kernel.has_line_info}.o"
         engine.dump_to_object_file(str(path))
         return path
