@@ -98,7 +98,8 @@ public:
     if (digits.size() % 2 ||
         digits.find_first_not_of("0123456789abcdefABCDEF") !=
             std::string::npos) {
-      setError("'" + digits + "' is not a list of bytes in hexadecimal");
+      setError("'" + digits + "' is not a list of bytes; two hexadecimal "
+                                  "digits per byte are required, such as 00ff10");
       return result;
     }
     for (size_t i = 0; i < digits.size(); i += 2)
