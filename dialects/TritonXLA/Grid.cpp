@@ -52,8 +52,8 @@ computeSize(ArrayRef<SmallVector<TileFactor>> grid,
       }
       if (llvm::MulOverflow(size.numTiles, factor.number, size.numTiles) ||
           size.numTiles > limit)
-        return emitError() << "the constants of the number of tiles multiply "
-                              "to more than "
+        return emitError() << "the constant factors of the number of tiles "
+                              "multiply to more than "
                            << limit << ", the limit "
                            << (size.isDynamic ? "if the number of tiles also "
                                                 "depends on arguments"

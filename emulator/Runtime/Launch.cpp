@@ -98,7 +98,9 @@ public:
     if (digits.size() % 2 ||
         digits.find_first_not_of("0123456789abcdefABCDEF") !=
             std::string::npos) {
-      setError("'" + digits + "' is not a list of bytes in hexadecimal");
+      setError("'" + digits +
+               "' is not a list of bytes; two hexadecimal "
+               "digits per byte are required, such as 00ff10");
       return result;
     }
     for (size_t i = 0; i < digits.size(); i += 2)
@@ -191,7 +193,7 @@ public:
     else
       line.setError("'" + key +
                     "' is not a keyword of the launch description; use the "
-                    "emulator of the same Smalti version");
+                    "emulator of the Smalti version that wrote it");
   }
 
   /// The first inconsistency between lines, or an empty string.

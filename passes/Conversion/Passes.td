@@ -614,7 +614,7 @@ def SmaltiMarkTensorMaps : Pass<"smalti-mark-tensor-maps", "::mlir::LLVM::LLVMFu
 }
 
 def SmaltiCarryRemainders : Pass<"smalti-carry-remainders", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Carries remainders of iteration numbers instead of dividing in each iteration";
+  let summary = "Replaces the remainder of an iteration number by a counter that the loop carries, so that no iteration divides";
   let description = [{
     Precondition: thread-level kernels, after all passes that match slots of multi-buffered loops. The slot of an
     iteration is its number modulo the number of slots. If that is not a power of two, a remainder takes about ten

@@ -67,7 +67,7 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
     Option<"warps", "warps", "int64_t", "4",
            "Number of warps across which each vector is distributed, e.g. `warps=8`; default: 4, one warpgroup, as in kernels from JAX">,
     Option<"relayouts", "relayouts", "bool", "true",
-           "Whether to convert a vector to another layout (a relayout) where ops require different layouts, e.g. `relayouts=false`, as in JAX: such ops are an error; default: `true`">,
+           "Whether to convert a vector to another layout (a relayout) where ops require different layouts. With `relayouts=false`, different layouts are an error, as in JAX; default: `true`">,
     Option<"fuel", "fuel", "int64_t", "100000",
            "Number of search steps after which the pass gives up with an error if an independent part of the module has no valid layouts yet, e.g. `fuel=1000`; default: 100000">,
     Option<"improvements", "improvements", "int64_t", "1000",

@@ -199,8 +199,8 @@ smalti::checkCopiedPair(vector::TransferReadOp read,
     return std::string("the read or the write has a mask; only transfers "
                        "without a mask are supported");
   if (write.hasOutOfBoundsDim())
-    return std::string("the write to shared memory may be out of bounds; mark "
-                       "it as in_bounds");
+    return std::string("the vector.transfer_write to shared memory may be out "
+                       "of bounds; if it is not, mark that op as in_bounds");
   return checkPair(read, write, cast<MemRefType>(read.getBase().getType()),
                    cast<MemRefType>(write.getBase().getType()));
 }
@@ -213,7 +213,8 @@ smalti::checkStoredPair(vector::TransferReadOp read,
                        "without a mask are supported");
   if (read.hasOutOfBoundsDim())
     return std::string(
-        "the read of shared memory may be out of bounds; mark it as in_bounds");
+        "the vector.transfer_read of shared memory may be out of bounds; if it "
+        "is not, mark that op as in_bounds");
   return checkPair(read, write, cast<MemRefType>(write.getBase().getType()),
                    cast<MemRefType>(read.getBase().getType()));
 }

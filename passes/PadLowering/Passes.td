@@ -87,7 +87,7 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     Option<"maxElements", "max-elements", "int64_t", "65536",
            "Maximum number of elements in the result of a lowered `tensor.pad`; larger ones are not lowered; e.g. `max-elements=4096`; default: 65536">,
     Option<"assumeSmall", "assume-small", "bool", "false",
-           "Assume that memrefs of dynamic size have at most 2146435071 bytes, the limit of raw buffers, e.g. `assume-small=true`; default: `false`">,
+           "Use AMD buffer instructions for memrefs of dynamic size too. Each must have at most 2146435071 bytes, the limit of these instructions; accesses to larger ones are wrong; e.g. `assume-small=true`; default: `false`">,
     Option<"tensorMaps", "tensor-maps", "bool", "false",
            "Permit TMA copies, for which the kernel gets tensor maps as additional arguments, e.g. `tensor-maps=true`; default: `false`">,
     StrictOption<"A pad or padded transfer that is not lowered">

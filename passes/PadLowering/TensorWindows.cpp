@@ -53,7 +53,8 @@ std::optional<std::string> TensorWindows::checkKernel() const {
   auto module = func->getParentOfType<ModuleOp>();
   if (module && module->hasAttr(gpu::GPUDialect::getContainerModuleAttrName()))
     return std::string("the module (gpu.container_module) contains launches, "
-                       "which do not pass tensor maps");
+                       "which do not pass tensor maps; compile the kernel in a "
+                       "module without launches");
   return std::nullopt;
 }
 

@@ -224,7 +224,7 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
 }
 
 def SmaltiAnnotateLdsDma : Pass<"smalti-annotate-lds-dma", "::mlir::LLVM::LLVMFuncOp"> {
-  let summary = "Removes LLVM's waits between ordered LDS accesses and LDS DMA loads";
+  let summary = "Prevents that LLVM waits for outstanding LDS DMA loads before LDS accesses that do not read their data";
   let description = [{
     On gfx9, LLVM waits for all outstanding LDS DMA loads (`s_waitcnt vmcnt(0)`) before an LDS access that may alias one
     of them. In a pipelined loop they always may alias, as slots of one buffer. This pass adds alias scopes to the loads

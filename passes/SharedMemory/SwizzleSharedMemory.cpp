@@ -241,7 +241,8 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
   for (Operation *view : plan.uses.views)
     if (!canResolve(view))
       return "indices cannot be traced through " + quote(view) +
-             "; use memref.subview, or reshape static memory";
+             "; use memref.subview, or reshape a memref with static "
+             "sizes";
   int64_t widest = 1;
   for (Operation *user : plan.uses.users) {
     if (isa<ShapedDimOpInterface>(user))

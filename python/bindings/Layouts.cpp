@@ -181,9 +181,9 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
       if (!seen[part] && (part < parts - 1 ? warps[part] : replicatedWarps) > 1)
         throw nb::value_error(
             ("warp_order does not contain " + std::to_string(part) +
-             "; it must list every dimension along which warps are distributed"
-             " (entry " +
-             std::to_string(parts - 1) + ": replicated_warps)")
+             "; it must list every dimension along which warps are "
+             "distributed, and " +
+             std::to_string(parts - 1) + " if replicated_warps is above 1")
                 .c_str());
     order = *warpOrder;
   }

@@ -1008,7 +1008,7 @@ LAYOUT_OPPOSITES: dict[str, tuple[list[tuple[str, str, str]], str]] = {
     "untiled": ([_TILED], _change(_VIEW, "no tile")),
     "tiles": ([_ELEMENT], "help: change the sizes in this 'OP' to multiples of one of the tiles that it requires"),
     "rows": (
-        [_ELEMENT],
+        [_view("tile 8x8, no swizzle")],
         "help: give the shared memory of this 'OP' a tile whose rows are a multiple of 32 bytes, with 'mosaic_gpu.with_transforms'",
     ),
     "memory": ([_TILED, _view("tile 8x32, swizzle 64")], _change(_VIEW, "tile 8x64, swizzle 128")),
@@ -1071,6 +1071,9 @@ def conflict(message: Message, source: str) -> Message:
 _NOTE_DISTANCE = 30
 """The lines after an error in which its notes are attached."""
 
+_RACE = (
+    "block (0, 0, 0), warp 1: data race: the load reads bytes [0, 4) of shared memory; it is not ordered with the copy"
+)
 _UNREADABLE = "'gpu.launch' op uses an array of tensor maps of type TYPE that cannot be read at compile time"
 
 _MESSAGES_OF_NOTES = (
@@ -1097,11 +1100,11 @@ _MESSAGES_OF_NOTES = (
     ),
     (
         "python/smalti/sim/(?:machine/explain|threads/program|machine/machine|threads/execution/accesses)",
-        "data race: block (0, 0, 0), warp 1, lane 0 loads bytes [0, 4) of shared memory; the load is not ordered with a store",
+        f"{_RACE}\n    note: block (0, 0, 0), warp 0: the copy writes these bytes here",
     ),
     (
         "python/smalti/sim/launch.*the run was in this loop",
-        "time limit of 300 s reached; 3 of 64 blocks completed",
+        "@kernel: time limit of 300 s reached; 3 of 64 blocks completed\n    note: the run was in this loop",
     ),
     (
         "python/smalti/sim/threads/execution/accesses.*different value",
@@ -1918,12 +1921,16 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ),
     ("python/smalti/sim/threads/ops/collective/gpu", {"what": "gpu.barrier", "there": "warps 0 and 1"}),
     ("python/smalti/sim/threads/execution/engines", {"what": "commit a group of copies"}),
+    (
+        "python/smalti/sim/(?:machine/explain|threads/program)",
+        {"group name": "warp 0", "others": "warp 1 also reaches", "wait": "wait for the copy in warp 0"},
+    ),
     ("python/smalti/sim/threads/execution/fences", {"what": "its accumulator registers"}),
     ("python/smalti/sim/(?:translation/translator|threads/ops/m)", {"what": "operand 0"}),
     (
         "python/smalti/sim/",
         {
-            "what": "memref.store",
+            "what": "the copy",
             "verb": "accesses",
             "side": "warp 1 accesses",
             "place": "bytes [0, 4) of shared memory",

@@ -259,10 +259,11 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
   if (!is16Bit && !isTF32 && !isByte)
     return element.isF32()
                ? std::string("operands of type f32 are supported only as TF32; "
-                             "set 'tf32' on the dot")
+                             "set the attribute 'tf32' on the dot")
                : llvm::formatv(
                      "operands of type {0} are not supported; use f16, bf16, "
-                     "f8E4M3FN, f8E5M2, i8, or f32 with 'tf32'",
+                     "f8E4M3FN, f8E5M2, i8, or f32 with the attribute 'tf32' on "
+                     "the dot",
                      element)
                      .str();
   int64_t m = lhs.getDimSize(0), k = lhs.getDimSize(1), n = rhs.getDimSize(1);

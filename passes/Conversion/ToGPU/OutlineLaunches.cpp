@@ -127,8 +127,8 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
     isAsTyped &= isConstant(field({3, dim}), type.getDimSize(dim)) &&
                  isConstant(field({4, dim}), strides[dim]);
   if (!isAsTyped) {
-    why = "the offset, sizes or strides in the descriptor of the memref differ "
-          "from those of its type; both must be equal";
+    why = "the memref was created with another offset, size or stride than its "
+          "type states; use constants that are equal to those of the type";
     return std::nullopt;
   }
   return entry;
@@ -286,7 +286,8 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (!entry)
       return launch.emitOpError()
              << "uses a memref of type " << value.getType()
-             << " that is not from the function's array of pointers: " << why;
+             << " that does not come from the '!llvm.ptr' argument with the "
+                "addresses of the buffers: " << why;
     if (!used.insert(*entry).second)
       return launch.emitOpError()
              << "uses two memrefs of entry " << *entry

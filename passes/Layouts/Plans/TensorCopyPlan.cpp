@@ -304,7 +304,8 @@ std::optional<std::string> Planner::checkLimits(const TensorMap &map) const {
            std::to_string(map.extents.size()) +
            " dimensions; TMA supports at most " +
            std::to_string(kMaxTensorMapDims) +
-           ", so copy a slice with fewer dimensions or tiles";
+           ", so copy a slice with fewer dimensions, or tile "
+           "fewer dimensions of it";
   for (int64_t extent : map.extents)
     if (!isDynamic(extent) && (extent < 1 || extent > kMaxExtent))
       return "the sizes of the tensor map of the global memref are " +

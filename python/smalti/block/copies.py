@@ -29,7 +29,9 @@ def _operands(source: Any, destination: Any, spaces: tuple[str, str]) -> tuple[M
 def _check_equal(source: Memory, destination: Memory) -> None:
     """Raises Misuse if the windows of a copy differ in shape or element type."""
     if source.dtype != destination.dtype:
-        raise Misuse(f"the source has elements of {source.dtype} and the destination of {destination.dtype}")
+        raise Misuse(
+            f"the source has elements of {source.dtype} and the destination of {destination.dtype}; they must be equal"
+        )
     if source.shape != destination.shape:
         raise Misuse(f"the source has shape {source.shape} and the destination {destination.shape}; they must be equal")
 
@@ -182,7 +184,7 @@ def async_store_shared(
     the bytes. NVIDIA since sm_90.
     """
     if value.shape != destination.shape or value.dtype != destination.dtype:
-        raise Misuse(f"the value is {value:a}, but the destination is {destination}")
+        raise Misuse(f"the value is {value:a}, but the destination is {destination}; shape and element type must be equal")
     mosaic_gpu.async_store_smem(
         value.value,
         destination.value,

@@ -178,7 +178,7 @@ class DiskCache:
         return tag.digest()
 
     def _name(self, key: str) -> str:
-        return self._tag(b"key of a labelled entry", key.encode()).hex()
+        return self._tag(b"key of a labeled entry", key.encode()).hex()
 
     def _header(self, name: str) -> bytes:
         return _MAGIC + self._tag(b"name", name.encode())

@@ -71,7 +71,10 @@ def run(
             f"the emulator did not respond within {timeout + _GRACE:g} s and was killed{_quote(log_text)}"
         )
     if outcome.seconds is None and not outcome.findings:
-        raise LaunchError(f"the emulator {_how(process.returncode)}{_quote(log_text)}")
+        raise LaunchError(
+            f"the emulator {_how(process.returncode)} before the kernel completed{_quote(log_text)}",
+            hint="report this as a bug, with the kernel",
+        )
     return outcome
 
 

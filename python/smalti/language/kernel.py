@@ -310,7 +310,7 @@ class PythonKernel(native.NativeCallable):
         return self._specialized(variant, given), given
 
     def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool]]:
-        """What the dispatcher checks before a launch: the captured values, and that there are no hooks."""
+        """The captured values that the dispatcher compares before a launch, and a function that checks the others and hooks."""
         found, is_current = variant.cells()
 
         def is_native() -> bool:

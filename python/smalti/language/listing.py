@@ -33,7 +33,7 @@ def listing(kernel: SpecializedKernel, level: str, arguments: Iterable[Any]) -> 
     compiled = kernel.variant(*given)
     levels = ["tile", *(name for name in getattr(compiled, "asm", {}) if name not in _WITHOUT_LINES)]
     if not isinstance(compiled, Kernel) or level not in levels:
-        raise LaunchError(f"the kernel does not have the level '{level}' with source lines; it has {', '.join(levels)}")
+        raise LaunchError(f"source lines are not available for the level '{level}'; use one of {', '.join(levels)}")
     if level == "mlir":
         return of_mlir(compiled.module.operation)
     if level in driver.STAGES[kernel.target.vendor]:

@@ -327,7 +327,8 @@ class Translator(ast.NodeVisitor):
             raise Misuse(f"{frame.source.name} calls itself; recursion is not supported", "use a loop")
         if len(self.frames) > MOST_CALLS:
             raise Misuse(
-                f"more than {MOST_CALLS} function calls are nested", "call fewer functions inside of each other"
+                f"the call of {frame.source.name} is nested in {MOST_CALLS} other calls, which is the limit",
+                "use a loop, or fewer functions that call each other",
             )
         self.frames.append(frame)
         try:

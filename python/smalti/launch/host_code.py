@@ -117,7 +117,7 @@ def _function_of(module: ir.Module, symbol: str) -> ir.Operation:
         operation = view.operation
         if "sym_name" in operation.attributes and source_name(operation) == symbol:
             return operation
-    raise AssertionError(f"lowering did not produce a function for @{symbol}")
+    raise AssertionError(f"internal error: lowering did not produce a function for @{symbol}; report this as a bug")
 
 
 def _errors(function: ir.Operation) -> list[StopError]:

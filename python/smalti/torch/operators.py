@@ -35,7 +35,9 @@ class _Formula:
             ) from None
         unknown = [name for name in self.names if name not in known]
         if unknown:
-            raise TypeError(f"{what} has the parameter {unknown[0]}; it can use {', '.join(known)}")
+            raise TypeError(
+                f"{what} has the parameter {unknown[0]}, which is not a value of the kernel; its parameters must be among {', '.join(known)}"
+            )
         self._function = function
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
@@ -327,7 +329,7 @@ def _custom_op(
         raise TypeError(f"{name}: {kernel!r} is not a kernel; decorate the function with @smalti.kernel")
     mutated = [mutates_args] if isinstance(mutates_args, str) else list(mutates_args)
     if backward is not None and mutated:
-        raise TypeError(f"{name}: an operator with mutates_args cannot have a backward function")
+        raise TypeError(f"{name}: an operator with mutates_args cannot have a backward function; omit one of them")
     operator = _Operator(name, kernel, outputs or {}, mutated, constants or {}, backward)
     library: Any = importlib.import_module("torch.library")
     result = library.custom_op(name, operator.run, mutates_args=mutated, schema=operator.schema)

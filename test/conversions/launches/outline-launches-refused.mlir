@@ -137,7 +137,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %x = memref.alloc() : memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the memref is not the result of an unrealized_conversion_cast of one memref descriptor}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that does not come from the '!llvm.ptr' argument with the addresses of the buffers: the memref is not the result of an unrealized_conversion_cast of one memref descriptor}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -168,7 +168,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the address of the memref is not loaded from that array}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that does not come from the '!llvm.ptr' argument with the addresses of the buffers: the address of the memref is not loaded from that array}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -199,7 +199,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the offset, sizes or strides in the descriptor of the memref differ from those of its type; both must be equal}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that does not come from the '!llvm.ptr' argument with the addresses of the buffers: the memref was created with another offset, size or stride than its type states; use constants that are equal to those of the type}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -230,7 +230,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is not from the function's array of pointers: the offset, sizes or strides in the descriptor of the memref differ from those of its type; both must be equal}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that does not come from the '!llvm.ptr' argument with the addresses of the buffers: the memref was created with another offset, size or stride than its type states; use constants that are equal to those of the type}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>

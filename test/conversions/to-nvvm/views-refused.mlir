@@ -175,7 +175,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
-    // expected-error @below {{converts a pointer to shared memory, but the kernel does not have shared memory}}
+    // expected-error @below {{creates a view of shared memory, but the kernel does not allocate shared memory}}
     %v = builtin.unrealized_conversion_cast %p : !llvm.ptr<3> to memref<!mosaic_gpu.barrier, #smem>
     mosaic_gpu.arrive %v : memref<!mosaic_gpu.barrier, #smem>
     gpu.return

@@ -380,7 +380,7 @@ triton_xla.entry_func @f(%row: index, %tile: index) tiles [-2, -3] {
 
 // -----
 
-// expected-error@+1 {{the constants of the number of tiles multiply to more than 9223372036854775807, the limit of a static grid; use fewer tiles}}
+// expected-error@+1 {{the constant factors of the number of tiles multiply to more than 9223372036854775807, the limit of a static grid; use fewer tiles}}
 triton_xla.entry_func @f(%row: index, %tile: index) tiles [4294967296, 4294967296] {
   triton_xla.return
 }
@@ -441,7 +441,7 @@ triton_xla.entry_func @zero_divisor(%m: memref<?xf32>, %tile: index) tiles size(
 
 // -----
 
-// expected-error@+1 {{the constants of the number of tiles multiply to more than 2147483647, the limit if the number of tiles also depends on arguments; use fewer tiles}}
+// expected-error@+1 {{the constant factors of the number of tiles multiply to more than 2147483647, the limit if the number of tiles also depends on arguments; use fewer tiles}}
 triton_xla.entry_func @overflow(%m: memref<?xf32>, %row: index, %tile: index) tiles [size(%m, 0), 9223372036854775807 * 2] {
   triton_xla.return
 }

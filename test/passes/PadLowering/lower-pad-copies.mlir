@@ -96,7 +96,7 @@ func.func @narrow(%source: memref<?x7xf32>, %i: index) {
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits; use the constant 0"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits; use the constant 0"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the read or the write has a mask; only transfers without a mask are supported"
-// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the write to shared memory may be out of bounds; mark it as in_bounds"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the vector.transfer_write to shared memory may be out of bounds; if it is not, mark that op as in_bounds"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 10 B with alignment 16 B cannot be split into copies of 4 to 16 B; use rows and addresses that are multiples of these sizes"
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 8 B with alignment 2 B cannot be split into copies of 4 to 16 B; use rows and addresses that are multiples of these sizes"

@@ -126,7 +126,7 @@ gpu.module @kernels {
 
   // CHECK: Function=large | Remark="{{.*}}; TMA not used: a dimension of the global memref has 1073741825 elements; at most 2^30 are supported"
   // CHECK: Function=large | Remark="{{.*}}; TMA not used: the copy needs 262144 B of shared memory; a block has at most 232448 B"
-  // CHECK: Function=large | Remark="{{.*}}; TMA not used: the slice needs a tensor map of 6 dimensions; TMA supports at most 5, so copy a slice with fewer dimensions or tiles"
+  // CHECK: Function=large | Remark="{{.*}}; TMA not used: the slice needs a tensor map of 6 dimensions; TMA supports at most 5, so copy a slice with fewer dimensions, or tile fewer dimensions of it"
   gpu.func @large(%long: memref<1073741825xi8>, %wide: memref<300x300xf32>, %deep: memref<3x3x3x3x3x24xf16>)
       workgroup(%a: memref<64xi8, #smem> {llvm.align = 128 : i64}, %b: memref<256x256xf32, #smem> {llvm.align = 128 : i64},
                 %c: memref<2x2x2x2x2x16xf16, #smem> {llvm.align = 128 : i64}) kernel {
@@ -174,7 +174,7 @@ gpu.module @kernels {
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the indices in global memory are not proven to be block-uniform; use indices that are equal for all threads of the block"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the indices in shared memory are not proven to be block-uniform; use indices that are equal for all threads of the block"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: 'memref.store' is between the read and the write to shared memory, and the read cannot be moved after the op; move the op before the read or after the write"
-  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read of shared memory may be out of bounds; mark it as in_bounds"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the vector.transfer_read of shared memory may be out of bounds; if it is not, mark that op as in_bounds"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read or the write has a mask; only transfers without a mask are supported"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read and the write are in different MLIR blocks; move them to one block"
   gpu.func @stores(%dest: !source, %m: vector<64x64xi1>) workgroup(%b: memref<128x64xf16, #smem> {llvm.align = 128 : i64}) kernel {
@@ -219,7 +219,7 @@ gpu.module @kernels {
 // A launch in the IR does not pass tensor maps.
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    // CHECK: Function=launched | Remark="{{.*}}; TMA not used: the module (gpu.container_module) contains launches, which do not pass tensor maps"
+    // CHECK: Function=launched | Remark="{{.*}}; TMA not used: the module (gpu.container_module) contains launches, which do not pass tensor maps; compile the kernel in a module without launches"
     gpu.func @launched(%source: memref<100x80xf16>) workgroup(%b: memref<64x64xf16, #gpu.address_space<workgroup>> {llvm.align = 128 : i64}) kernel {
       %c0 = arith.constant 0 : index
       %c64 = arith.constant 64 : index

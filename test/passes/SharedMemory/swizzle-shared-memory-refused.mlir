@@ -28,7 +28,7 @@ func.func @escapes() -> index {
   return %p : index
 }
 
-// CHECK: Function=reinterpreted | Remark="buffer not swizzled: indices cannot be traced through 'memref.reinterpret_cast'; use memref.subview, or reshape static memory"
+// CHECK: Function=reinterpreted | Remark="buffer not swizzled: indices cannot be traced through 'memref.reinterpret_cast'; use memref.subview, or reshape a memref with static sizes"
 func.func @reinterpreted() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

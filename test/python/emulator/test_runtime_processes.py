@@ -141,7 +141,7 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["value 0 00", "address value 1 0 0"], "'address' names argument 1, but the launch has only 1 arguments"),
         (["address stack 0 0"], "'address stack 0 0': 'stack' must be one of: memory, value"),
         (["value 1 00"], "argument 0 is missing"),
-        (["value 0 0g"], "'value 0 0g': '0g' is not a list of bytes in hexadecimal"),
+        (["value 0 0g"], "'value 0 0g': '0g' is not a list of bytes"),
         (["value 0 00", "value 0 01"], "'value 0 01': argument 0 is described twice; describe each argument once"),
         (["speed 3"], "'speed 3': 'speed' is not a keyword of the launch description"),
         (["kernel other"], "the compiled module does not have a kernel 'other'"),

@@ -202,8 +202,8 @@ def test_the_line_of_a_loop_is_before_the_loop() -> None:
 
 def test_levels_without_source_lines() -> None:
     with pytest.raises(
-        smalti.LaunchError, match="does not have the level 'llvm' with source lines; it has tile, source"
+        smalti.LaunchError, match="source lines are not available for the level 'llvm'; use one of tile, source"
     ):
         sums.on("cpu").ir("llvm", X, OUT, lines=True)
-    with pytest.raises(smalti.LaunchError, match=r"'ptx' with source lines; it has tile$"):
+    with pytest.raises(smalti.LaunchError, match=r"'ptx'; use one of tile$"):
         sums.on("sim:sm_80").ir("ptx", X, OUT, lines=True)

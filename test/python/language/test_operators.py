@@ -66,6 +66,7 @@ COMPARISONS = {
 PAIRS = [pair for pair in itertools.combinations_with_replacement(TYPES, 2) if pair != ("bool", "bool")]
 
 
+@pytest.mark.grid(30)
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_arithmetic_of_types(pair: tuple[str, str]) -> None:
     x, y = (array((8,), name) for name in pair)

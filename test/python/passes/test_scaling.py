@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from conftest import BUILD, ROOT
 
-FEW = 500
+FEW = 300
 
 
 def benchmark() -> Any:

@@ -40,7 +40,7 @@ def test_the_reference_executes_every_operation() -> None:
 
 @pytest.mark.parametrize("target", matrix.TARGETS)
 def test_a_sample_is_right_or_refused(target: str) -> None:
-    check(sample(60 if target == "cpu" else 12, target), target)
+    check(sample(30 if target == "cpu" else 8, target), target)
 
 
 @pytest.mark.parametrize("target", matrix.TARGETS)

@@ -63,16 +63,22 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
            << ", which are narrower than a byte; copy through registers with "
               "'vector_load' and 'vector_store'";
   int64_t bytes = elementBytes(sourceType.getElementType());
-  if (bytes == 0 || sourceType.getElementType().isIndex() ||
-      !sourceType.isStrided() || !destinationType.isStrided() ||
-      !destinationType.hasStaticShape() ||
-      sourceType.getRank() != destinationType.getRank() ||
-      sourceType.getRank() == 0 || !isWorkgroupMemory(destinationType))
+  StringRef required;
+  if (bytes == 0 || sourceType.getElementType().isIndex())
+    required = "elements must be scalars of whole bytes";
+  else if (!sourceType.isStrided() || !destinationType.isStrided())
+    required = "the source and the destination must be strided";
+  else if (!destinationType.hasStaticShape())
+    required = "the destination must have static sizes";
+  else if (sourceType.getRank() != destinationType.getRank() ||
+           sourceType.getRank() == 0)
+    required = "the ranks must be equal and at least 1";
+  else if (!isWorkgroupMemory(destinationType))
+    required = "the destination must be in shared memory";
+  if (!required.empty())
     return op.emitOpError()
-           << "copies " << sourceType << " to " << destinationType
-           << "; use elements of whole bytes, a strided source, a destination "
-              "in shared memory with static shape and strides, and equal ranks "
-              "of at least 1";
+           << "cannot copy " << sourceType << " to " << destinationType
+           << " asynchronously: " << required;
 
   // The copies of a wave write consecutive addresses of shared memory.
   bool writesConsecutively =

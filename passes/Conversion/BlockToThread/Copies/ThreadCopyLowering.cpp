@@ -285,7 +285,7 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
                     "statically; use a view of one buffer";
     if (plan->elementBytes == 0)
       why = "the elements of the global memref are not whole bytes; use "
-            "elements of at least 8 bits";
+            "elements of 8, 16, 32 or 64 bits";
     else if (!type.isStrided())
       why = "the layout of the global memref is not strided; use a strided "
             "layout";

@@ -418,8 +418,10 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
            << " to a memref in shared memory; convert one pointer to shared "
               "memory (address space 3)";
   if (planner.getPlan().sharedMemoryBytes == 0)
-    return op.emitOpError() << "converts a pointer to shared memory, but the "
-                               "kernel does not have shared memory";
+    return op.emitOpError()
+           << "creates a view of shared memory, but the kernel "
+              "does not allocate shared memory; allocate it "
+              "with memref.alloc";
   // Only the alignment of the elements is known for the offset.
   int64_t bytes = elementBytes(type.getElementType());
   if (bytes == 0)

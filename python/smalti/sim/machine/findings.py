@@ -128,14 +128,14 @@ class Findings:
             self._dropped.add(key)
         if len(self._found) >= self.limit and not self.continue_after_finding:
             shown = f"{self.limit} different finding{'s' * (self.limit > 1)}"
-            self._rest = f"the run ended after {shown}; max_findings is {self.limit}"
+            self._rest = f"the run ended after {shown}, the limit; raise max_findings to find more"
             raise Enough
 
     def all(self) -> tuple[Finding, ...]:
         found = list(self._found.values())
         rest = self._rest
         if self._dropped:
-            rest = f"further findings: {len(self._dropped)}; max_findings is {self.limit}"
+            rest = f"further findings: {len(self._dropped)}; raise max_findings, which is {self.limit}, to see them"
         if rest:
             found[-1] = dataclasses.replace(found[-1], rest=rest)
         return tuple(found)

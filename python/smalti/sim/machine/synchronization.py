@@ -132,7 +132,7 @@ class ThreadBarrier:
             return f"{self.name} expects {count} threads here, but {meeting.count} threads where others wait; all must expect the same number"
         meeting.arrived += group.counted
         if meeting.arrived > count:
-            return f"too many arrivals: {self.name} expects {count} threads, but {meeting.arrived} threads arrive; change the thread count of the barrier or the threads that execute it"
+            return f"too many arrivals: {self.name} expects {count} threads, but {meeting.arrived} threads have arrived; change the thread count of the barrier or the threads that execute it"
         meeting.groups.append(group)
         meeting.clocks.join(group.release())
         meeting.published += published

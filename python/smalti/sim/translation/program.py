@@ -168,7 +168,7 @@ def of_launch(name: str, function: ir.Operation, launch: Any, translator: Transl
             diagnostics=[
                 Diagnostic(
                     "error",
-                    "this gpu.launch is not supported: its function must have the form that JAX creates (two arguments); run the pass gpu-kernel-outlining on other modules before",
+                    "a gpu.launch is supported only in a function with two arguments, as JAX creates it; run the pass gpu-kernel-outlining on a module that is not from JAX",
                     source_location(launch.location),
                 )
             ],

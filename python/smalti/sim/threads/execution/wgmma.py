@@ -58,7 +58,7 @@ class Form:
         if self.sum not in _PAIRS.get((self.a, self.b), ()):
             known = ", ".join(_PAIRS.get((self.a, self.b), ())) or "none"
             raise Unsupported(
-                f"operand A is {self.a}, operand B is {self.b} and the accumulator is {self.sum}; wgmma supports these accumulators of the operands: {known}"
+                f"operand A is {self.a}, operand B is {self.b} and the accumulator is {self.sum}; for these operands, wgmma supports the accumulators: {known}"
             )
         bits = READERS[self.a][0]
         if self.depth * bits != 8 * ROW_BYTES or self.columns % 8 or not 0 < self.columns <= 256:

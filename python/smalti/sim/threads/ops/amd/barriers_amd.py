@@ -186,7 +186,8 @@ def _barriers_of(st: Any, slot: int, site: Site) -> list[tuple[Any, NamedBarrier
         if rest or not 0 <= place < MOST_NAMED_BARRIERS:
             st.stop(
                 "barrier",
-                f"the barrier operand is address {number}, where no named barrier is; pass the address of a global for named barriers",
+                f"the barrier operand is address {number}, where no named barrier is; pass the address of a global of type "
+                '!llvm.target<"amdgcn.named.barrier", 0>',
                 site,
             )
         found.append((warp, st.block.named_barriers.setdefault(number, NamedBarrier(place + 1))))

@@ -135,7 +135,7 @@ def wait_for_cluster(st: Any, site: Site) -> Any:
             warp.report(
                 "barrier",
                 f"{warp.name} may wait here forever: all blocks may signal the cluster barrier twice before {warp.name} "
-                "waits once, and the wave then misses one completion of the barrier (phase aliasing)",
+                f"waits once; {warp.name} then misses one completion of the barrier (phase aliasing)",
                 site,
                 hint=f"place a block barrier between the previous cluster wait of {warp.name} and the next cluster signal of its block",
             )

@@ -180,8 +180,8 @@ class _Parts:
         self.same = self.shape == self.part
         if not self.same and int(np.prod(self.scales)) != lanes:
             raise Unsupported(
-                f"{whole} is distributed as {part} per lane; the parts of all {lanes} lanes must have as many "
-                "elements as the whole"
+                f"{whole} is distributed as {part} per lane; the parts of all {lanes} lanes together must have "
+                "as many elements as the whole"
             )
 
     def _interleaved(self) -> list[int]:
