@@ -174,7 +174,7 @@ def _wrap(compiler: Any) -> None:
         return f"remarks {pipeline}", {"module": str(module)}
 
     def kernel_inputs(compilation: Any) -> tuple[str, dict[str, str]]:
-        words = [compilation.target, compilation.entry.name, *sorted(compilation.options.items())]
+        words = [compilation.target, compilation.entry.name, *sorted(compilation.lowering.options.items())]
         return f"kernel {' '.join(map(str, words))}", {"module": str(compilation.original)}
 
     def code_inputs(compilation: Any, _: Any, output: str = "isa", *__: Any) -> tuple[str, dict[str, str]]:
