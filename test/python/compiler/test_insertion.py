@@ -78,6 +78,35 @@ def test_the_printed_list_is_that_of_the_compilation(target: str) -> None:
     assert [str(remark) for remark in kernel.remarks] == [str(remark) for remark in plain.remarks]
 
 
+BLOCK_LEVEL = """\
+gpu.module @kernels {
+  gpu.func @twice(%x: memref<128xf32>, %y: memref<128xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %buffer = memref.alloc() : memref<128xf32, #gpu.address_space<workgroup>>
+    %v = memref.load %x[%t] : memref<128xf32>
+    memref.store %v, %buffer[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    %w = memref.load %buffer[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    %sum = arith.addf %w, %w : f32
+    memref.store %sum, %y[%t] : memref<128xf32>
+    gpu.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["emu:sm_80", "emu:gfx942"])
+def test_block_level_kernels(target: str) -> None:
+    seen = Recorder()
+    points = ["before:smalti-allocate-shared-memory", "after:smalti-allocate-shared-memory", "after:tile"]
+    kernel = compiled(BLOCK_LEVEL, target, passes={point: seen.at(point) for point in points})
+    assert seen.order == [points[2], *points[:2]]
+    assert "memref.alloc" in seen.ops[points[0]] and "memref.alloc" not in seen.ops[points[1]]
+    x, y = np.arange(128, dtype=np.float32), np.zeros(128, np.float32)
+    kernel(x, y)
+    assert np.array_equal(y, 2 * x)
+
+
 def test_order_of_steps() -> None:
     points = ["after:llvm", "before:mosaic", "after:cse#1", "after:tile", "before:thread", "after:smalti-multi-buffer"]
     seen = Recorder()
