@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from . import aot, emulator, sim, targets, testing, torch
+    from .compiler.insertion import insertion_points
     from .compiler.pipeline import Pipeline, register_pass
     from .emulator.options import Emulation
     from .errors import (
@@ -67,6 +68,7 @@ _HOMES = {
     "VerifyError": "errors",
     "Kernel": "launch.kernels",
     "Resources": "launch.compiled",
+    "insertion_points": "compiler.insertion",
     "Pipeline": "compiler.pipeline",
     "register_pass": "compiler.pipeline",
     "Remark": "remarks",
@@ -122,6 +124,7 @@ __all__ = [
     "constexpr",
     "emulator",
     "hooks",
+    "insertion_points",
     "kernel",
     "parse",
     "register_pass",

@@ -6,10 +6,10 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import ir, targets
-from .compiler import driver
+from .compiler import driver, insertion
 from .compiler.driver import Source
 from .emulator.options import Emulation, Sanitizer
 from .errors import PipelineError, TargetError
@@ -71,6 +71,7 @@ def compile(
     emulation: Emulation | None = None,
     sanitize: Sanitizer | None = None,
     line_info: bool = False,
+    passes: insertion.Insertions | None = None,
     **options: Unpack[CompileOptions],
 ) -> Kernel | sim.SimulatedKernel:
     """Compiles a kernel for `target`, and returns a `Kernel`, or a `sim.SimulatedKernel` for `sim:CHIP`.
@@ -86,6 +87,9 @@ def compile(
     - `sanitize`: "thread" or "address", short for `Emulation(sanitize=...)`.
     - `line_info`: adds the source lines to the binary, for profilers and debuggers. The instructions stay the same. Emulated
       and simulated kernels always have them.
+    - `passes`: passes to insert, by point: `{"after:tile": step}`. A point is `before:NAME` or `after:NAME`, where NAME is a
+      level of IR or a pass (`smalti.insertion_points`). A step is what `Pipeline.add` accepts: a function of the module, a
+      textual pipeline, or a `Pipeline`.
     - `options`: options of the pipeline `smalti-compile`, such as `stages=3`.
 
     Raises ParseError or VerifyError for an invalid module, TargetError for an unknown target, PipelineError for an
@@ -102,7 +106,8 @@ def compile(
     if chosen.is_simulated and emulation is None and sanitize is None:
         from . import sim
 
-        return sim.simulate(original, chosen, name=entry, **options)
+        inserted: dict[str, Any] = {"passes": passes} if passes else {}
+        return sim.simulate(original, chosen, name=entry, **options, **inserted)
     if (emulation is not None or sanitize is not None) and not chosen.is_emulated:
         raise TargetError(
             f"'{chosen}' is not emulated; emulation and sanitize require a target emu:CHIP",
@@ -113,12 +118,11 @@ def compile(
         settings = dataclasses.replace(settings, sanitize=sanitize)
     return driver.compile_kernel(
         original,
-        chosen,
+        insertion.lowering(chosen, {**options, "passes": passes}),
         entry_name=entry,
         dump=dump,
         dump_ir=dump_ir,
         report=progress or (lambda _: None),
         emulation=settings,
         line_info=line_info,
-        options=options,
     )

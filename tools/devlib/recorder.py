@@ -174,10 +174,10 @@ def _wrap(compiler: Any) -> None:
         return f"remarks {pipeline}", {"module": str(module)}
 
     def kernel_inputs(compilation: Any) -> tuple[str, dict[str, str]]:
-        words = [compilation.target, compilation.entry.name, *sorted(compilation.options.items())]
+        words = [compilation.target, compilation.entry.name, *sorted(compilation.lowering.options.items())]
         return f"kernel {' '.join(map(str, words))}", {"module": str(compilation.original)}
 
-    def code_inputs(compilation: Any, _: Any, output: str = "isa", *__: Any, **___: Any) -> tuple[str, dict[str, str]]:
+    def code_inputs(compilation: Any, _: Any, output: str = "isa", first: str = "") -> tuple[str, dict[str, str]]:
         label, inputs = kernel_inputs(compilation)
         return f"{output} of {label}", inputs
 

@@ -113,6 +113,17 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
     return values
 
 
+def _parse_insertions(words: Sequence[str]) -> dict[str, str]:
+    """The pipelines to insert, by point."""
+    found: dict[str, str] = {}
+    for word in words:
+        point, equals, pipeline = word.partition("=")
+        if not equals:
+            raise click.BadParameter(f"'{word}' must have the form POINT=PIPELINE", param_hint="--insert")
+        found[point] = f"{found[point]},{pipeline}" if point in found else pipeline
+    return found
+
+
 def _check_target(options: Mapping[str, Any], module: Any, target: str | None) -> None:
     """Raises a UsageError if options of `smalti-compile` other than `stop-after` are set for a CPU, which ignores them."""
     from .. import front_end
@@ -193,6 +204,9 @@ _DUMP = click.option(
     type=click.Path(file_okay=False),
     help="Write every form of the code (MLIR, LLVM IR, assembly, ...) to this folder, in numbered files.",
 )
+_LOAD = click.option(
+    "--load", "scripts", multiple=True, type=click.Path(dir_okay=False), help="A Python file that registers passes."
+)
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print the remarks of the passes.")
 
 
@@ -209,6 +223,14 @@ def _source(file: str) -> Any:
 )
 @_ENTRY
 @_OPTION
+@_LOAD
+@click.option(
+    "--insert",
+    "insertions",
+    multiple=True,
+    metavar="POINT=PIPELINE",
+    help="Insert passes, such as --insert after:tile=my-pass; smalti.insertion_points lists the points. May be repeated.",
+)
 @_DUMP
 @_DUMP_IR
 @_VERBOSE
@@ -219,6 +241,8 @@ def compile(
     output: str | None,
     entry: str | None,
     options: tuple[str, ...],
+    scripts: tuple[str, ...],
+    insertions: tuple[str, ...],
     dump: str | None,
     dump_ir: str | None,
     verbose: bool,
@@ -236,13 +260,25 @@ def compile(
         from ..launch.kernels import Kernel, check_suffix
 
     given = _parse_options(options)
+    passes = _parse_insertions(insertions)
+    for script in scripts:
+        _load(script)
     module = driver.parse(_source(file))
     _check_target(given, module, target)
     if output is not None and target is not None:
         check_suffix(output, targets.get(target))
     start = time.perf_counter()
     with _progress(f"compiling {file}") as report:
-        kernel = front_end.compile(module, target, entry=entry, dump=dump, dump_ir=dump_ir, progress=report, **given)
+        try:
+            kernel = front_end.compile(
+                module, target, entry=entry, dump=dump, dump_ir=dump_ir, progress=report, passes=passes, **given
+            )
+        except SmaltiError:
+            raise
+        except Exception as error:
+            if not scripts:
+                raise
+            raise _python_error(error, scripts) from None
     seconds = time.perf_counter() - start
     if not isinstance(kernel, Kernel):
         raise SmaltiError(
@@ -519,9 +555,7 @@ def sim(
 
 @main.command()
 @_FILE
-@click.option(
-    "--load", "scripts", multiple=True, type=click.Path(dir_okay=False), help="A Python file that registers passes."
-)
+@_LOAD
 @click.option(
     "--pass-pipeline", "pipeline", default="builtin.module()", help="The pass pipeline, in the textual form of MLIR."
 )

@@ -186,9 +186,8 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
     try:
         manager: Any = passmanager.PassManager.parse(pipeline, context)
     except ValueError as error:
-        reason = _reason(str(error))
         raise PipelineError(
-            f"the pipeline '{pipeline}' does not parse: {reason}", hint=passes.correction(str(error))
+            f"the pipeline '{pipeline}' does not parse: {reason(str(error))}", hint=passes.correction(str(error))
         ) from None
     if run.dump_ir is not None:
         run.dump_ir.mkdir(parents=True, exist_ok=True)
@@ -212,7 +211,7 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
     return collected
 
 
-def _reason(message: str) -> str:
+def reason(message: str) -> str:
     """The message of MLIR about a pipeline that does not parse, without the names of the parsers."""
     text = re.sub(
         r"^(?:MLIR Textual PassPipeline Parser:\d+:\d+: error|<Pass-Options-Parser>): ", "", message, flags=re.M
@@ -245,17 +244,42 @@ def _attach_reproducer(error: SmaltiError, bytecode: bytes, context: ir.Context,
         error.reproducer, error.command = written
 
 
-def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
-    """The textual pipeline that lowers a kernel for `target`. An emulated chip also checks indices."""
+def format_options(target: targets.Target, options: Mapping[str, Any]) -> str:
+    """The options of `smalti-compile` for `target`. An emulated chip also checks indices."""
     if target.is_emulated:
         options = {_CHECKS: True, **options}
-    words = passes.format_options(passes.registered()[PIPELINE], {"target": target.chip, **options})
-    return f"builtin.module({PIPELINE}{{{words}}})"
+    return passes.format_options(passes.registered()[PIPELINE], {"target": target.chip, **options})
+
+
+def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
+    """The textual pipeline that lowers a kernel for `target`."""
+    return f"builtin.module({PIPELINE}{{{format_options(target, options)}}})"
+
+
+class Lowering:
+    """The pipeline that lowers a kernel for a target: the pass `smalti-compile` with its options."""
+
+    def __init__(self, target: targets.Target, options: Mapping[str, Any]) -> None:
+        self.target = target
+        self.options = options
+
+    def text(self) -> str:
+        """The textual pipeline. Steps in Python are names."""
+        return compile_pipeline(self.target, self.options)
+
+    def unreached(self, stage: str) -> list[str]:
+        """The points of inserted steps that do not run if the lowering ends at a level."""
+        return []
+
+    def run(self, module: ir.Module, run: Run | None = None, stage: str | None = None) -> list[remarks.Remark]:
+        """Lowers a module in place, at most up to the level `stage`, and returns the remarks."""
+        options = self.options if stage is None else {**self.options, "stop_after": stage}
+        return run_pipeline(module, compile_pipeline(self.target, options), run)
 
 
 def compile_kernel(
     original: ir.Module,
-    target: targets.Target,
+    lowering: Lowering,
     *,
     entry_name: str | None,
     dump: str | os.PathLike[str] | None,
@@ -263,10 +287,10 @@ def compile_kernel(
     report: Callable[[str], None],
     emulation: Emulation,
     line_info: bool,
-    options: Mapping[str, Any],
 ) -> Kernel:
     """Compiles a module, which is not changed; see `smalti.compile`."""
-    if target.is_gpu and not target.is_emulated and options.get(_CHECKS):
+    target = lowering.target
+    if target.is_gpu and not target.is_emulated and lowering.options.get(_CHECKS):
         raise CompileError(
             "check-indices=true requires an emulated or simulated chip, since a GPU does not have the function that reports an index",
             hint=f"compile the kernel for emu:{target.chip}",
@@ -275,7 +299,7 @@ def compile_kernel(
         codegen_worker.worker.start()
     passes_folder = dump_ir or os.environ.get("SMALTI_DUMP_IR")
     run = Run(dump_ir=Path(passes_folder) if passes_folder else None)
-    compilation = _Compilation(original, target, entry_name, dict(options), run, report, line_info)
+    compilation = _Compilation(original, lowering, entry_name, run, report, line_info)
     folder = dump or os.environ.get("SMALTI_DUMP")
     kernel = dumps.compile_into(Path(folder), compilation) if folder else compilation.kernel()
     if target.is_emulated:
@@ -287,17 +311,16 @@ class _Compilation:
     def __init__(
         self,
         original: ir.Module,
-        target: targets.Target,
+        lowering: Lowering,
         entry_name: str | None,
-        options: dict[str, Any],
         run: Run,
         report: Callable[[str], None],
         line_info: bool = False,
     ) -> None:
         self.line_info = line_info
         self.original = original
-        self.target = target
-        self.options = options
+        self.target = lowering.target
+        self.lowering = lowering
         self.run = run
         self.report = report
         self.entry = entry.describe(entry.find_entry(original, entry_name))
@@ -311,10 +334,9 @@ class _Compilation:
             yield stage, functools.partial(self._stopped_after, stage)
 
     def kernel(self) -> Kernel:
-        pipeline = compile_pipeline(self.target, self.options)
         module = self._program()
         self.report("lowering")
-        run_pipeline(module, pipeline, self.run)
+        self.lowering.run(module, self.run)
         text: dict[str, str | Callable[[], str]] = {
             "source": lambda: str(self.original),
             "mlir": lambda: str(module),
@@ -323,7 +345,7 @@ class _Compilation:
             text[stage] = functools.partial(self._stopped_after, stage)
         kernel = Kernel(target=self.target, entry=self.entry, text=text, remarks=tuple(self.run.remarks))
         self.lowered = kernel
-        kernel.pipeline = pipeline
+        kernel.pipeline = self.lowering.text()
         kernel.module = module
         if not self.target.is_gpu:
             text["llvm"] = lambda: _translate(module)
@@ -382,7 +404,7 @@ class _Compilation:
 
     def _stopped_after(self, stage: str) -> str:
         module = self._program()
-        run_pipeline(module, compile_pipeline(self.target, {**self.options, "stop_after": stage}))
+        self.lowering.run(module, stage=stage)
         return str(module)
 
     def _generate(self, module: ir.Module, output: str = "isa", first: str = "") -> bytes:

@@ -21,7 +21,7 @@ from ..settings import suggestion
 from . import driver, passes, textual
 
 PythonPass = Callable[..., Any]
-"""Called with the operation, or with `(operation, pass_)` if it takes two arguments."""
+"""Called with the operation, or with `(operation, pass_)` if it requires two arguments."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,14 @@ class _Handle:
         self.failed = True
 
 
-def _takes_two(function: PythonPass) -> bool:
+def _requires_two(function: PythonPass) -> bool:
+    """A second parameter with a default value belongs to the user: `lambda module, level=level: ...`."""
     try:
-        inspect.signature(function).bind(None, None)
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
-    return True
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(one.kind in positional and one.default is one.empty for one in parameters) == 2
 
 
 def _nested(operation: Any, path: Sequence[str]) -> list[Any]:
@@ -130,7 +132,7 @@ def _run_call(call: _Call, module: Any) -> None:
     with context, mlir_errors(VerifyError, f"MLIR reported an error in the Python pass '{call.name}'", context):
         for operation in _nested(module.operation, call.path):
             try:
-                if _takes_two(call.function):
+                if _requires_two(call.function):
                     call.function(operation.opview, handle)
                 else:
                     call.function(operation.opview)

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import toolchain
 from ..codegen import assemble, line_tables
-from ..compiler import driver
+from ..compiler import driver, insertion
 from ..diagnostics import SourceLocation, source_line
 from ..errors import LaunchError
 from ..launch.kernels import Kernel
@@ -39,7 +39,7 @@ def listing(kernel: SpecializedKernel, level: str, arguments: Iterable[Any]) -> 
     if level in driver.STAGES[kernel.target.vendor]:
         passes = {name: value for name, value in kernel.options.items() if name not in NOT_OF_PASSES}
         module = driver.clone(kernel.module_for(*given))
-        driver.run_pipeline(module, driver.compile_pipeline(kernel.target, {**passes, "stop_after": level}))
+        insertion.lowering(kernel.target, passes).run(module, stage=level)
         return of_mlir(module.operation)
     if level == "sass":
         tool = toolchain.require(

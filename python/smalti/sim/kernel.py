@@ -14,9 +14,9 @@ import numpy as np
 
 from .. import inputs, ir, targets
 from ..calling import arrays, calls
-from ..compiler import driver, entry, legality
+from ..compiler import driver, entry, insertion, legality
 from ..diagnostics import Diagnostic, source_location
-from ..errors import CompileError, LaunchError, SmaltiError, TargetError
+from ..errors import CompileError, LaunchError, PipelineError, SmaltiError, TargetError
 from ..pace import Pace
 from ..remarks import Remark
 from ..settings import Settings
@@ -312,18 +312,25 @@ def simulate(
     stop = options.pop("stop_after", None)
     if tiles or (level == "thread" and (options or not has_threads(module))):
         given = module
+        lowering = insertion.lowering(chosen, {"check_indices": True, **options})
 
         def lowered(stop_after: str) -> ir.Module:
             copy = driver.clone(given)
             if "smalti.target" in copy.operation.attributes:
                 copy.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, copy.context)
-            settings = {"check_indices": True, **options, "stop_after": stop_after}
-            remarks[:] = driver.run_pipeline(copy, driver.compile_pipeline(chosen, settings))
+            remarks[:] = lowering.run(copy, stage=stop_after)
             return copy
 
-        module = lowered(stop or LEVELS[level or "block"])
+        last = stop or LEVELS[level or "block"]
+        module = lowered(last)
         if not stop and level is None and _needs_threads(module):
-            module = lowered(LEVELS["thread"])
+            last = LEVELS["thread"]
+            module = lowered(last)
+        if unreached := lowering.unreached(last):
+            raise PipelineError(
+                f"the passes at '{unreached[0]}' do not run: the kernel is simulated after the level {last}",
+                hint="compile the kernel for emu:CHIP to run passes of later levels",
+            )
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]
         raise TargetError(

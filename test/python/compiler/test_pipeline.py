@@ -156,6 +156,15 @@ def test_python_pass_with_a_handle_can_signal_failure() -> None:
         smalti.Pipeline().add(refuse).run(smalti.parse(FUNCTIONS))
 
 
+def test_a_parameter_with_a_default_value_is_not_the_handle() -> None:
+    seen: list[str] = []
+    pipeline = smalti.Pipeline()
+    for name in ("first", "second"):
+        pipeline.add(lambda op, name=name: seen.append(name))
+    pipeline.run(smalti.parse(FUNCTIONS))
+    assert seen == ["first", "second"]
+
+
 def test_exception_in_a_python_pass_reaches_the_caller() -> None:
     class Mine(Exception):
         pass

@@ -104,10 +104,12 @@ def test_the_first_race_of_the_simulator_page(monkeypatch: pytest.MonkeyPatch, t
         assert re.sub(r"in [0-9.]+ s", "in TIME s", done.output) == re.sub(r"in [0-9.]+ s", "in TIME s", shown)
 
 
-def test_layouts_print_what_the_guide_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("page", ["docs/layouts.md", "docs/passes-in-python.md"])
+def test_python_blocks_print_what_the_guide_says(
+    page: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(ROOT)
     scope: dict[str, object] = {"__name__": "guide"}
-    page = "docs/layouts.md"
     for block, shown in zip(blocks(page, "python"), blocks(page, "text"), strict=True):
         exec(compile(block, page, "exec"), scope)
         assert capsys.readouterr().out == shown
