@@ -162,7 +162,7 @@ def _has_launches(module: ir.Module) -> bool:
         found.append(op.name)
         return ir.WalkResult.INTERRUPT
 
-    module.operation.walk(visit)
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return bool(found)
 
 
@@ -182,7 +182,7 @@ class _LoweringWithSteps(driver.Lowering):
 
     def __init__(self, target: targets.Target, options: Mapping[str, Any], steps: Insertions) -> None:
         super().__init__(target, options)
-        if not isinstance(steps, Mapping):
+        if not isinstance(steps, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
                 f"passes must be a dictionary such as {{'after:tile': function}}, not {type(steps).__name__}"
             )

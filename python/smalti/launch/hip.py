@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 NAME = "the HIP runtime"
 
 
+def _no_maps(*_: Any) -> bytes:
+    """AMD kernels do not have tensor maps."""
+    return b""
+
+
 class HipLauncher:
     """Loads the code object once per device, and launches the kernel."""
 
@@ -70,7 +75,7 @@ class HipLauncher:
             maps=(),
             current=self._hip.hipGetDevice,
             launch=self._hip.hipModuleLaunchKernel,
-            encode=lambda *_: b"",
+            encode=_no_maps,
             fail=self._fail,
             stream_pointer=stream_pointer,
         )

@@ -51,9 +51,8 @@ class HostCode:
         name = ir.StringAttr(function.attributes["sym_name"]).value
         try:
             # Code that does not depend on its address can be stored as a shared library.
-            engine: Any = execution_engine.ExecutionEngine(
-                module, opt_level=3, shared_libs=list(map(str, _libraries())), enable_pic=True
-            )
+            make: Any = execution_engine.ExecutionEngine
+            engine = make(module, opt_level=3, shared_libs=list(map(str, _libraries())), enable_pic=True)
             compiled = HostCode(engine.lookup(name), _errors(function), name)
         except RuntimeError as error:
             raise CompileError(f"JIT compilation of @{symbol} failed: {error}") from None

@@ -118,7 +118,11 @@ class KernelCache:
             return None
         compiled = functools.cache(compile)
         kernel.target = target
-        kernel.asm = Assembly({form: functools.partial(lambda form: compiled().asm[form], form) for form in forms})
+
+        def code(form: str) -> str:
+            return compiled().asm[form]
+
+        kernel.asm = Assembly({form: functools.partial(code, form) for form in forms})
         if target.is_emulated:
             kernel.emulation = Emulation(sanitize=options.get("sanitize"))
         return kernel
@@ -198,4 +202,5 @@ def _host_kernel(found: Mapping[str, Any], library: bytes, target: targets.Targe
 
 
 def _remark(item: Mapping[str, Any]) -> Remark:
-    return Remark(**{**item, "location": location_from_json(item["location"])})
+    fields: dict[str, Any] = {**item, "location": location_from_json(item["location"])}
+    return Remark(**fields)
