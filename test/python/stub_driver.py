@@ -24,7 +24,18 @@ def build(folder: Path, *definitions: str) -> Path:
     tool = compiler()
     assert tool is not None
     path = folder / "libcuda.so.1"
-    words = [tool, "-shared", "-fPIC", "-pthread", "-O1", "-w", *(f"-D{name}" for name in definitions), SOURCE, "-o", path]
+    words = [
+        tool,
+        "-shared",
+        "-fPIC",
+        "-pthread",
+        "-O1",
+        "-w",
+        *(f"-D{name}" for name in definitions),
+        SOURCE,
+        "-o",
+        path,
+    ]
     subprocess.run(words, check=True)
     return path
 

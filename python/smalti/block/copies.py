@@ -184,7 +184,9 @@ def async_store_shared(
     the bytes. NVIDIA since sm_90.
     """
     if value.shape != destination.shape or value.dtype != destination.dtype:
-        raise Misuse(f"the value is {value:a}, but the destination is {destination}; shape and element type must be equal")
+        raise Misuse(
+            f"the value is {value:a}, but the destination is {destination}; shape and element type must be equal"
+        )
     mosaic_gpu.async_store_smem(
         value.value,
         destination.value,

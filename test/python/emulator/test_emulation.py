@@ -287,7 +287,10 @@ print('{"kind": "race", "message": "m"}\n{"done": 0.25}')"""
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("print('Segmentation', file=sys.stderr); sys.exit(3)", "exited with code 3 before the kernel completed:\nSegmentation"),
+        (
+            "print('Segmentation', file=sys.stderr); sys.exit(3)",
+            "exited with code 3 before the kernel completed:\nSegmentation",
+        ),
         ("os.kill(os.getpid(), signal.SIGSEGV)", "was killed by SIGSEGV"),
         ("print('what?')", "internal error: the emulator printed a line that is not valid JSON: what?"),
         ("time.sleep(60)", "did not respond within 0.2 s and was killed"),

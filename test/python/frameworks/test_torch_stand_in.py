@@ -138,8 +138,16 @@ def test_wrong_gradients() -> None:
         ("accumulate", {"outputs": {"out": "x"}, "mutates_args": ["out"]}, "is in outputs and in mutates_args"),
         ("accumulate", {"outputs": {"out": "y"}}, "the output out is like 'y', but the tensors are x"),
         ("accumulate", {"outputs": {"out": 3}}, "the output out is 3; a function such as"),
-        ("accumulate", {"outputs": {"out": lambda z: z}}, "the output out has the parameter z, which is not a value of the kernel"),
-        ("accumulate", {"outputs": {"out": "x"}, "backward": lambda grad: grad}, "its parameters must be among grad_out, x, out"),
+        (
+            "accumulate",
+            {"outputs": {"out": lambda z: z}},
+            "the output out has the parameter z, which is not a value of the kernel",
+        ),
+        (
+            "accumulate",
+            {"outputs": {"out": "x"}, "backward": lambda grad: grad},
+            "its parameters must be among grad_out, x, out",
+        ),
         ("softmax", {"outputs": {"y": "x"}}, "the constant block does not have a value; state one"),
     ],
 )
