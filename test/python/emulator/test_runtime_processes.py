@@ -125,7 +125,7 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["order random:x"], "'order random:x': 'random:x' requires a number after 'random:'"),
         (
             ["order slow"],
-            "'order slow': 'slow' is not one of the supported words: lowest-first, highest-first, round-robin, random:SEED",
+            "'order slow': 'slow' must be one of: lowest-first, highest-first, round-robin, random:SEED",
         ),
         (["timeout never"], "'timeout never': the time limit 'never' is not a number of seconds"),
         (["blocks 0 2"], "'blocks' selects the blocks 0:2; the grid has the blocks 0:1"),
