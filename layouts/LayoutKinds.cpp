@@ -107,13 +107,12 @@ ValueOr<RegisterLayout> smalti::layout::reduce(const RegisterLayout &layout,
   int64_t inner = numElements(shape.drop_front(last + 1));
   if (inner % (strided.vectorSize * threads) != 0)
     return Result::none(
-        "the strided layout distributes chunks of " +
+        "dimension " + std::to_string(last) +
+        " cannot be reduced in the strided layout: the dimensions after it "
+        "have " +
+        std::to_string(inner) + " elements, which must be a multiple of " +
         std::to_string(strided.vectorSize * threads) +
-        " consecutive elements across the threads; the " +
-        std::to_string(inner) +
-        " elements of the dimensions after reduced dimension " +
-        std::to_string(last) +
-        " are not a multiple of this number; use a tiled layout");
+        ", the consecutive elements of all threads; use a tiled layout");
   return RegisterLayout(StridedLayout{reduced, strided.vectorSize});
 }
 

@@ -67,7 +67,7 @@ def gpu_row(row: Row, kernel: smalti.Kernel, folder: Path) -> None:
     if used.spills:
         problems.append(f"{used.spills} spilled")
     if (used.stages or 1) < 2:
-        problems.append("the matmul loop is not pipelined")
+        problems.append("the matmul loop is not pipelined; the remarks of the compiler state why")
     problems += numbers(row, smalti.compile(PROGRAM, target=targets.EMULATED + row.target))
     row.problem = ", ".join(problems)
 

@@ -307,8 +307,8 @@ static LogicalResult verifyArgument(EntryFuncOp func, const TileFactor &factor,
              : factor.dimension != -1 || !type.isIntOrIndex())
     return func.emitOpError("the number of tiles uses argument #")
            << factor.argument << " of type " << type
-           << "; it must be the size of an existing dimension of a memref, or "
-              "a scalar integer";
+           << "; only scalar integers and sizes of memrefs, such as "
+              "size(%memref, 0), are supported";
   return success();
 }
 

@@ -317,7 +317,7 @@ static LogicalResult verifyLLVMAttributes(EntryFuncOp func, unsigned position) {
 
 LogicalResult EntryFuncOp::verify() {
   if (getSymName().empty())
-    return emitOpError("must have a name");
+    return emitOpError("has an empty name; write a name such as @kernel");
   FunctionType type = getFunctionType();
   if (type.getNumResults() != 0)
     return emitOpError("must not have results, but its type has ")

@@ -120,7 +120,7 @@ public:
     std::string all;
     for (const char *known : names)
       all += (all.empty() ? "" : ", ") + std::string(known);
-    setError("'" + name + "' must be one of: " + all);
+    setError("'" + name + "' is not one of the supported words: " + all);
     return 0;
   }
 

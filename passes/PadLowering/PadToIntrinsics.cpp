@@ -688,8 +688,9 @@ void SmaltiPadToIntrinsics::runOnOperation() {
     // If all sizes are options, no instruction is involved.
     if (reason.empty() && !plan.loops.empty() && request.target &&
         !isMultiplyAdd(op))
-      reason = "the body is not a multiply-add, which MMAs require; set all of "
-               "'m', 'n' and 'k' to pad it";
+      reason =
+          "the body is not a multiply-add, so no MMA determines the padded "
+          "sizes; state them with the options 'm', 'n' and 'k'";
     if (!reason.empty())
       missed |= failed(
           reportMissed(op, kPassName, strict, "op not padded: " + reason));

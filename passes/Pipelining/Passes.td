@@ -85,8 +85,8 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     Option<"mode", "mode", "::smalti::PipelineMode", "::smalti::PipelineMode::Auto",
            "How reads are prefetched, e.g. `mode=stream`; default: `auto`", [{::llvm::cl::values(
              clEnumValN(::smalti::PipelineMode::Auto, "auto", "async if the loop contains asynchronous copies, else stream"),
-             clEnumValN(::smalti::PipelineMode::Stream, "stream", "loads into registers"),
-             clEnumValN(::smalti::PipelineMode::Async, "async", "asynchronous copies into shared memory"))}]>,
+             clEnumValN(::smalti::PipelineMode::Stream, "stream", "only loads from global memory into registers"),
+             clEnumValN(::smalti::PipelineMode::Async, "async", "only asynchronous copies into shared memory"))}]>,
     TargetOption<" that determines the barrier kind and the register limit">,
     StrictOption<"A loop that cannot be pipelined">,
     Option<"emitSchedule", "emit-schedule", "bool", "false",

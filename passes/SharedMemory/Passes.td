@@ -257,7 +257,7 @@ def SmaltiAnnotateLdsDma : Pass<"smalti-annotate-lds-dma", "::mlir::LLVM::LLVMFu
     ```
   }];
   let options = [
-    StrictOption<"A function with LDS DMA loads in which every LDS access must wait for all of them">
+    StrictOption<"A function whose LDS accesses must all wait for all of its LDS DMA loads">
   ];
 }
 

@@ -348,8 +348,9 @@ Refusal WarpPlanner::checkSlice(Operation *user, Value value) {
     return refuse(user,
                   "the address or loop bounds of " + quote(user) +
                       " depend on " + quote(def) +
-                      ", which producer warps cannot recompute; use arithmetic "
-                      "on constants, kernel arguments and induction variables");
+                      ", which producer warps cannot recompute; compute them "
+                      "from constants, kernel arguments and induction "
+                      "variables, without reads of memory and vectors");
   for (Value operand : def->getOperands())
     if (Refusal refusal = checkSlice(user, operand))
       return refusal;

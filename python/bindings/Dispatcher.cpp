@@ -397,7 +397,9 @@ bool readCaptured(PyObject *sequence, Entry &entry) {
                           &one.key, &one.value))
       return false;
     if (!PyDict_Check(one.owner) && !PyCell_Check(one.owner)) {
-      PyErr_SetString(PyExc_TypeError, "an owner is a dictionary or a cell");
+      PyErr_SetString(PyExc_TypeError,
+                      "the owner of a captured value must be a dictionary "
+                      "or a cell");
       return false;
     }
     for (PyObject *held : {one.owner, one.key, one.value})

@@ -288,7 +288,9 @@ def unpack_metadata(packed: Array) -> Array:
     """Sparse metadata of `tcgen05.mma` in row-major order, as bytes. `packed` has the layout of the copy to tensor memory,
     [M / 128, N / 64, 128, 64], with four entries per byte. Raises ValueError for another shape."""
     if packed.ndim != 4 or packed.shape[2] != 128 or packed.shape[3] not in (16, 64) or packed.dtype.itemsize != 1:
-        raise ValueError(f"packed metadata must have the shape [M / 128, N / 64, 128, 16 or 64], not {packed.shape}")
+        raise ValueError(
+            f"packed sparsity metadata must have four dimensions, the last two of 128 and of 16 or 64, not {packed.shape}"
+        )
     rows, columns, height, width = packed.shape
     result = np.empty((rows * height, columns * width), packed.dtype)
     native.unpack_metadata(np.ascontiguousarray(packed).view(np.uint8), result.reshape(-1).view(np.uint8))

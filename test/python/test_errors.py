@@ -72,7 +72,7 @@ triton_xla.return
     "opened, depth, message",
     [
         ("scf.for %i{0} = %zero to %one step %one {{", 16, "'scf.for' in 16 other loops is not supported"),
-        ("scf.if %yes {{", 64, "'scf.if' in 64 other regions is not supported"),
+        ("scf.if %yes {{", 64, "'scf.if' nested in 64 or more regions is not supported"),
         ("scf.if %yes {{", 10000, "line 1005 is nested in more than 1000 brackets"),
     ],
 )

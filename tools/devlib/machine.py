@@ -37,9 +37,9 @@ def missing_packages(packages: tuple[str, ...]) -> list[str]:
         )
     except OSError:
         raise Failure(
-            "this machine has no dpkg. On a distribution other than Debian install LLVM and MLIR "
+            "packages cannot be installed, since this machine does not have dpkg. On a distribution other than Debian, install LLVM and MLIR "
             f"{LLVM} (shared libraries and development files), lld, cmake, ninja and a C++17 compiler, then build with "
-            "`pip install .` and MLIR_DIR."
+            "`MLIR_DIR=PREFIX/lib/cmake/mlir pip install .`"
         ) from None
     installed = {line.split()[0] for line in result.stdout.splitlines() if line.endswith(" installed")}
     return [package for package in packages if package not in installed]

@@ -1006,7 +1006,10 @@ LAYOUT_OPPOSITES: dict[str, tuple[list[tuple[str, str, str]], str]] = {
     ),
     "cut": ([_TILED], _change(_VIEW, "tile 8x32, swizzle 64")),
     "untiled": ([_TILED], _change(_VIEW, "no tile")),
-    "tiles": ([_ELEMENT], "help: change the sizes in this 'OP' to multiples of one of the tiles that it requires"),
+    "tiles": (
+        [_view("tile 16x64, swizzle 128")],
+        "help: change the sizes in this 'OP' to multiples of one of the tiles that it requires",
+    ),
     "rows": (
         [_view("tile 8x8, no swizzle")],
         "help: give the shared memory of this 'OP' a tile whose rows are a multiple of 32 bytes, with 'mosaic_gpu.with_transforms'",

@@ -39,7 +39,7 @@ class TensorMemory(Memory):
     def store(self, value: Any, atomic: Any = None, in_bounds: bool = False, conflict_free: bool = False) -> None:
         """Starts a store of a tile. Call `tcgen05_wait_stores` before the memory is read."""
         if not isinstance(value, Tile) or value.shape != self.shape or value.dtype != self.dtype:
-            raise Misuse(f"the value is {value!r}, but the destination is {self}")
+            raise Misuse(f"the value is {value!r}, but the destination is {self}; shape and element type must be equal")
         mosaic_gpu.async_store_tmem(value.value, self.value)
 
     def columns(self, offset: int, shape: Any, dtype: Any = None) -> TensorMemory:

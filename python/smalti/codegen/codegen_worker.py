@@ -242,7 +242,10 @@ class Worker:
                 self._process.wait()
                 output, code = self._output(), self._process.returncode
                 self._drop()
-                raise WorkerDied(output or f"the process ended with exit code {code} and without a message") from None
+                raise WorkerDied(
+                    output
+                    or f"the code generator ended with exit code {code} and without a message; report this as a bug"
+                ) from None
             except BaseException:
                 # After a timeout or an interrupt, the pending reply must not be read as the reply to the next request.
                 self._process.kill()

@@ -201,7 +201,9 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
             manager.run(module.operation)
     except CompileError as error:
         if not error.diagnostics:
-            error.message = f"the pipeline '{pipeline}' failed, and the failing pass did not report a reason"
+            error.message = (
+                f"the pipeline '{pipeline}' failed, and the pass did not report a reason; report this as a bug"
+            )
         error.remarks = tuple(r for r in collected if r.kind == "failed")
         if not _is_rejection(error, module):
             _attach_reproducer(error, before.getvalue(), context, pipeline)

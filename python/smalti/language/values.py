@@ -100,7 +100,7 @@ class Value:
             return bool(number)
         raise Misuse(
             f"{self} is computed when the kernel runs, so Python cannot decide a condition with it",
-            "use it directly in an if, while or conditional expression of the kernel; use & and | for tiles",
+            "write a scalar directly in an if, while or conditional expression; for tiles, use sl.where, & and |",
         )
 
     def __iter__(self) -> Any:

@@ -151,7 +151,10 @@ class _Header:
             for dim, wanted in enumerate(argument.strides):
                 given = f"a->{name}.strides[{dim}]"
                 if wanted is not None:
-                    yield f"{given} != {wanted}", f"the stride of dimension {dim} of argument {name} must be {wanted}"
+                    yield (
+                        f"{given} != {wanted}",
+                        f"the stride of dimension {dim} of argument {name} must be {wanted} elements",
+                    )
         if argument.max_bytes is not None:
             most = argument.max_bytes // size
             for dim in range(len(argument.shape)):

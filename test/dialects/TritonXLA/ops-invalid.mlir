@@ -2,7 +2,7 @@
 
 // entry_func
 
-// expected-error@+1 {{must have a name}}
+// expected-error@+1 {{has an empty name}}
 "triton_xla.entry_func"() <{sym_name = "", function_type = (index) -> (), num_tiles = 1 : i64}> ({
 ^bb0(%tile: index):
   "triton_xla.return"() : () -> ()
@@ -462,7 +462,7 @@ triton_xla.entry_func @size_rank(%m: memref<4xf32>, %tile: index) tiles size(%m,
 
 // -----
 
-// expected-error@+1 {{the number of tiles uses argument #0 of type 'f32'; it must be the size of an existing dimension of a memref, or a scalar integer}}
+// expected-error@+1 {{the number of tiles uses argument #0 of type 'f32'; only scalar integers and sizes of memrefs, such as size(%memref, 0), are supported}}
 triton_xla.entry_func @float_tiles(%n: f32, %tile: index) tiles %n {
   triton_xla.return
 }

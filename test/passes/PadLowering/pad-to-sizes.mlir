@@ -9,7 +9,7 @@
 // Any body is padded to sizes from options, but only a multiply-add to those of an MMA.
 
 // A maximum of sums: padded terms must be minus infinity.
-// REFUSED: Function=maximum | Remark="op not padded: the body is not a multiply-add, which MMAs require; set all of 'm', 'n' and 'k' to pad it"
+// REFUSED: Function=maximum | Remark="op not padded: the body is not a multiply-add, so no MMA determines the padded sizes; state them with the options 'm', 'n' and 'k'"
 // CHECK-LABEL: func.func @maximum(
 // CHECK:         %[[ZERO:.*]] = arith.constant 0.000000e+00 : f16
 // CHECK:         tensor.pad

@@ -510,8 +510,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=dynamic_address | Remark="warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute; use arithmetic on constants, kernel arguments and induction variables"
-// STRICT: error: smalti-specialize-warps: warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute; use arithmetic on constants, kernel arguments and induction variables
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=dynamic_address | Remark="warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute; compute them from constants, kernel arguments and induction variables, without reads of memory and vectors"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute; compute them from constants, kernel arguments and induction variables, without reads of memory and vectors
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>

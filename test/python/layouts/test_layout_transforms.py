@@ -142,8 +142,8 @@ def test_strided_layouts_are_reduced_where_threads_keep_their_elements() -> None
     with pytest.raises(ValueError) as error:
         layouts.reduce(layout, [4, 2, 256], [2])
     assert str(error.value) == (
-        "the strided layout distributes chunks of 256 consecutive elements across the threads; the 1 elements of the "
-        "dimensions after reduced dimension 2 are not a multiple of this number; use a tiled layout"
+        "dimension 2 cannot be reduced in the strided layout: the dimensions after it have 1 elements, which must be a "
+        "multiple of 256, the consecutive elements of all threads; use a tiled layout"
     )
 
 

@@ -340,10 +340,8 @@ LogicalResult Planner::planOp(Operation *op) {
     return lowering->plan(op, *this);
   }
   if (isBlockOp)
-    return op->emitOpError()
-           << "cannot be lowered to thread level: the "
-              "conversion does not support this op; use another op of "
-              "mosaic_gpu";
+    return op->emitOpError() << "cannot be lowered to thread level: the "
+                                "conversion does not support this op";
   if (isa<memref::AllocOp>(op))
     return op->emitOpError()
            << "allocates memory; run smalti-allocate-shared-memory before this "
