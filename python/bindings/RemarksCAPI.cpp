@@ -129,8 +129,9 @@ SmaltiRemarks smaltiRemarksAttach(MlirContext context, MlirStringRef filter,
           *unwrap(context), std::make_unique<CollectingStreamer>(collection),
           std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
           categories))) {
-    onError(wrap(llvm::StringRef("remarks are already enabled in this MLIR context "
-                                 "and can be enabled once only; use a new context")),
+    onError(wrap(llvm::StringRef(
+                "remarks are already enabled in this MLIR context "
+                "and can be enabled once only; use a new context")),
             userData);
     return {nullptr};
   }

@@ -66,7 +66,7 @@ _NOT_MESSAGE_TEXTS = re.compile(
     r"|(?:the|a tensor-memory) layout of (?:the|an?|operand) [\w' ]+$"
     r"|cannot be determined(?: \(the block size|$)|packed elements$|no tile$|Asynchronous Warpgroup|Data Movement|Parallel Sync"
     r"|\(the addresses of \{|a lowering handles|nothing to do|shuffle and|byte of shared memory,|(?:matrix )?accesses (?:of|x)|transposed reads"
-    r"|(?:a )?slot of a larger|\{slots \?|has '\{kSlots|\{name\.str\(\)\} (?:to|from)|at least \{times|padded (?:read|write)$|does not wait for a copy"
+    r"|one slot per iteration$|(?:a )?slot of a larger|\{slots \?|has '\{kSlots|\{name\.str\(\)\} (?:to|from)|at least \{times|padded (?:read|write)$|does not wait for a copy"
     r"|memory attribution of|elements of type \{unknown|type \{type\}; a static|of this '\{use|no layout chosen yet|0b0100|the same power of two|failed to legalize|write a kernel$|not completed$|ld or ld\.lld|ocml\.bc|the file is truncated$"
     r"|.*(?:\}|\bwarp 1), which does not reach it$|\{what\} writes shared memory$|floating-point reduction '"
     # Messages around reasons that are listed with it, and texts that are not for users.
@@ -1193,7 +1193,7 @@ def _with_message(note: Message) -> Message:
 
 
 _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
-    ("passes/Analysis/Memory/BufferUses", {"what": "a slot of a larger buffer"}),
+    ("passes/Analysis/Memory/BufferUses", {"what": "one slot per iteration"}),
     ("passes/Analysis/Resources/ResourceEstimate", {"what": "tile", "among": " with 128 threads"}),
     (
         "passes/Analysis/Memory/Overwrite",

@@ -262,7 +262,8 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
                              "set the attribute 'tf32' on the dot")
                : llvm::formatv(
                      "operands of type {0} are not supported; use f16, bf16, "
-                     "f8E4M3FN, f8E5M2, i8, or f32 with the attribute 'tf32' on "
+                     "f8E4M3FN, f8E5M2, i8, or f32 with the attribute 'tf32' "
+                     "on "
                      "the dot",
                      element)
                      .str();

@@ -287,7 +287,8 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
       return launch.emitOpError()
              << "uses a memref of type " << value.getType()
              << " that does not come from the '!llvm.ptr' argument with the "
-                "addresses of the buffers: " << why;
+                "addresses of the buffers: "
+             << why;
     if (!used.insert(*entry).second)
       return launch.emitOpError()
              << "uses two memrefs of entry " << *entry

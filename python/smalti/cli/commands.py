@@ -622,8 +622,8 @@ def _python_error(error: Exception, scripts: Sequence[str]) -> SmaltiError:
 )
 @click.option("--element", default="f16", show_default=True, help="Element type of the shared memory.")
 @click.option("-t", "--target", help="The chip whose shared-memory banks are shown. Default: 32 banks of 4 bytes.")
-@click.option("--html", type=click.Path(dir_okay=False), help="Write an HTML page with a picture.")
-@click.option("--svg", type=click.Path(dir_okay=False), help="Write an SVG picture.")
+@click.option("--html", type=click.Path(dir_okay=False), help="Write an HTML page with a picture of the layout.")
+@click.option("--svg", type=click.Path(dir_okay=False), help="Write the picture as an SVG file.")
 def layout(layout: str, shape: str | None, element: str, target: str | None, html: str | None, svg: str | None) -> None:
     """Shows which lane and register, or which bank and byte, holds each element.
 

@@ -386,7 +386,7 @@ class _Compilation:
                 f"a tensor map of @{self.entry.name} uses argument {described.argument} of type {argument.type}; a memref of "
                 "static shape, or of the dynamic shape that the map states, is required"
                 if argument
-                else f"a tensor map of @{self.entry.name} uses argument {described.argument}, which does not exist"
+                else f"a tensor map of @{self.entry.name} uses argument {described.argument}, but the kernel has {len(self.entry.arguments)} arguments"
             )
         described = dataclasses.replace(described, argument=argument.index)
         if described.offset + described.extent_bytes > argument.reach:

@@ -119,7 +119,7 @@ class Findings:
         if known := self._found.get(key):
             self._found[key] = dataclasses.replace(known, count=known.count + 1)
             if known.count + 1 >= MOST_OCCURRENCES and not self.continue_after_finding:
-                self._rest = f"the run ended after {MOST_OCCURRENCES} occurrences of a finding"
+                self._rest = f"the run ended after {MOST_OCCURRENCES} occurrences of a finding, the limit; correct it and run again"
                 raise Enough
             return
         if len(self._found) < self.limit:
