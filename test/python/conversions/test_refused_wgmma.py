@@ -73,7 +73,7 @@ def test_the_dot_without_an_edit() -> None:
             "the kernel also writes the array",
         ),
         ({EXTRACT: EXTRACT + " fill 1.0 : f16"}, "the fill value of triton_xla.extract is not 0"),
-        ({"f16": "f32"}, "operands of type f32 are supported only as TF32; set 'tf32' on the dot"),
+        ({"f16": "f32"}, "operands of type f32 are supported only as TF32; set the attribute 'tf32' on the dot"),
         (
             {"f16": CODES, "memref<128x256xf16>": "memref<128x256xf16, strided<[1, 128]>>"},
             "operand A is not contiguous along K",

@@ -525,7 +525,7 @@ def test_lanes_that_do_not_participate() -> None:
         ),
         (lambda: instructions.sparse_positions(np.zeros((15, 64), np.int8), 16), "multiples of 16"),
         (lambda: instructions.sparse_positions(np.zeros((16, 64), np.int8), 7), "8 or 16 bits"),
-        (lambda: instructions.unpack_metadata(np.zeros((1, 1, 3, 5), np.uint8)), "must have the shape"),
+        (lambda: instructions.unpack_metadata(np.zeros((1, 1, 3, 5), np.uint8)), "the last two of 128 and of 16 or 64"),
         (lambda: instructions.convert(np.ones(3, ">f4"), "f32", "f16"), "cannot hold elements"),
         (lambda: instructions.convert(np.ones(3, "M8[s]"), "f64", "f16"), "cannot hold elements"),
     ],
