@@ -98,7 +98,7 @@ def test_launch_requirements_are_in_the_cubin_s_kernel() -> None:
     "old, new, message",
     [
         ("offset = 512", "offset = 528", "covers 1296 B of argument 0 .*, which has only 1280 B"),
-        ("argument = 0", "argument = 3", "uses argument 3, but the kernel has 3 arguments"),
+        ("argument = 0", "argument = 3", "uses argument 3, but the kernel has 2 arguments"),
         (
             "box = array<i64: 8, 16>",
             "box = array<i64: 8, 512>",
