@@ -280,7 +280,6 @@ class PythonKernel(native.NativeCallable):
         return self
 
     @untraced("a kernel is called without an operator (smalti.torch.custom_op)")
-    @untraced("a kernel is called without an operator (smalti.torch.custom_op)")
     def _call(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
         """Runs the kernel on arrays and numbers, in place. Compiles it unless a call with equal types did.
 
