@@ -119,10 +119,10 @@ class KernelCache:
         compiled = functools.cache(compile)
         kernel.target = target
 
-        def code(form: str) -> str:
+        def text(form: str) -> str:
             return compiled().asm[form]
 
-        kernel.asm = Assembly({form: functools.partial(code, form) for form in forms})
+        kernel.asm = Assembly({form: functools.partial(text, form) for form in forms})
         if target.is_emulated:
             kernel.emulation = Emulation(sanitize=options.get("sanitize"))
         return kernel
