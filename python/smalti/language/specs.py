@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Descriptions of arrays that do not exist, to compile a kernel ahead of time."""
+"""Descriptions of arrays, with which a kernel is compiled without arrays."""
 
 from __future__ import annotations
 

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import smalti
 import smalti.block as sb
 import smalti.language as sl
+from conftest import ROOT
 from smalti import layouts
 
 
@@ -305,37 +308,11 @@ def specialized_matmul(
         c[i : i + m, j : j + n] = acc
 
 
-@smalti.kernel(level="block", grid=lambda c, m, n: (c.shape[0] // m, c.shape[1] // n))
-def pipelined_matmul(
-    a: sl.Array,
-    b: sl.Array,
-    c: sl.Array,
-    m: smalti.constexpr = 64,
-    n: smalti.constexpr = 64,
-    k: smalti.constexpr = 32,
-    slots: smalti.constexpr = 3,
-):
-    i, j = sb.block_id(0) * m, sb.block_id(1) * n
-    a_tiles = sb.shared((slots, m, k), a.dtype)
-    b_tiles = sb.shared((slots, k, n), b.dtype)
-    steps = a.shape[1] // k
-
-    def load(step):
-        sb.async_copy(a.at[i : i + m, step * k : step * k + k], a_tiles.at[step % slots])
-        sb.async_copy(b.at[step * k : step * k + k, j : j + n], b_tiles.at[step % slots])
-
-    for step in sl.static_range(slots - 1):
-        load(step)
-        sb.async_commit_group()
-    acc = sl.zeros((m, n))
-    for step in range(steps):
-        sb.async_wait_group(slots - 2)
-        sb.sync()
-        if step + slots - 1 < steps:
-            load(step + slots - 1)
-        sb.async_commit_group()
-        acc = sb.mma(a_tiles[step % slots], b_tiles[step % slots], acc)
-    c[i : i + m, j : j + n] = acc
+_spec = importlib.util.spec_from_file_location("block_matmul", ROOT / "examples" / "python" / "block_matmul.py")
+assert _spec is not None and _spec.loader is not None
+_example = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_example)
+pipelined_matmul = _example.pipelined
 
 
 @smalti.kernel(level="block", grid=1)

@@ -378,7 +378,10 @@ def test_scaled_mmas(m: int, k: int, of_a: str, of_b: str) -> None:
     c = rng.standard_normal((1, m, m)).astype(np.float32)
     start = place(c, results)
     out = np.zeros_like(start)
-    sim.simulate(kernel(", ".join(arguments), lines, 64), "sim:gfx950")(*arrays, start, out)
+    text = kernel(", ".join(arguments), lines, 64)
+    sim.simulate(text, "sim:gfx950")(*arrays, start, out)
+    with pytest.raises(smalti.CompileError, match="gfx942 does not have scaled MFMA"):
+        sim.simulate(text, "sim:gfx942")
     x, y = sides
     check(out, place((x @ y.T)[None] + c, results), place((abs(x) @ abs(y).T)[None] + abs(c), results))
 

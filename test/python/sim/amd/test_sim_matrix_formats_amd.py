@@ -166,6 +166,8 @@ def test_scaled_mfma_and_wmma(m: int, of_a: str, of_b: str, scale: str, block: i
     start, text = place(c, results), kernel(", ".join(arguments), lines, 32)
     outs = [np.zeros_like(start) for _ in range(2)]
     sim.simulate(text, "sim:gfx1250")(*arrays, start, outs[0])
+    with pytest.raises(smalti.CompileError, match="gfx1201 does not have scaled WMMA"):
+        sim.simulate(text, "sim:gfx1201")
     x, y = sides
     check(outs[0], place((x @ y.T)[None] + c, results), place((abs(x) @ abs(y).T)[None] + abs(c), results))
     if first == 0:
