@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     )
     from .front_end import compile, parse
     from .language import hooks
-    from .language.kernel import constexpr, kernel
+    from .language.kernel import kernel
+    from .language.parameters import constexpr
     from .language.specs import ShapeDtypeStruct
     from .launch.compiled import Resources
     from .launch.kernels import Kernel
@@ -48,7 +49,7 @@ _HOMES = {
     "compile": "front_end",
     "parse": "front_end",
     "specialize": "specialization",
-    "constexpr": "language.kernel",
+    "constexpr": "language.parameters",
     "ShapeDtypeStruct": "language.specs",
     "kernel": "language.kernel",
     "Emulation": "emulator.options",

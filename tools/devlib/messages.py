@@ -1147,7 +1147,7 @@ _MESSAGES_OF_NOTES = (
     ),
     ("python/smalti/launch/cuda_driver.*free GPU", "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY"),
     ("python/smalti/launch/hip", "loading @kernel failed: no kernel image for the GPU (HIP error 209)"),
-    ("python/smalti/language/kernel.*write the result", "the kernel returns a value"),
+    ("python/smalti/language/translation.*write the result", "the kernel returns a value"),
     ("python/smalti/launch/cuda", "the launch of @kernel failed: CUDA_ERROR_INVALID_VALUE"),
 )
 """The message that notes of a file are attached to, if it is in another place."""
@@ -1480,12 +1480,13 @@ _EXAMPLES: tuple[tuple[str, dict[str, str]], ...] = (
     ("python/smalti/launch/cpu", {"seconds / workers": "90", "symbol": "kernel"}),
     ("python/smalti/launch/hip", {"chips": "gfx942"}),
     ("python/smalti/launch/header", {"wanted": "64", "what": "size"}),
+    ("python/smalti/language/kernel", {"name": "kernel", "first unknown": "'BLOCK'"}),
     (
-        "python/smalti/language/kernel",
+        "python/smalti/language/parameters",
         {
-            "name": "kernel",
+            "kernel": "kernel",
+            "name": "x",
             "unknown": "'BLOCK'",
-            "first unknown": "'BLOCK'",
             "error": "a list is not an array",
             "stated": "int32",
             "ones": "1",

@@ -11,10 +11,13 @@ from .. import front_end, ir, targets
 from ..calling import arrays
 from ..compiler import driver
 from ..errors import LaunchError
-from ..language.kernel import LEVELS, ArraySpec, PythonKernel, Variant
+from ..language.kernel import LEVELS, PythonKernel
+from ..language.parameters import ArraySpec
 from ..language.tile_ops import set_tile_ops
+from ..language.translation import TileTranslation
 from ..language.types import index
 from ..language.values import Scalar
+from ..language.variants import Variant
 from ..launch import devices
 from ..remarks import Remark
 from ..specialization import SpecializedKernel
@@ -34,10 +37,9 @@ _AS_WRITTEN: dict[str, Any] = {"depth": 1, "stages": 1, "specialize": "off", "ba
 """Options of `smalti.compile` with which no pass changes the copies, loops and buffers of the kernel."""
 
 
-class BlockKernel(PythonKernel):
-    """A block-level kernel: each instance is one thread block. See docs/block-kernels.md."""
+class BlockTranslation(TileTranslation):
+    """The translation of a block-level kernel."""
 
-    _level: ClassVar[str] = "block"
     _dialects: ClassVar[Sequence[str]] = (
         "arith",
         "gpu",
@@ -49,90 +51,6 @@ class BlockKernel(PythonKernel):
         "scf",
         "vector",
     )
-
-    def _launch(self, grid: tuple[int, ...]) -> tuple[Launch, Sequence[int]]:
-        if not 1 <= len(grid) <= 3 or any(size < 1 for size in grid):
-            raise LaunchError(f"the grid of {self.__name__} is {grid}, but must be one to three positive sizes")
-        chosen = targets.get(self._target) if self._target is not None else devices.here()
-        if not chosen.is_gpu:
-            raise LaunchError(
-                f"{self.__name__} is a block-level kernel, which {chosen} cannot run",
-                hint=f"select a GPU, or an emulated one: {self.__name__}.on('emu:sm_90a')",
-            )
-        table = targets.table()[chosen.chip]
-        numbers: dict[str, int] = {}
-        for name, default in (("num_warps", 4), ("thread_groups", 1)):
-            given = self._options.get(name, default)
-            if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-                raise LaunchError(f"{name} of {self.__name__} is {given!r}, but must be a positive number")
-            numbers[name] = given
-        cluster = self._options.get("cluster", (1,))
-        cluster = tuple(cluster) if isinstance(cluster, (tuple, list)) else (cluster,)
-        if len(cluster) > len(grid) or any(size % part for size, part in zip(grid, cluster, strict=False)):
-            raise LaunchError(f"the cluster of {self.__name__} is {cluster}, but must divide the grid {grid}")
-        launch = Launch(table, grid, numbers["num_warps"], numbers["thread_groups"], cluster)
-        threads = launch.group_size * launch.thread_groups
-        if threads > table.max_threads_per_block:
-            raise LaunchError(
-                f"{self.__name__} has {threads} threads per block; {table} has at most {table.max_threads_per_block}"
-            )
-        return launch, ()
-
-    def _spec(self, name: str, value: Any) -> tuple[Any, list[Any]]:
-        spec, passed = super()._spec(name, value)
-        if not isinstance(spec, ArraySpec):
-            return spec, passed
-        view = arrays.view(value)
-        # Rows of packed elements have a whole number of bytes.
-        packed = max(8 // spec.dtype.bits, 1)
-        shape = (*view.shape[:-1], *(size * packed for size in view.shape[-1:]))
-        for stated, size in zip(spec.shape, shape, strict=True):
-            if stated not in (None, size):
-                raise LaunchError(f"{self.__name__}: {name} has the sizes {shape}, but must have {spec.shape}")
-        strides = None
-        if spec.strides is not None:
-            strides = (*(step * packed for step in view.strides[:-1]), *view.strides[-1:])
-        return ArraySpec(spec.dtype, shape, strides), passed
-
-    def _make_dispatcher(self) -> None:
-        # Its kernels depend on all sizes, and the key of a dispatcher does not.
-        return None
-
-    def _call(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
-        """Runs the kernel on arrays and numbers, in place; see `PythonKernel`. A grid without blocks does not run anything."""
-        if 0 not in self._tiles(self._bind(arguments, named)):
-            super()._call(*arguments, stream=stream, **named)
-
-    def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
-        """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It takes the arrays and scalars."""
-        variant, given = self._described_variant(arguments, named)
-        kernel = self._specialized(variant, given).variant(*given)
-        if variant.remarks and variant.remarks[0] not in kernel.remarks:
-            kernel.remarks = (*variant.remarks, *kernel.remarks)
-        return kernel
-
-    def _specialized(self, variant: Variant, given: Sequence[Any]) -> SpecializedKernel:
-        key = (self._target, repr(sorted(self._options.items())))
-        if key not in variant.compiled:
-            chosen = front_end.target_of(variant.module, self._target)
-            given_options = {"line_info": True, **self._options}
-            options = {name: value for name, value in given_options.items() if name not in _SHAPE_OPTIONS}
-            if not chosen.is_simulated:
-                options = {**_AS_WRITTEN, **options}
-            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, options)
-        return variant.compiled[key]
-
-    def _fingerprint(self, specs: Mapping[str, Any], launch: Any) -> None:
-        # The cache does not have the remarks of the layout inference.
-        return None
-
-    def _interpret(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
-        raise LaunchError(
-            f"{self.__name__} is a block-level kernel, which is not interpreted",
-            hint=f"simulate it: {self.__name__}.on('sim:sm_90a')",
-        )
-
-    # --- Translation ---
 
     def _declaration(
         self, name: str, arguments: list[str], argument: Callable[[str, str], str], launch: Launch, place: str
@@ -185,6 +103,98 @@ class BlockKernel(PythonKernel):
             kernel: Any = self._body(module).owner
             del kernel.attributes[_GROUP_SIZE]
         return remarks
+
+
+class BlockKernel(PythonKernel):
+    """A block-level kernel: each instance is one thread block. See docs/block-kernels.md."""
+
+    _level: ClassVar[str] = "block"
+
+    def _launch(self, grid: tuple[int, ...]) -> tuple[Launch, Sequence[int]]:
+        if not 1 <= len(grid) <= 3 or any(size < 1 for size in grid):
+            raise LaunchError(f"the grid of {self.__name__} is {grid}, but must be one to three positive sizes")
+        chosen = targets.get(self._target) if self._target is not None else devices.here()
+        if not chosen.is_gpu:
+            raise LaunchError(
+                f"{self.__name__} is a block-level kernel, which {chosen} cannot run",
+                hint=f"select a GPU, or an emulated one: {self.__name__}.on('emu:sm_90a')",
+            )
+        table = targets.table()[chosen.chip]
+        numbers: dict[str, int] = {}
+        for name, default in (("num_warps", 4), ("thread_groups", 1)):
+            given = self._options.get(name, default)
+            if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+                raise LaunchError(f"{name} of {self.__name__} is {given!r}, but must be a positive number")
+            numbers[name] = given
+        cluster = self._options.get("cluster", (1,))
+        cluster = tuple(cluster) if isinstance(cluster, (tuple, list)) else (cluster,)
+        if len(cluster) > len(grid) or any(size % part for size, part in zip(grid, cluster, strict=False)):
+            raise LaunchError(f"the cluster of {self.__name__} is {cluster}, but must divide the grid {grid}")
+        launch = Launch(table, grid, numbers["num_warps"], numbers["thread_groups"], cluster)
+        threads = launch.group_size * launch.thread_groups
+        if threads > table.max_threads_per_block:
+            raise LaunchError(
+                f"{self.__name__} has {threads} threads per block; {table} has at most {table.max_threads_per_block}"
+            )
+        return launch, ()
+
+    def _spec(self, name: str, value: Any) -> tuple[Any, list[Any]]:
+        spec, passed = super()._spec(name, value)
+        if not isinstance(spec, ArraySpec):
+            return spec, passed
+        view = arrays.view(value)
+        # Rows of packed elements have a whole number of bytes.
+        packed = max(8 // spec.dtype.bits, 1)
+        shape = (*view.shape[:-1], *(size * packed for size in view.shape[-1:]))
+        for stated, size in zip(spec.shape, shape, strict=True):
+            if stated not in (None, size):
+                raise LaunchError(f"{self.__name__}: {name} has the sizes {shape}, but must have {spec.shape}")
+        strides = None
+        if spec.strides is not None:
+            strides = (*(step * packed for step in view.strides[:-1]), *view.strides[-1:])
+        return ArraySpec(spec.dtype, shape, strides), passed
+
+    def _make_dispatcher(self) -> None:
+        # Its kernels depend on all sizes, and the key of a dispatcher does not.
+        return None
+
+    def _call(self, /, *arguments: Any, stream: Any = None, **named: Any) -> None:
+        """Runs the kernel on arrays and numbers, in place; see `PythonKernel`. A grid without blocks does not run anything."""
+        if 0 not in self._tiles(self._parameters.bind(arguments, named)):
+            super()._call(*arguments, stream=stream, **named)
+
+    def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
+        """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It takes the arrays and scalars."""
+        variant, given = self._described_variant(arguments, named)
+        kernel = self._specialized(variant, given).variant(*given)
+        if variant.remarks and variant.remarks[0] not in kernel.remarks:
+            kernel.remarks = (*variant.remarks, *kernel.remarks)
+        return kernel
+
+    def _specialized(self, variant: Variant, given: Sequence[Any]) -> SpecializedKernel:
+        key = (self._target, repr(sorted(self._options.items())))
+        if key not in variant.compiled:
+            chosen = front_end.target_of(variant.module, self._target)
+            given_options = {"line_info": True, **self._options}
+            options = {name: value for name, value in given_options.items() if name not in _SHAPE_OPTIONS}
+            if not chosen.is_simulated:
+                options = {**_AS_WRITTEN, **options}
+            variant.compiled[key] = SpecializedKernel(variant.module, chosen, None, options)
+        return variant.compiled[key]
+
+    def _fingerprint(self, specs: Mapping[str, Any], launch: Any) -> None:
+        # The cache does not have the remarks of the layout inference.
+        return None
+
+    def _interpret(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
+        raise LaunchError(
+            f"{self.__name__} is a block-level kernel, which is not interpreted",
+            hint=f"simulate it: {self.__name__}.on('sim:sm_90a')",
+        )
+
+    @property
+    def _translation(self) -> BlockTranslation:
+        return BlockTranslation(self.__smalti_function__, self._parameters.constants)
 
 
 LEVELS["block"] = BlockKernel

@@ -60,10 +60,11 @@ from .arithmetic import round_ as round
 from .debugging import assume, check, multiple_of, random_bits, random_uniform
 from .debugging import print_ as print
 from .grid import num_tiles, tile_id
-from .kernel import PythonKernel, constexpr, kernel
+from .kernel import PythonKernel, kernel
 from .loops import Range as range  # noqa: N813
 from .loops import static_range
 from .matmul import dot, dot_scaled, sparse_dot
+from .parameters import constexpr
 from .reductions import all_ as all
 from .reductions import any_ as any
 from .reductions import (

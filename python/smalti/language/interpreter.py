@@ -37,10 +37,10 @@ from .types import DType, Misuse, index, mlir_type
 from .values import EVALUATOR, Scalar
 
 
-class Kernel(Protocol):
-    """The part of a kernel that its interpreter needs."""
+class Translation(Protocol):
+    """The part of the translation of a kernel that its interpreter needs."""
 
-    __smalti_function__: Any
+    function: Any
 
     def entry(self, specs: Mapping[str, Any], launch: Any) -> tuple[ir.Module, Source]: ...
 
@@ -244,27 +244,27 @@ def _stored(data: np.ndarray, dtype: DType) -> np.ndarray:
 # --- Runs ---
 
 
-def run(kernel: Kernel, specs: Mapping[str, Any], arguments: Sequence[Any], tiles: tuple[int, ...]) -> None:
+def run(translation: Translation, specs: Mapping[str, Any], arguments: Sequence[Any], tiles: tuple[int, ...]) -> None:
     """Executes the tiles one after the other. Arrays are changed after each tile."""
     functions = Functions()
     try:
-        function = functions.rewritten(kernel.__smalti_function__)
+        function = functions.rewritten(translation.function)
     except Misuse as error:
         raise CompileError(error.message, hint=error.hint) from None
-    module, _ = kernel.entry(specs, len(tiles))
+    module, _ = translation.entry(specs, len(tiles))
     described = entry.describe(module.body.operations[0].operation)
     values = calls.ArgumentChecker(described, arrays.CPU).views([*arguments, *tiles])
     memories = [_Memory(value, argument) for value, argument in zip(values, described.arguments, strict=True)]
     for tile in range(math.prod(tiles)):
-        module, _ = kernel.entry(specs, len(tiles))
+        module, _ = translation.entry(specs, len(tiles))
         evaluator = _Evaluator(module, [memory.elements for memory in memories], tile, tiles)
         block = evaluator.block
         with module.context, ir.InsertionPoint(block), ir.Location.unknown():
             token = EVALUATOR.set(evaluator)
             try:
-                grid = GRID.set(kernel.tile_ids(block, len(tiles)))
+                grid = GRID.set(translation.tile_ids(block, len(tiles)))
                 try:
-                    function(**kernel.arguments(specs, block))
+                    function(**translation.arguments(specs, block))
                 finally:
                     GRID.reset(grid)
             except (Misuse, ir.MLIRError, InterpreterError) as error:

@@ -19,7 +19,7 @@ import smalti
 from smalti import toolchain
 from smalti.cache import disk_cache
 from smalti.language import fingerprints
-from smalti.language.kernel import PythonKernel
+from smalti.language.translation import TileTranslation
 from smalti.launch import kernel_cache
 
 SOURCE = """\
@@ -101,9 +101,9 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.translations = self.compilations = 0
-        translate, compile = PythonKernel._translate, smalti.front_end.compile
+        translate, compile = TileTranslation.translate, smalti.front_end.compile
 
-        def translated(kernel: PythonKernel, *arguments: Any) -> Any:
+        def translated(kernel: TileTranslation, *arguments: Any) -> Any:
             self.translations += 1
             return translate(kernel, *arguments)
 
@@ -111,7 +111,7 @@ class Counted:
             self.compilations += 1
             return compile(*arguments, **options)
 
-        monkeypatch.setattr(PythonKernel, "_translate", translated)
+        monkeypatch.setattr(TileTranslation, "translate", translated)
         monkeypatch.setattr("smalti.front_end.compile", compiled)
 
     def take(self) -> tuple[int, int]:

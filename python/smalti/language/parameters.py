@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The parameters of kernels, and the facts of their arguments that select a compiled kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import types
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..calling import arrays
+from ..errors import LaunchError
+from ..specialization import DIVISOR
+from .arithmetic import is_number
+from .types import DType, Misuse, boolean, float32, index
+from .types import dtype as to_dtype
+from .values import Array
+
+if TYPE_CHECKING:
+    # A type checker accepts any default value and any use.
+    constexpr: TypeAlias = Any
+else:
+
+    class constexpr:  # noqa: N801
+        """The annotation of a parameter that is a constant of the kernel: `block: smalti.constexpr = 128`.
+
+        Each value is a kernel of its own. The value can be any Python object that can be compared.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class ArraySpec:
+    """Facts of an array that select a kernel: element type, and sizes and strides that are 1 or 0 (None: dynamic)."""
+
+    dtype: DType
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...] | None
+    """None for a row-major array."""
+
+    @property
+    def type(self) -> str:
+        """The MLIR type, with the attributes of an argument."""
+
+        def text(numbers: Sequence[int | None]) -> list[str]:
+            return ["?" if n is None else str(n) for n in numbers]
+
+        layout = "" if self.strides is None else f", strided<[{', '.join(text(self.strides))}]>"
+        element = self.dtype.mlir.removeprefix("u")
+        return f"memref<{'x'.join([*text(self.shape), element])}{layout}>{self._attributes}"
+
+    @property
+    def _attributes(self) -> str:
+        """Rows of packed elements have whole bytes."""
+        if self.dtype.bits >= 8 or not self.shape:
+            return ""
+        ones = ["1"] * (len(self.shape) - 1)
+        packed = str(8 // self.dtype.bits)
+        found = [f"triton_xla.size_divisors = array<i64: {', '.join([*ones, packed])}>"]
+        if self.strides is not None:
+            found.append(f"triton_xla.stride_divisors = array<i64: {', '.join([*[packed] * len(ones), '1'])}>")
+        return f" {{{', '.join(found)}}}"
+
+
+@dataclasses.dataclass(frozen=True)
+class ScalarSpec:
+    """The type of a scalar, and whether it is a multiple of 16."""
+
+    dtype: DType
+    is_multiple: bool = False
+
+    @property
+    def type(self) -> str:
+        return self.dtype.mlir.removeprefix("u")
+
+
+@dataclasses.dataclass(frozen=True)
+class ConstantSpec:
+    """A number of a scalar parameter that is compiled into the kernel, since it is 1."""
+
+    value: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel."""
+
+    name: str
+    default: Any
+    """`inspect.Parameter.empty` without a default value."""
+    is_constant: bool
+    annotation: Any
+    """An element type or `int`, `float` or `bool` for a number; element type and shape, or None, for an array."""
+
+
+_FIXED = (int, float, str, type(None), DType, type, types.FunctionType, enum.Enum)
+"""Types of constants that are equal while they are the same object."""
+
+
+class Parameters:
+    """The parameters of a kernel, and the facts of the values that are passed for them."""
+
+    def __init__(self, function: types.FunctionType, do_not_specialize: Sequence[str]) -> None:
+        self._kernel = function.__name__
+        self.signature = inspect.signature(function)
+        self.constants = {n for n, p in self.signature.parameters.items() if _is_constexpr(p.annotation)}
+        self._annotations = _annotations(function)
+        unknown = set(do_not_specialize) - set(self.signature.parameters)
+        if unknown:
+            raise TypeError(f"do_not_specialize has {sorted(unknown)}, which are not parameters of {function.__name__}")
+        self._general = frozenset(do_not_specialize)
+
+    @property
+    def by_name(self) -> dict[str, Parameter]:
+        """The parameters by name, in order."""
+        given = self.signature.parameters.values()
+        return {
+            p.name: Parameter(p.name, p.default, p.name in self.constants, self._annotations.get(p.name)) for p in given
+        }
+
+    def bind(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            bound = self.signature.bind(*arguments, **named)
+        except TypeError as error:
+            raise LaunchError(f"{self._kernel}: {error}") from None
+        bound.apply_defaults()
+        return bound.arguments
+
+    def spec(self, name: str, value: Any) -> tuple[Any, list[Any]]:
+        """The facts that select the kernel, and the values that a launch passes."""
+        stated = self._annotations.get(name)
+        general = name in self._general
+        if is_number(value):
+            if isinstance(value, bool) or type(value).__name__ == "bool_":
+                dtype = boolean
+            elif isinstance(value, float):
+                dtype = float32
+            else:
+                dtype = to_dtype(value.dtype) if hasattr(value, "dtype") else index
+            if isinstance(stated, DType):
+                dtype = stated
+            if dtype == index and not general:
+                if value == 1:
+                    return ConstantSpec(1), []
+                return ScalarSpec(dtype, value % DIVISOR == 0), [value]
+            return ScalarSpec(dtype), [value]
+        if isinstance(stated, DType):
+            raise LaunchError(f"{self._kernel}: {name} is {value!r}, but must be a number of type {stated}")
+        try:
+            view = arrays.view(value)
+        except arrays.NotAnArray as error:
+            if arrays.is_torch(value):
+                raise LaunchError(f"{self._kernel}: {name}: {error}") from None
+            raise LaunchError(
+                f"{self._kernel}: {name} is not an array or a number ({error}); annotate a constant with smalti.constexpr"
+            ) from None
+        try:
+            dtype = to_dtype(view.dtype)
+        except Misuse as error:
+            raise LaunchError(f"{self._kernel}: the elements of {name} are not supported: {error.message}") from None
+        wanted = stated if isinstance(stated, tuple) else (None, None)
+        element, declared = wanted
+        shape = view.shape
+        if element is not None and element.bits < 8:
+            if dtype.bits != 8 or not shape:
+                raise LaunchError(
+                    f"{self._kernel}: the elements of {name} are {dtype}, but must be int8 or uint8 with packed {element}"
+                )
+            shape = (*shape[:-1], shape[-1] * (8 // element.bits))
+        elif element is not None and element != dtype:
+            raise LaunchError(f"{self._kernel}: the elements of {name} are {dtype}, but must be {element}")
+        sizes = tuple(1 if n == 1 and not general else None for n in shape)
+        if declared is not None:
+            if len(declared) != len(shape):
+                raise LaunchError(f"{self._kernel}: {name} has {len(shape)} dimensions, but must have {len(declared)}")
+            sizes = tuple(d if isinstance(d, int) else n for d, n in zip(declared, sizes, strict=True))
+        strides = None
+        if view.strides != arrays.row_major(view.shape):
+            # Strides of packed elements are counted in bytes, except the last one.
+            is_packed = element is not None and element.bits < 8
+            fixed = [s == 0 or (s == 1 and (not is_packed or d == len(shape) - 1)) for d, s in enumerate(view.strides)]
+            strides = tuple(s if is_fixed else None for s, is_fixed in zip(view.strides, fixed, strict=True))
+        return ArraySpec(element or dtype, sizes, strides), [value]
+
+    def sources(self, bound: Mapping[str, Any]) -> list[int] | None:
+        """The parameters that a launch passes, or None if the key of a dispatcher does not determine the kernel."""
+        sources: list[int] = []
+        for position, (name, value) in enumerate(bound.items()):
+            if name in self.constants:
+                if not isinstance(value, _FIXED):
+                    return None
+                continue
+            if is_number(value):
+                stated = self._annotations.get(name)
+                is_index = isinstance(stated, DType) and stated == index
+                # The key has facts of integers only.
+                if type(value) is not int and (is_index or type(value) not in (bool, float)):
+                    return None
+                is_general = name in self._general or (isinstance(stated, DType) and not is_index)
+                if type(value) is int and value == 1 and not is_general:
+                    continue  # Compiled into the kernel.
+            sources.append(position)
+        return sources
+
+
+def hashable(value: Any) -> Any:
+    """A key for a dictionary. Objects that are not hashable are compared by their repr."""
+    if isinstance(value, (tuple, list)):
+        return (type(value), tuple(hashable(item) for item in value))
+    if isinstance(value, dict):
+        return (dict, tuple((key, hashable(item)) for key, item in value.items()))
+    try:
+        hash(value)
+    except TypeError:
+        return (type(value), repr(value))
+    # 1, 1.0 and True are equal, but give different kernels.
+    return (type(value), value)
+
+
+def _is_constexpr(annotation: Any) -> bool:
+    return annotation is constexpr or (isinstance(annotation, str) and annotation.split(".")[-1] == "constexpr")
+
+
+def _annotations(function: types.FunctionType) -> dict[str, Any]:
+    """The types and shapes that annotations state: `x: sl.Array[sl.float16, ("m", 64)]`, `n: sl.int32`, `n: int`."""
+    try:
+        given = inspect.get_annotations(function, eval_str=True)
+    except Exception:  # Names that only type checkers know.
+        return {}
+    found: dict[str, Any] = {}
+    for name, annotation in given.items():
+        if isinstance(annotation, DType) or annotation in (bool, int, float):
+            found[name] = annotation
+        elif (
+            isinstance(annotation, types.GenericAlias)
+            and isinstance(annotation.__origin__, type)
+            and issubclass(annotation.__origin__, Array)
+        ):
+            element, *rest = annotation.__args__
+            found[name] = (to_dtype(element), tuple(rest[0]) if rest else None)
+    return found
