@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <structmember.h>
 
 using namespace smalti::launch;
@@ -34,20 +33,27 @@ struct Parameter {
   /// The numbers whose multiples are facts, for each dimension. Other
   /// dimensions have `commonDivisor`.
   std::vector<int64_t> sizes, strides;
+  /// The last array of a call, and its facts. The rank is -1 before.
+  View last;
+  uint64_t facts;
 };
 
 /// A value outside of a Python kernel, on which its translation depends.
 struct Captured {
   /// A dictionary with a key, or the cell of a closure.
   PyObject *owner, *key;
+  /// A list must be empty.
   PyObject *value;
 
   bool isCurrent() const {
-    if (PyCell_Check(owner))
-      return PyCell_GET(owner) == value;
-    return PyDict_GetItemWithError(owner, key) == value;
+    PyObject *now = PyCell_Check(owner) ? PyCell_GET(owner)
+                                        : PyDict_GetItemWithError(owner, key);
+    return now == value && !(PyList_Check(value) && PyList_GET_SIZE(value));
   }
 };
+
+/// The facts of each parameter, and the number of sizes of the grid.
+using CallKey = Key<maxArguments>;
 
 /// The launcher for a key.
 struct Entry {
@@ -85,8 +91,19 @@ struct State {
   std::vector<Parameter> parameters;
   int numPositional = 0;
   int64_t commonDivisor = 1;
-  std::unordered_map<std::string, std::vector<EntryPointer>> entries;
+  std::unordered_map<CallKey, std::vector<EntryPointer>, CallKey::Hash> entries;
   size_t numEntries = 0;
+  /// The key and the entries of the last call, or null.
+  std::pair<const CallKey, std::vector<EntryPointer>> *last = nullptr;
+
+  /// Removes all entries. Destructors may run any code, after the table is
+  /// empty.
+  void clear() {
+    auto old = std::move(entries);
+    entries.clear();
+    numEntries = 0;
+    last = nullptr;
+  }
 };
 
 struct Dispatcher {
@@ -107,7 +124,7 @@ struct Call {
   int numRead = 0;
   int64_t tiles[3];
   int numTiles = 0;
-  std::string key;
+  CallKey key;
 
   ~Call() {
     for (int i = 0; i < numRead; ++i)
@@ -151,69 +168,83 @@ bool bind(const State &state, PyObject *given, PyObject *named, Call &call) {
   return true;
 }
 
-char factOf(int64_t number, int64_t divisor) {
-  if (number == 0)
-    return '0';
-  if (number == 1)
-    return '1';
-  if (number < 0)
-    return '-';
-  return number % divisor == 0 ? 'm' : 'n';
-}
+/// What a call passes for a parameter, in the last bits of a word of its key.
+enum Passed : uint64_t {
+  constantPassed,
+  arrayPassed,
+  integerPassed,
+  floatPassed,
+  boolPassed
+};
+constexpr int passedBits = 3;
 
-void addArray(const State &state, const Parameter &parameter, const View &view,
-              std::string &key) {
-  key += static_cast<char>('A' + view.rank);
-  key += static_cast<char>(view.element);
+/// The facts of a number, which have `factBits` bits.
+uint64_t factOf(int64_t number, int64_t divisor) {
+  if (number == 0 || number == 1)
+    return static_cast<uint64_t>(number);
+  return 2 + 2 * (number < 0) + isMultiple(number, divisor);
+}
+constexpr int factBits = 3;
+
+/// The facts of an array. They have 2 bits, 4 bits for the rank, and 5 bits for
+/// the element type, in addition to those of sizes, strides and `Passed`.
+uint64_t factsOf(const State &state, const Parameter &parameter,
+                 const View &view) {
+  static_assert(passedBits + 2 + 4 + 5 + 2 * maxRank * factBits <= 64);
   auto divisor = [&](const std::vector<int64_t> &divisors, int dim) {
     return dim < static_cast<int>(divisors.size()) ? divisors[dim]
                                                    : state.commonDivisor;
   };
-  int64_t dense = 1;
-  bool isDense = true, isSmall = true;
+  uint64_t facts = view.element;
+  int64_t dense = 1, most = INT32_MAX / view.size;
+  bool isDense = true, isSmall = view.last - view.first <= INT32_MAX;
   for (int dim = view.rank; dim-- > 0;) {
     int64_t size = view.shape[dim];
     isDense &= view.strides[dim] == dense;
     // `measure` limits the number of elements, unless strides are 0.
     if (size > 1 && __builtin_mul_overflow(dense, size, &dense))
       isDense = false;
-    isSmall &= size <= INT32_MAX / view.size;
-    key += factOf(size, divisor(parameter.sizes, dim));
-    key += factOf(view.strides[dim], divisor(parameter.strides, dim));
+    isSmall &= size <= most;
+    facts = facts << factBits | factOf(size, divisor(parameter.sizes, dim));
+    facts = facts << factBits |
+            factOf(view.strides[dim], divisor(parameter.strides, dim));
   }
-  isSmall &= view.last - view.first <= INT32_MAX;
-  key += static_cast<char>('a' + isDense + 2 * isSmall);
+  facts = facts << 4 | static_cast<uint64_t>(view.rank);
+  facts = facts << 2 | static_cast<uint64_t>(isDense + 2 * isSmall);
+  return facts << passedBits | arrayPassed;
 }
 
 /// Reads the arguments of a call, and its key.
-bool readArguments(const State &state, uint64_t stream, Call &call) {
+bool readArguments(State &state, uint64_t stream, Call &call) {
   int count = static_cast<int>(state.parameters.size());
   for (int i = 0; i < count; ++i) {
     Value &value = call.values[i];
     value.view.owner = nullptr;
     value.view.rank = -1;
     call.numRead = i + 1;
-    const Parameter &parameter = state.parameters[i];
+    Parameter &parameter = state.parameters[i];
     PyObject *object = call.objects[i];
-    if (parameter.isConstant)
-      continue;
-    if (PyLong_CheckExact(object)) {
+    if (parameter.isConstant) {
+      call.key.add(constantPassed);
+    } else if (PyLong_CheckExact(object)) {
       int overflow;
       long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
       if (overflow)
         return false;
-      call.key += 'i';
-      call.key += factOf(number < 0 ? -number : number, state.commonDivisor);
-      call.key += number < 0 ? '-' : '+';
+      call.key.add(factOf(number, state.commonDivisor) << passedBits |
+                   integerPassed);
     } else if (PyFloat_CheckExact(object)) {
-      call.key += 'f';
+      call.key.add(floatPassed);
     } else if (PyBool_Check(object)) {
-      call.key += 'b';
+      call.key.add(boolPassed);
     } else {
-      if (!readView(object, stream, value.view) || value.view.element < 0 ||
-          !measure(value.view, value.view.size))
+      if (!readView(object, stream, value.view) || value.view.element < 0)
         return false;
-      addArray(state, parameter, value.view, call.key);
+      if (!parameter.last.isLike(value.view)) {
+        parameter.facts = factsOf(state, parameter, value.view);
+        parameter.last = value.view;
+      }
+      call.key.add(parameter.facts);
     }
   }
   return true;
@@ -251,13 +282,13 @@ bool readGrid(Dispatcher *self, Call &call) {
   }
   Py_DECREF(sizes);
   call.numTiles = static_cast<int>(count);
-  call.key += static_cast<char>('0' + count);
+  call.key.add(count);
   return isRead;
 }
 
 bool readCall(Dispatcher *self, PyObject *given, PyObject *named,
               uint64_t stream, Call &call) {
-  const State &state = *self->state;
+  State &state = *self->state;
   return bind(state, given, named, call) &&
          readArguments(state, stream, call) &&
          (!self->grid || readGrid(self, call));
@@ -287,11 +318,14 @@ bool matches(const State &state, const Entry &entry, const Call &call) {
 
 /// The entry of a call, if its captured values are current.
 EntryPointer find(Dispatcher *self, const Call &call) {
-  const State &state = *self->state;
-  auto found = state.entries.find(call.key);
-  if (found == state.entries.end())
-    return nullptr;
-  for (const EntryPointer &entry : found->second) {
+  State &state = *self->state;
+  if (!state.last || !(state.last->first == call.key)) {
+    auto found = state.entries.find(call.key);
+    if (found == state.entries.end())
+      return nullptr;
+    state.last = &*found;
+  }
+  for (const EntryPointer &entry : state.last->second) {
     if (!matches(state, *entry, call))
       continue;
     for (const Captured &one : entry->captured)
@@ -444,12 +478,8 @@ PyObject *addEntry(PyObject *object, PyObject *arguments) {
   for (size_t i = 0; i < state.parameters.size(); ++i)
     if (state.parameters[i].isConstant)
       entry->constants.push_back(Py_NewRef(call.objects[i]));
-  if (state.numEntries >= mostEntries) {
-    // Destructors may run any code, after the table is empty.
-    auto old = std::move(state.entries);
-    state.entries.clear();
-    state.numEntries = 0;
-  }
+  if (state.numEntries >= mostEntries)
+    state.clear();
   std::vector<EntryPointer> &known = state.entries[call.key];
   EntryPointer *place = nullptr;
   for (EntryPointer &other : known)
@@ -514,7 +544,10 @@ PyObject *newDispatcher(PyTypeObject *type, PyObject *given, PyObject *named) {
              : nullptr,
          isConstant != 0,
          {},
-         {}});
+         {},
+         {},
+         0});
+    state.parameters.back().last.rank = -1;
     isRead = readIntegers(sizes, state.parameters.back().sizes) &&
              readIntegers(strides, state.parameters.back().strides);
   }
@@ -548,11 +581,8 @@ int clearDispatcher(PyObject *object) {
   auto *self = reinterpret_cast<Dispatcher *>(object);
   Py_CLEAR(self->grid);
   Py_CLEAR(self->gridNames);
-  if (self->state) {
-    auto old = std::move(self->state->entries);
-    self->state->entries.clear();
-    self->state->numEntries = 0;
-  }
+  if (self->state)
+    self->state->clear();
   return 0;
 }
 

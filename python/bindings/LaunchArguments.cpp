@@ -329,13 +329,41 @@ bool smalti::launch::readIntegers(PyObject *sequence,
   return !PyErr_Occurred();
 }
 
+/// Sets `first`, `last` and `hasZero` of a view.
+static bool measure(View &view) {
+  view.hasZero = false;
+  int64_t low = 0, high = 0;
+  for (int dim = 0; dim < view.rank; ++dim) {
+    view.hasZero |= view.shape[dim] == 0;
+    int64_t reach;
+    if (__builtin_mul_overflow(view.shape[dim] - 1, view.strides[dim], &reach))
+      return false;
+    if (__builtin_add_overflow(reach < 0 ? low : high, reach,
+                               reach < 0 ? &low : &high))
+      return false;
+  }
+  view.first = view.last = view.pointer;
+  if (view.hasZero || view.element < 0)
+    return true;
+  int64_t start = static_cast<int64_t>(view.pointer), first, last;
+  if (start < 0 || __builtin_mul_overflow(low, view.size, &low) ||
+      __builtin_add_overflow(high, 1, &high) ||
+      __builtin_mul_overflow(high, view.size, &high) ||
+      __builtin_add_overflow(start, low, &first) ||
+      __builtin_add_overflow(start, high, &last) || first < 0)
+    return false;
+  view.first = static_cast<uint64_t>(first);
+  view.last = static_cast<uint64_t>(last);
+  return true;
+}
+
 bool smalti::launch::readView(PyObject *value, uint64_t stream, View &view) {
   view.owner = nullptr;
   view.isTorch = false;
   view.currentStream = nullptr;
   PyTypeObject *type = Py_TYPE(value);
   if (type == tables.viewType)
-    return readFields(value, view);
+    return readFields(value, view) && measure(view);
   Kind kind;
   if (!kindOf(type, kind))
     return false;
@@ -361,43 +389,13 @@ bool smalti::launch::readView(PyObject *value, uint64_t stream, View &view) {
       return false;
     }
     return Py_TYPE(view.owner) == tables.viewType &&
-           readFields(view.owner, view);
+           readFields(view.owner, view) && measure(view);
   }
   // The stride of a dimension of size 1 is not used.
-  bool hasZero = false;
-  for (int dim = 0; dim < view.rank; ++dim) {
+  for (int dim = 0; dim < view.rank; ++dim)
     if (view.strides[dim] < 0 && view.shape[dim] <= 1)
       view.strides[dim] = 0;
-    hasZero |= view.shape[dim] == 0;
-  }
-  return view.pointer || hasZero;
-}
-
-bool smalti::launch::measure(View &view, int64_t size) {
-  view.hasZero = false;
-  int64_t low = 0, high = 0;
-  for (int dim = 0; dim < view.rank; ++dim) {
-    view.hasZero |= view.shape[dim] == 0;
-    int64_t reach;
-    if (__builtin_mul_overflow(view.shape[dim] - 1, view.strides[dim], &reach))
-      return false;
-    if (__builtin_add_overflow(reach < 0 ? low : high, reach,
-                               reach < 0 ? &low : &high))
-      return false;
-  }
-  view.first = view.last = view.pointer;
-  if (view.hasZero)
-    return true;
-  int64_t start = static_cast<int64_t>(view.pointer), first, last;
-  if (start < 0 || __builtin_mul_overflow(low, size, &low) ||
-      __builtin_add_overflow(high, 1, &high) ||
-      __builtin_mul_overflow(high, size, &high) ||
-      __builtin_add_overflow(start, low, &first) ||
-      __builtin_add_overflow(start, high, &last) || first < 0)
-    return false;
-  view.first = static_cast<uint64_t>(first);
-  view.last = static_cast<uint64_t>(last);
-  return true;
+  return measure(view) && (view.pointer || view.hasZero);
 }
 
 /// Whether each stride is beyond the elements of all dimensions of smaller
@@ -436,17 +434,19 @@ static bool isRowMajor(const View &view) {
 static bool areMultiples(const int64_t *numbers,
                          const std::vector<int64_t> &divisors) {
   for (size_t dim = 0; dim < divisors.size(); ++dim)
-    if (divisors[dim] != 1 && numbers[dim] % divisors[dim])
+    if (!isMultiple(numbers[dim], divisors[dim]))
       return false;
   return true;
 }
 
-bool smalti::launch::accepts(const ArraySpec &spec, const View &view) {
+/// Whether a kernel accepts an array, except for its address.
+static bool acceptsLike(const ArraySpec &spec, const View &view) {
   if (view.device != spec.device &&
       !(view.device == Device::cuda && spec.device == Device::hip))
     return false;
   if (view.rank != static_cast<int>(spec.shape.size()) || view.element < 0 ||
-      !(spec.elements >> view.element & 1) || (spec.writes && view.isReadOnly))
+      !(spec.elements >> view.element & 1) || view.size != spec.size ||
+      (spec.writes && view.isReadOnly))
     return false;
   for (int dim = 0; dim < view.rank; ++dim) {
     if (spec.shape[dim] != dynamic && spec.shape[dim] != view.shape[dim])
@@ -467,12 +467,21 @@ bool smalti::launch::accepts(const ArraySpec &spec, const View &view) {
     if (view.last - view.first > static_cast<uint64_t>(spec.maxBytes))
       return false;
     for (int dim = 0; dim < view.rank; ++dim)
-      if (view.shape[dim] > spec.maxBytes / spec.size)
+      if (view.shape[dim] > spec.maxSize)
         return false;
     for (int64_t dim : spec.dynamicStrides)
       if (view.strides[dim] < 0)
         return false;
   }
-  return view.pointer % static_cast<uint64_t>(spec.size) == 0 &&
-         view.pointer % static_cast<uint64_t>(spec.alignment) == 0;
+  return true;
+}
+
+bool smalti::launch::accepts(ArraySpec &spec, const View &view) {
+  if (!spec.accepted.isLike(view)) {
+    if (!acceptsLike(spec, view))
+      return false;
+    spec.accepted = view;
+  }
+  auto address = static_cast<int64_t>(view.pointer);
+  return isMultiple(address, spec.size) && isMultiple(address, spec.alignment);
 }

@@ -39,7 +39,8 @@ struct View {
   uint64_t pointer;
   int64_t shape[maxRank];
   int64_t strides[maxRank];
-  /// The bytes from the first address of the array to the last.
+  /// The addresses of the first byte and of the byte after the last, if
+  /// `element` is not -1.
   uint64_t first, last;
   int rank;
   /// The position of the element type in `dtypes.ELEMENT_TYPES`, or -1.
@@ -58,6 +59,19 @@ struct View {
   /// Returns that stream, or is null if Python has to ask for it.
   CurrentStream currentStream;
   int32_t deviceType;
+
+  /// Whether another view differs only in its address and its owner, as far as
+  /// checks and facts depend on views.
+  bool isLike(const View &other) const {
+    if (rank != other.rank || element != other.element || size != other.size ||
+        device != other.device || isReadOnly != other.isReadOnly)
+      return false;
+    bool isEqual = true;
+    for (int dim = 0; dim < rank; ++dim)
+      isEqual &=
+          shape[dim] == other.shape[dim] && strides[dim] == other.strides[dim];
+    return isEqual;
+  }
 };
 
 /// A memref: the fields of `Argument` that a launch checks.
@@ -70,9 +84,11 @@ struct ArraySpec {
   bool writes;
   bool isRowMajor;
   std::vector<int64_t> sizeDivisors, strideDivisors;
-  int64_t maxBytes;
+  int64_t maxBytes, maxSize;
   std::vector<int64_t> dynamicSizes, dynamicStrides;
   int64_t packed;
+  /// The last array that was accepted. Its rank is -1 before.
+  View accepted;
 };
 
 /// Tables of the Python modules that reading arrays needs.
@@ -96,15 +112,19 @@ bool initializeNames();
 /// Reads the integers of a sequence; None is `dynamic`.
 bool readIntegers(PyObject *sequence, std::vector<int64_t> &result);
 
+/// Whether a number is a multiple of a divisor, which is mostly a power of 2.
+inline bool isMultiple(int64_t number, int64_t divisor) {
+  uint64_t below = static_cast<uint64_t>(divisor) - 1;
+  if ((static_cast<uint64_t>(divisor) & below) == 0)
+    return (static_cast<uint64_t>(number) & below) == 0;
+  return number % divisor == 0;
+}
+
 /// Reads an array for a kernel on a stream.
 bool readView(PyObject *value, uint64_t stream, View &view);
 
-/// Sets `first`, `last` and `hasZero` of a view whose elements have `size`
-/// bytes.
-bool measure(View &view, int64_t size);
-
 /// Whether `check_array`, `check_facts` and `check_alignment` accept an array.
-bool accepts(const ArraySpec &spec, const View &view);
+bool accepts(ArraySpec &spec, const View &view);
 
 } // namespace smalti::launch
 

@@ -204,15 +204,14 @@ bool encodeMap(Launcher *self, size_t index, const Code &code,
   if (map.isDynamic && address < 16)
     address = 16;
   MapKey key;
-  key.words[0] = index;
-  key.words[1] = address;
-  key.words[2] = code.context;
-  key.count = 3;
+  key.add(index);
+  key.add(address);
+  key.add(code.context);
   if (map.isDynamic) {
-    memcpy(key.words + 3, view.shape, view.rank * sizeof(int64_t));
-    memcpy(key.words + 3 + view.rank, view.strides,
-           view.rank * sizeof(int64_t));
-    key.count += 2 * view.rank;
+    for (int dim = 0; dim < view.rank; ++dim) {
+      key.add(view.shape[dim]);
+      key.add(view.strides[dim]);
+    }
   }
   auto found = kernel.encoded.find(key);
   if (found != kernel.encoded.end()) {
@@ -259,7 +258,7 @@ bool setCurrentStream(const View *torch, uint64_t &stream) {
 
 long smalti::launch::launchValues(Launcher *self, Value *const *values,
                                   uint64_t stream) {
-  const Kernel &kernel = *self->kernel;
+  Kernel &kernel = *self->kernel;
   size_t numArguments = kernel.arguments.size();
   int device = -1;
   const View *torch = nullptr;
@@ -267,14 +266,14 @@ long smalti::launch::launchValues(Launcher *self, Value *const *values,
   void *parameters[maxArguments * (1 + 2 * maxRank) + maxMaps];
   int count = 0;
   for (size_t i = 0; i < numArguments; ++i) {
-    const Argument &argument = kernel.arguments[i];
+    Argument &argument = kernel.arguments[i];
     if (!argument.isArray) {
       cells[count++] = static_cast<uint64_t>(values[i]->number);
       continue;
     }
-    const ArraySpec &spec = argument.array;
-    View &view = values[i]->view;
-    if (!measure(view, spec.size) || !accepts(spec, view))
+    ArraySpec &spec = argument.array;
+    const View &view = values[i]->view;
+    if (!accepts(spec, view))
       return notLaunched;
     if (view.isTorch && view.device != Device::cpu && !torch)
       torch = &view;
@@ -425,7 +424,9 @@ bool readArray(PyObject *item, ArraySpec &spec) {
   spec.writes = writes;
   spec.isRowMajor = isRowMajor;
   spec.packed = packed;
+  spec.accepted.rank = -1;
   spec.maxBytes = maxBytes == Py_None ? dynamic : PyLong_AsLongLong(maxBytes);
+  spec.maxSize = spec.maxBytes / size;
   return readIntegers(shape, spec.shape) &&
          readIntegers(strides, spec.strides) &&
          readIntegers(sizeDivisors, spec.sizeDivisors) &&

@@ -50,25 +50,30 @@ struct TensorMap {
 constexpr int maxMaps = 16;
 constexpr int mapBytes = 128;
 
-/// The values that determine the bytes of a tensor map.
-struct MapKey {
-  uint64_t words[4 + 2 * maxRank];
-  int count;
+/// A key of a table.
+template <int mostWords> struct Key {
+  uint64_t words[mostWords];
+  int count = 0;
 
-  bool operator==(const MapKey &other) const {
+  void add(uint64_t word) { words[count++] = word; }
+
+  bool operator==(const Key &other) const {
     return count == other.count &&
            !memcmp(words, other.words, count * sizeof(uint64_t));
   }
+
+  struct Hash {
+    size_t operator()(const Key &key) const {
+      uint64_t hash = 0xcbf29ce484222325;
+      for (int i = 0; i < key.count; ++i)
+        hash = (hash ^ key.words[i]) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
+      return hash;
+    }
+  };
 };
 
-struct HashMapKey {
-  size_t operator()(const MapKey &key) const {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (int i = 0; i < key.count; ++i)
-      hash = (hash ^ key.words[i]) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
-    return hash;
-  }
-};
+/// The values that determine the bytes of a tensor map.
+using MapKey = Key<3 + 2 * maxRank>;
 
 struct MapData {
   unsigned char bytes[mapBytes];
@@ -117,7 +122,7 @@ struct Kernel {
   CurrentFunction current = nullptr;
   void *launch = nullptr;
   std::vector<Code> codes;
-  std::unordered_map<MapKey, MapData, HashMapKey> encoded;
+  std::unordered_map<MapKey, MapData, MapKey::Hash> encoded;
 };
 
 struct Launcher {

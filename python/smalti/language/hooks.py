@@ -70,6 +70,12 @@ def has_launch_hooks(own: Hooks) -> bool:
     return bool(launch_enter or launch_exit or own.launch_enter or own.launch_exit)
 
 
+def launch_lists(own: Hooks) -> list[tuple[dict[str, Any], str, Any]]:
+    """The lists that `has_launch_hooks` reads, with the dictionaries and keys that have them."""
+    names = "launch_enter", "launch_exit"
+    return [(space, name, space[name]) for space in (globals(), vars(own)) for name in names]
+
+
 @contextlib.contextmanager
 def launching(own: Hooks, launch: Launch) -> Generator[None, None, None]:
     """Calls the hooks before and after the block: those of all kernels are the outer ones."""

@@ -134,14 +134,11 @@ class PythonKernel(native.NativeCallable):
         variant, given = self._variant(arguments, named)
         return self._specialized(variant, given), given
 
-    def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool]]:
-        """The captured values that the dispatcher compares before a launch, and a function that checks the others and hooks."""
+    def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool] | None]:
+        """The captured values and lists of hooks that the dispatcher compares before a launch, and a function that checks
+        other captured values."""
         found, is_current = variant.cells()
-
-        def is_native() -> bool:
-            return not hooks.has_launch_hooks(self.hooks) and (is_current is None or is_current())
-
-        return found, is_native
+        return (*found, (vars(self), "hooks", self.hooks), *hooks.launch_lists(self.hooks)), is_current
 
     def _make_dispatcher(self) -> Dispatcher | None:
         parameters = self._parameters.signature.parameters.values()
