@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import itertools
 import os
 import shutil
 import signal
@@ -77,6 +78,9 @@ module attributes {gpu.container_module} {
 }
 """
 
+_NUMBERS = itertools.count()
+"""The numbers of the tests of this process."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Gives the run a cache of its own: each kernel is compiled once, and nothing of an earlier build is used."""
@@ -98,13 +102,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collects tests without garbage collection. Later garbage collections do not visit the tests, which all stay."""
+    """Collects tests without garbage collection. Later garbage collections are rare, and do not visit the tests, which
+    all stay."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(20_000)
 
 
 def node_id(config: pytest.Config, argument: str) -> str:
@@ -136,9 +142,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def reproducers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Reproducers go to a folder of the test's own."""
-    folder = tmp_path / "reproducers"
+def reproducers(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Reproducers go to a folder of the test's own. Few tests need it, so that it is not created here."""
+    folder = tmp_path_factory.getbasetemp() / f"reproducers-{next(_NUMBERS)}"
     monkeypatch.setenv("SMALTI_REPRODUCER_DIR", str(folder))
     return folder
 

@@ -214,7 +214,7 @@ def test_only_own_files_are_deleted(cache: DiskCache, tmp_path: Path) -> None:
     assert all(path.read_bytes() == content for path, content in precious.items()) and target.exists()
 
 
-def test_entries_that_were_used_last_stay(cache: DiskCache, tmp_path: Path) -> None:
+def test_entries_that_were_used_last_stay(cache: DiskCache, tmp_path: Path, key: Path) -> None:
     for number in range(3):
         cache.set(str(number), b"c" * (LIMIT // 4))
         os.utime(tmp_path / "cache" / f"{cache._name(str(number))}.entry", (number, number))
@@ -226,8 +226,18 @@ def test_entries_that_were_used_last_stay(cache: DiskCache, tmp_path: Path) -> N
     part = tmp_path / "cache" / f"{cache._name('p')}.abc.part"
     part.write_bytes(cache._header(cache._name("p")) + b"p" * LIMIT)
     os.utime(part, (0, 0))
-    cache.set("4", b"c")
+    DiskCache(tmp_path / "cache", LIMIT, key).set("4", b"c")
     assert not part.exists()
+
+
+def test_few_writes_scan_the_folder(cache: DiskCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scans: list[int] = []
+    evict = cache._evict
+    monkeypatch.setattr(cache, "_evict", lambda: scans.append(evict()) or scans[-1])
+    for number in range(600):
+        cache.set(str(number), b"c" * (LIMIT // 500))
+        assert number % 7 or sum(path.stat().st_size for path in entries(tmp_path)) <= LIMIT
+    assert 10 < len(scans) < 150, len(scans)
 
 
 def test_large_results_are_not_stored(cache: DiskCache, tmp_path: Path) -> None:
@@ -238,9 +248,11 @@ def test_large_results_are_not_stored(cache: DiskCache, tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO, errno.EAGAIN])
 @pytest.mark.parametrize("function", ["open", "mkstemp", "replace", "write", "scandir"])
 def test_errors_of_the_disk_are_a_miss(
-    cache: DiskCache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int, function: str
+    cache: DiskCache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: Path, number: int, function: str
 ) -> None:
     cache.set("a", b"of a")
+    # Its first write scans the folder.
+    cache = DiskCache(tmp_path / "cache", LIMIT, key)
 
     def fail(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))

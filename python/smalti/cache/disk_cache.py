@@ -47,6 +47,8 @@ FOLDERS = ("kernels", "emulator")
 """The folders of compiled kernels and of code for emulated GPUs, in the cache folder."""
 LIMIT = 1 << 30
 """How many bytes the entries of each folder may take."""
+_WRITERS = 8
+"""How many processes may fill a folder concurrently without exceeding its limit (`DiskCache.set`)."""
 
 
 class Refused(Exception):
@@ -169,6 +171,8 @@ class DiskCache:
         self._folder = folder
         self._limit = limit
         self._key = _user_key(key or key_path())
+        self._unscanned = 0
+        """How many bytes this process may write before it scans the folder again. A scan visits all files."""
 
     def _tag(self, *parts: bytes) -> bytes:
         tag = hmac.new(self._key, digestmod=hashlib.sha256)
@@ -219,11 +223,14 @@ class DiskCache:
             with suppress(OSError):
                 Path(part).unlink()
             return
-        with suppress(OSError):
-            self._evict()
+        self._unscanned -= _HEADER + len(content)
+        if self._unscanned < 0:
+            with suppress(OSError):
+                self._unscanned = (self._limit - self._evict()) // _WRITERS
 
-    def _evict(self) -> None:
-        """Deletes the entries that were used longest ago, until the rest takes three quarters of the limit."""
+    def _evict(self) -> int:
+        """Deletes the entries that were used longest ago if all take more than the limit, until the rest takes three
+        quarters of it. Returns how many bytes the rest takes."""
         found: list[tuple[int, int, str]] = []
         for item in os.scandir(self._folder):
             if _ENTRY.fullmatch(item.name):
@@ -232,18 +239,19 @@ class DiskCache:
                     found.append((facts.st_mtime_ns, facts.st_size, item.name))
         total = sum(size for _, size, _ in found)
         if total <= self._limit:
-            return
+            return total
         # Entries of a key that was lost are not deleted, and do not take the place of others.
         found = [item for item in found if self._start_of_own(item[2]) is not None]
         total = sum(size for _, size, _ in found)
         if total <= self._limit:
-            return
+            return total
         for _, size, file in sorted(found):
             if total <= self._limit * 3 // 4:
-                return
+                break
             with suppress(OSError):
                 (self._folder / file).unlink()
                 total -= size
+        return total
 
     def _start_of_own(self, file: str, length: int = 0) -> bytes | None:
         """The first bytes after the tags of a file with a valid tag of its name; None for another file."""

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -35,23 +38,32 @@ WIDE: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np
 TARGETS = ["cpu", "reference", "emu:sm_80", "emu:sm_90a", "emu:gfx942", "emu:gfx1201", "sim:sm_90a", "sim:gfx942"]
 
 
-def magnitudes(name: str) -> list[Fraction]:
+@functools.cache
+def magnitudes(name: str) -> tuple[Fraction, ...]:
     """The finite magnitudes in increasing order. f16 and bf16 have another one, at which infinity begins."""
     if name == "f8E8M0FNU":
-        return [Fraction(2) ** (code - 127) for code in range(255)]
+        return tuple(Fraction(2) ** (code - 127) for code in range(255))
     _, mantissa, bias, last = FORMATS[name]
     found = []
     for code in range(last + 1 + (name in WIDE)):
         exponent, rest = code >> mantissa, code & ((1 << mantissa) - 1)
         significand = rest if exponent == 0 else rest + (1 << mantissa)
         found.append(significand * Fraction(2) ** (max(exponent, 1) - bias - mantissa))
-    return found
+    return tuple(found)
 
 
-def as_floats(numbers: list[Fraction]) -> np.ndarray:
+def as_floats(numbers: Sequence[Fraction]) -> np.ndarray:
     found = [float(number) for number in numbers]
-    assert [Fraction(number) for number in found] == numbers
+    assert [Fraction(number) for number in found] == list(numbers)
     return np.array(found)
+
+
+@functools.cache
+def ladder_and_middles(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """The magnitudes of a format and twice the largest, and the middles between them."""
+    numbers = magnitudes(name)
+    ladder = (*numbers, 2 * numbers[-1])
+    return as_floats(ladder), as_floats([(a + b) / 2 for a, b in itertools.pairwise(ladder)])
 
 
 def neighbors(magnitude: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -64,9 +76,7 @@ def neighbors(magnitude: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray,
             high = np.nextafter(low, np.float32(np.inf)).astype(np.float64)
         high = np.where(np.isinf(high), 2.0**128, high)
         return low.astype(np.float64), high, (low.astype(np.float64) + high) / 2
-    numbers = magnitudes(name)
-    ladder = as_floats([*numbers, 2 * numbers[-1]])
-    middle = as_floats([(a + b) / 2 for a, b in zip(numbers, [*numbers[1:], 2 * numbers[-1]], strict=True)])
+    ladder, middle = ladder_and_middles(name)
     below = np.maximum(np.searchsorted(ladder, magnitude, side="right") - 1, 0)
     return ladder[below], ladder[below + 1], middle[below]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,10 @@ def array(shape: tuple[int, ...], name: str) -> np.ndarray:
     return RANDOM.integers(low, 20, shape).astype(name)
 
 
-def run(function: Callable[..., Any], expected: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
-    """The result of `function` on whole arrays as tiles, in an array of the type and shape of `expected`."""
+def run_each(functions: Sequence[Callable[..., Any]], expected: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
+    """The results of the functions on whole arrays as tiles, in the rows of an array of the type and shape of `expected`.
+
+    One kernel has all functions: its compilation takes much longer than a function does."""
     shapes = tuple(x.shape for x in inputs)
 
     def read(x: Any, shape: tuple[int, ...]) -> Any:
@@ -35,21 +37,31 @@ def run(function: Callable[..., Any], expected: np.ndarray, *inputs: np.ndarray)
 
     @smalti.kernel(target="cpu")
     def kernel1(out, a):
-        write(out, function(read(a, shapes[0])))
+        write(out, read(a, shapes[0]))
 
     @smalti.kernel(target="cpu")
     def kernel2(out, a, b):
-        write(out, function(read(a, shapes[0]), read(b, shapes[1])))
+        write(out, read(a, shapes[0]), read(b, shapes[1]))
 
-    def write(out: Any, result: Any) -> None:
-        if expected.ndim == 0:
-            out[0] = result
-        else:
-            out[tuple(slice(0, size) for size in expected.shape)] = result
+    def write(out: Any, *tiles: Any) -> None:
+        for row, function in enumerate(functions):
+            out[(row, *(slice(0, size) for size in expected.shape[1:]))] = function(*tiles)
 
-    out = np.zeros(expected.shape or (1,), expected.dtype)
+    out = np.zeros_like(expected, order="C")
     (kernel1 if len(inputs) == 1 else kernel2)(out, *inputs)
-    return out.reshape(expected.shape)
+    return out
+
+
+def run(function: Callable[..., Any], expected: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
+    """The result of one function."""
+    return run_each([function], expected[None], *inputs)[0]
+
+
+def check_each(functions: Mapping[str, Callable[..., Any]], wanted: Sequence[np.ndarray], *inputs: np.ndarray) -> None:
+    """Checks the results of functions by their names. They have one type and shape."""
+    results = run_each(list(functions.values()), np.stack(wanted), *inputs)
+    for name, expected, result in zip(functions, wanted, results, strict=True):
+        np.testing.assert_array_equal(result, expected, err_msg=name)
 
 
 ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod}
@@ -61,7 +73,8 @@ COMPARISONS = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-
+BITS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
+SHIFTS = {"<<": operator.lshift, ">>": operator.rshift}
 
 PAIRS = [pair for pair in itertools.combinations_with_replacement(TYPES, 2) if pair != ("bool", "bool")]
 
@@ -72,16 +85,13 @@ def test_arithmetic_of_types(pair: tuple[str, str]) -> None:
     x, y = (array((8,), name) for name in pair)
     y[y == 0] = 1
     result = promote(sl.dtype(pair[0]), sl.dtype(pair[1]))
-    for symbol, op in ARITHMETIC.items():
-        expected = op(x.astype(result.name), y.astype(result.name))
-        np.testing.assert_array_equal(run(op, expected, x, y), expected, err_msg=symbol)
+    check_each(ARITHMETIC, [op(x.astype(result.name), y.astype(result.name)) for op in ARITHMETIC.values()], x, y)
 
 
 def test_arithmetic_of_booleans() -> None:
     x, y = array((8,), "bool"), array((8,), "bool")
-    for symbol in "+-*":
-        expected = ARITHMETIC[symbol](x.astype(np.int32), y.astype(np.int32))
-        np.testing.assert_array_equal(run(ARITHMETIC[symbol], expected, x, y), expected, err_msg=symbol)
+    functions = {symbol: ARITHMETIC[symbol] for symbol in "+-*"}
+    check_each(functions, [op(x.astype(np.int32), y.astype(np.int32)) for op in functions.values()], x, y)
     for symbol in ("//", "%"):
         with pytest.raises(smalti.CompileError, match=f"{symbol} is not supported for booleans"):
             run(ARITHMETIC[symbol], np.zeros(8, np.int32), x, y)
@@ -91,27 +101,23 @@ def test_arithmetic_of_booleans() -> None:
 def test_comparisons(name: str) -> None:
     x, y = array((16,), name), array((16,), name)
     y[:4] = x[:4]
-    for symbol, op in COMPARISONS.items():
-        np.testing.assert_array_equal(run(op, op(x, y), x, y), op(x, y), err_msg=symbol)
+    check_each(COMPARISONS, [op(x, y) for op in COMPARISONS.values()], x, y)
 
 
 def test_comparisons_with_nan() -> None:
     x = np.array([np.nan, 1, np.nan, 0.0], np.float32)
     y = np.array([np.nan, np.nan, 2, -0.0], np.float32)
-    for symbol, op in COMPARISONS.items():
-        np.testing.assert_array_equal(run(op, op(x, y), x, y), op(x, y), err_msg=symbol)
+    check_each(COMPARISONS, [op(x, y) for op in COMPARISONS.values()], x, y)
 
 
 @pytest.mark.parametrize("name", ["int32", "uint8", "int16", "bool"])
 def test_bits(name: str) -> None:
     x, y = array((16,), name), array((16,), name)
-    for op in (operator.and_, operator.or_, operator.xor):
-        np.testing.assert_array_equal(run(op, op(x, y), x, y), op(x, y))
+    check_each(BITS, [op(x, y) for op in BITS.values()], x, y)
     np.testing.assert_array_equal(run(operator.invert, ~x, x), ~x)
     if name != "bool":
         y = (abs(y) % 7).astype(name)
-        for op in (operator.lshift, operator.rshift):
-            np.testing.assert_array_equal(run(op, op(x, y), x, y), op(x, y))
+        check_each(SHIFTS, [op(x, y) for op in SHIFTS.values()], x, y)
 
 
 @pytest.mark.parametrize(
@@ -207,11 +213,9 @@ def test_math(name: str) -> None:
 
 def test_classes_of_floats() -> None:
     x = np.array([1.5, -0.0, np.inf, -np.inf, np.nan], np.float32)
-    for name in ("isnan", "isinf", "isfinite"):
-        expected = getattr(np, name)(x)
-        np.testing.assert_array_equal(run(getattr(sl, name), expected, x), expected, err_msg=name)
-        expected = getattr(np, name)(np.arange(5))
-        np.testing.assert_array_equal(run(getattr(sl, name), expected, np.arange(5)), expected, err_msg=name)
+    functions = {name: getattr(sl, name) for name in ("isnan", "isinf", "isfinite")}
+    for numbers in (x, np.arange(5)):
+        check_each(functions, [getattr(np, name)(numbers) for name in functions], numbers)
     y = np.array([-1, 2, -3, 4, -0.0], np.float32)
     np.testing.assert_array_equal(run(sl.copysign, np.copysign(x, y), x, y), np.copysign(x, y))
 
@@ -221,21 +225,19 @@ def test_numbers_of_bits(dtype: str) -> None:
     x = np.array([0, 1, 12, 100, 127], dtype)
     width = x.itemsize * 8
     wanted = {
-        sl.popcount: [0, 1, 2, 3, 7],
-        sl.count_leading_zeros: [width, width - 1, width - 4, width - 7, width - 7],
-        sl.count_trailing_zeros: [width, 0, 2, 2, 0],
+        "popcount": [0, 1, 2, 3, 7],
+        "count_leading_zeros": [width, width - 1, width - 4, width - 7, width - 7],
+        "count_trailing_zeros": [width, 0, 2, 2, 0],
     }
-    for function, numbers in wanted.items():
-        expected = np.array(numbers, dtype)
-        np.testing.assert_array_equal(run(function, expected, x), expected)
+    check_each({name: getattr(sl, name) for name in wanted}, list(np.array(list(wanted.values()), dtype)), x)
 
 
 def test_powers() -> None:
     x = np.array([1.5, 2, 3, 4], np.float32)
-    for exponent in (0, 2, 5, 0.5, -1):
-        expected = x**exponent
-        result = run(lambda t, exponent=exponent: t**exponent, expected, x)
-        np.testing.assert_allclose(result, expected, rtol=1e-6)
+    exponents = (0, 2, 5, 0.5, -1)
+    expected = np.stack([x**exponent for exponent in exponents])
+    results = run_each([lambda t, exponent=exponent: t**exponent for exponent in exponents], expected, x)
+    np.testing.assert_allclose(results, expected, rtol=1e-6)
     n = np.arange(4, dtype=np.int32)
     np.testing.assert_array_equal(run(lambda t: 2**t, 2**n, n), 2**n)
     np.testing.assert_array_equal(run(lambda t: np.float32(2) * t, 2 * x, x), 2 * x)
