@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import runpy
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -147,14 +148,16 @@ def example(name: str) -> Path:
     return FOLDER / f"{'mlp' if name == 'mlp_gradients' else name}.py"
 
 
-def serve(version: str, compile_case: Callable[[str], None], names: Sequence[str]) -> None:
+def serve(version: str, file: str | None, compile_kernel: Callable[[Any, Case], None]) -> None:
     """Compiles the kernels that the command line names, or else those that standard input names, and prints a line of JSON
     for each: the seconds, or the error."""
-    for name in names or (line.strip() for line in sys.stdin):
+    for name in sys.argv[1:] or (line.strip() for line in sys.stdin):
         result: dict[str, Any] = {"version": version}
+        # Languages keep what they compiled with the function, so each compilation gets a new function.
+        kernel = runpy.run_path(file or str(example(name)))[name]
         start = time.perf_counter()
         try:
-            compile_case(name)
+            compile_kernel(kernel, CASES[name])
             result["seconds"] = time.perf_counter() - start
         except Exception as error:
             result["error"] = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -9,10 +9,10 @@ They compute what the examples compute, for arrays of any sizes in row-major ord
 
 from __future__ import annotations
 
+import importlib.metadata
 import inspect
 import io
 import math
-import sys
 from typing import Any
 
 import _python_kernels_cases as cases
@@ -263,11 +263,10 @@ def constraint(case: cases.Case, name: str) -> Any:
     )
 
 
-def compile_case(name: str) -> None:
-    kernel = globals()[name]
+def compile_kernel(kernel: Any, case: cases.Case) -> None:
     names = inspect.signature(kernel._pyfunc).parameters
     signature = compilation.KernelSignature(
-        [constraint(cases.CASES[name], parameter) for parameter in names],
+        [constraint(case, parameter) for parameter in names],
         compilation.CallingConvention.cutile_python_v1(),
     )
     code = io.BytesIO()
@@ -276,4 +275,5 @@ def compile_case(name: str) -> None:
 
 
 if __name__ == "__main__":
-    cases.serve(f"cuTile {ct.__version__}", compile_case, sys.argv[1:])
+    tileiras = importlib.metadata.version("nvidia-cuda-tileiras")
+    cases.serve(f"cuTile {ct.__version__}, tileiras {tileiras}", __file__, compile_kernel)

@@ -3,20 +3,15 @@
 
 from __future__ import annotations
 
-import runpy
-import sys
 from typing import Any
 
 import _python_kernels_cases as cases
 import smalti
 
 
-def compile_case(name: str) -> None:
-    case = cases.CASES[name]
-    # A kernel keeps the code that it compiled, so each compilation begins with the source.
-    kernel = runpy.run_path(str(cases.example(name)))[name]
+def compile_kernel(kernel: Any, case: cases.Case) -> None:
     arguments: dict[str, Any] = {
-        array: smalti.ShapeDtypeStruct(shape, dtype) for array, (dtype, *shape) in case.arrays.items()
+        name: smalti.ShapeDtypeStruct(shape, dtype) for name, (dtype, *shape) in case.arrays.items()
     }
     arguments |= case.constants | dict.fromkeys(case.floats, 0.125)
     compiled = kernel.on(cases.CHIP).compile(**arguments)
@@ -24,4 +19,4 @@ def compile_case(name: str) -> None:
 
 
 if __name__ == "__main__":
-    cases.serve(f"Smalti {smalti.__version__}", compile_case, sys.argv[1:])
+    cases.serve(f"Smalti {smalti.__version__}", None, compile_kernel)

@@ -9,7 +9,6 @@ They compute what the examples compute, for arrays of any sizes in row-major ord
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import _python_kernels_cases as cases
@@ -267,8 +266,7 @@ def mlp_gradients(
     store_window(dup, i, h, m, n, dh * g * s)
 
 
-def compile_case(name: str) -> None:
-    case, kernel = cases.CASES[name], globals()[name]
+def compile_kernel(kernel: Any, case: cases.Case) -> None:
     signature: dict[str, str] = {}
     constants: dict[str, Any] = {}
     aligned = {}
@@ -290,4 +288,4 @@ def compile_case(name: str) -> None:
 
 
 if __name__ == "__main__":
-    cases.serve(f"Triton {triton.__version__}", compile_case, sys.argv[1:])
+    cases.serve(f"Triton {triton.__version__}", __file__, compile_kernel)

@@ -40,6 +40,7 @@ from rich.table import Table
 
 HERE = Path(__file__).resolve().parent
 KINDS = ("warm", "cold")
+NO_CACHES = {"SMALTI_CACHE": "0", "TRITON_ALWAYS_COMPILE": "1", "CUDA_TILE_CACHE_DIR": "off"}
 _LAYOUT = {tokenize.ENCODING, tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
@@ -83,7 +84,7 @@ class Language:
         worker = HERE / f"_python_kernels_{name}.py"
         self.file = None if name == "smalti" else worker
         self._command = [str(python), str(worker)]
-        self._environment = _record.triton_environment() | {"TRITON_ALWAYS_COMPILE": "1", "SMALTI_CACHE": "0"}
+        self._environment = _record.triton_environment() | NO_CACHES
         self._process: subprocess.Popen[str] | None = None
         self.version: str | None = None
 
