@@ -9,13 +9,19 @@ import _python_kernels_cases as cases
 import smalti
 
 
-def compile_kernel(kernel: Any, case: cases.Case) -> None:
+def compiled(kernel: smalti.PythonKernel, case: cases.Case, chip: str = cases.CHIP) -> smalti.Kernel:
     arguments: dict[str, Any] = {
         name: smalti.ShapeDtypeStruct(shape, dtype) for name, (dtype, *shape) in case.arrays.items()
     }
     arguments |= case.constants | dict.fromkeys(case.floats, 0.125)
-    compiled = kernel.on(cases.CHIP).compile(**arguments)
-    assert compiled.binary and compiled.resources.warps == case.warps
+    result = kernel.on(chip).compile(**arguments)
+    assert isinstance(result, smalti.Kernel)
+    return result
+
+
+def compile_kernel(kernel: smalti.PythonKernel, case: cases.Case) -> None:
+    result = compiled(kernel, case)
+    assert result.binary and result.resources.warps == case.warps
 
 
 if __name__ == "__main__":
