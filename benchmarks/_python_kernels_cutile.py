@@ -241,7 +241,7 @@ def mlp_gradients(
 
 
 def constraint(case: cases.Case, name: str) -> Any:
-    """What cuTile's compiler knows about an argument: what its launcher states about such an array of torch."""
+    """The facts of an argument, as cuTile's launcher derives them from a tensor of torch."""
     if name in case.constants:
         return compilation.ConstantConstraint(case.constants[name])
     if name in case.floats:
