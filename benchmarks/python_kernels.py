@@ -5,10 +5,12 @@
   comments and docstrings do not count. All files have the same formatter. Ours have the number of tiles in the decorator; in the
   other languages it is at the launch, and does not count.
 - tokens: those of these lines, which do not depend on line breaks
-- cold: seconds of a new process that starts Python, imports the language, compiles one kernel for sm_90a, and ends
-- warm: seconds to compile the kernel in a process that compiled it before, from the Python function to the cubin
+- cold: a new process that starts Python, imports the language, compiles one kernel for sm_90a, and ends
+- warm: the compilation in a process that compiled the kernel before, from the Python function to the cubin
 
-No language uses a cache. The three take turns, and a ratio is the median of the ratios of the turns. The kernels of the peers are
+Both are CPU seconds of the process and those that it starts, such as the assembler. Other load of the machine has less effect on
+them than on the elapsed seconds, which the JSON has too. No language uses a cache. The three take turns, and a ratio is the median
+of the ratios of the turns. The kernels of the peers are
 in `_python_kernels_triton.py` and `_python_kernels_cutile.py`. Install the peers, which need no GPU:
 
     python3 -m venv .cache/peers
@@ -22,16 +24,18 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import io
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import time
 import tokenize
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import _python_kernels_cases as cases
 import _record
@@ -76,6 +80,28 @@ def _lines_of(node: ast.stmt, first: int | None = None) -> set[int]:
     return set(range(first or node.lineno, node.end_lineno + 1))
 
 
+class Times(NamedTuple):
+    """Seconds."""
+
+    cpu: float
+    elapsed: float
+
+
+def cpu_seconds_of_tree(root: int) -> float:
+    """The CPU seconds of a process, of its descendants that run, and of those that ended."""
+    ticks: dict[int, int] = {}
+    parents: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            parents[int(path.parent.name)] = int(fields[1])
+            ticks[int(path.parent.name)] = sum(map(int, fields[11:15]))
+    tree = {root}
+    while more := {child for child, parent in parents.items() if parent in tree} - tree:
+        tree |= more
+    return sum(ticks[process] for process in tree) / os.sysconf("SC_CLK_TCK")
+
+
 class Language:
     """A language, and its processes."""
 
@@ -109,18 +135,20 @@ class Language:
         self.version = answer.pop("version")
         return answer
 
-    def warm(self, kernel: str) -> float:
-        return self.answer(kernel)["seconds"]
+    def warm(self, kernel: str) -> Times:
+        assert self._process
+        before = cpu_seconds_of_tree(self._process.pid)
+        elapsed = self.answer(kernel)["seconds"]
+        return Times(cpu_seconds_of_tree(self._process.pid) - before, elapsed)
 
-    def cold(self, kernel: str) -> float:
-        """The seconds of a new process."""
-        start = time.perf_counter()
+    def cold(self, kernel: str) -> Times:
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         done = subprocess.run(
             [*self._command, kernel], capture_output=True, text=True, env=self._environment, check=True
         )
-        seconds = time.perf_counter() - start
+        after, elapsed = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - start
         assert "seconds" in json.loads(done.stdout), done.stdout
-        return seconds
+        return Times(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, elapsed)
 
     def close(self) -> None:
         if self._process is not None:
@@ -138,11 +166,13 @@ def measure(languages: list[Language], kernel: str, repeat: int) -> dict[str, di
             language.cold(kernel)
             able.append(language)
     for kind in KINDS:
-        turns = [{language.name: getattr(language, kind)(kernel) for language in able} for _ in range(repeat)]
+        turns: list[dict[str, Times]] = [
+            {language.name: getattr(language, kind)(kernel) for language in able} for _ in range(repeat)
+        ]
         for name in (language.name for language in able):
-            found[name][kind] = statistics.median(turn[name] for turn in turns)
-            found[name][f"{kind}_ratio"] = statistics.median(turn[name] / turn["smalti"] for turn in turns)
-            found[name][f"{kind}_samples"] = [round(turn[name], 4) for turn in turns]
+            found[name][kind] = statistics.median(turn[name].cpu for turn in turns)
+            found[name][f"{kind}_ratio"] = statistics.median(turn[name].cpu / turn["smalti"].cpu for turn in turns)
+            found[name][f"{kind}_elapsed"] = [round(turn[name].elapsed, 3) for turn in turns]
     return found
 
 
@@ -164,7 +194,7 @@ def main() -> int:
     languages = [Language("smalti", ours), *peers]
     load = os.getloadavg()
     results: dict[str, dict[str, dict[str, Any]]] = {}
-    table = Table(title=f"{cases.CHIP}: lines, tokens, and seconds to compile, median of {options.repeat}")
+    table = Table(title=f"{cases.CHIP}: lines, tokens, and CPU seconds to compile, median of {options.repeat}")
     for column in ("kernel", "language", "lines", "tokens", "warm", "ratio", "cold", "ratio"):
         table.add_column(column, justify="left" if column in ("kernel", "language") else "right")
     for kernel in options.kernel or cases.CASES:
