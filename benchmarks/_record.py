@@ -33,6 +33,16 @@ def versions() -> dict[str, str | None]:
     return {**toolchain.versions(), "ptxas": toolchain.version_of(ptxas.path) if ptxas else None}
 
 
+def triton_environment() -> dict[str, str]:
+    """The environment in which Triton uses our `ptxas`, and does not warn about the fusion of operations."""
+    from smalti import toolchain
+
+    environment = dict(os.environ, TRITON_DEFAULT_FP_FUSION="1")
+    if ptxas := toolchain.find_ptxas():
+        environment |= dict.fromkeys(("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"), str(ptxas.path))
+    return environment
+
+
 def machine() -> dict[str, str | int | None]:
     return {"processor": _processor(), "cores": os.cpu_count()}
 

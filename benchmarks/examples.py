@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import _record
 import smalti
 from _record import ROOT
 from isa import PEERS
@@ -50,9 +50,7 @@ class Triton:
     """A process that compiles Triton's kernels."""
 
     def __init__(self, python: Path) -> None:
-        environment = dict(os.environ, TRITON_ALWAYS_COMPILE="1")
-        if ptxas := toolchain.find_ptxas():
-            environment |= dict.fromkeys(("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"), str(ptxas.path))
+        environment = _record.triton_environment() | {"TRITON_ALWAYS_COMPILE": "1"}
         command = [python, HERE / "_examples_triton.py"]
         pipe, none = subprocess.PIPE, subprocess.DEVNULL
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=none, text=True, env=environment)

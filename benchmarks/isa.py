@@ -181,10 +181,7 @@ class Triton:
 
     def _ask(self, job: dict[str, Any]) -> dict[str, Any]:
         if self._process is None:
-            ptxas = toolchain.find_ptxas()
-            environment = dict(os.environ, TRITON_CACHE_DIR=str(CACHE / "triton"), TRITON_DEFAULT_FP_FUSION="1")
-            if ptxas is not None:
-                environment |= dict.fromkeys(("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"), str(ptxas.path))
+            environment = _record.triton_environment() | {"TRITON_CACHE_DIR": str(CACHE / "triton")}
             self._process = subprocess.Popen(
                 [self.python, HERE / "_isa_triton.py"],
                 stdin=subprocess.PIPE,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The examples run and agree with the reference interpreter, each on one target. `tools/dev examples` runs all of them on all
-targets."""
+"""The examples run and agree with the reference interpreter or numpy, each on one target. `tools/dev examples` runs those in MLIR
+on all targets, and `tools/dev fuzz grids` those in Python."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ from click.testing import CliRunner
 from smalti.cli import commands
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
+import _python_kernels_cases as cases
+import _python_kernels_smalti
 from devlib import examples
+
+from examples import CHIPS
 
 _EMULATED = ("emu:sm_80", "emu:gfx942", "emu:gfx1201")
 _TARGETS = dict(
@@ -25,9 +30,7 @@ _TARGETS = dict(
 )
 _BLOCK_LEVEL = examples.FOLDER / "python" / "block_matmul.py"
 _PYTHON = sorted(set((examples.FOLDER / "python").glob("*.py")) - {_BLOCK_LEVEL})
-_SAMPLE = zip(_PYTHON, random.Random(23).choices(_EMULATED, k=len(_PYTHON)), strict=True)
 _BLOCK_TARGETS = ("emu:sm_80", "emu:sm_90a", "emu:gfx942", "sim:sm_90a")
-_CASES = (*((p, "cpu") for p in _PYTHON), *_SAMPLE, *((_BLOCK_LEVEL, target) for target in _BLOCK_TARGETS))
 
 
 @pytest.mark.parametrize("name", examples.names())
@@ -37,14 +40,41 @@ def test_example(name: str) -> None:
     assert done.exit_code == 0 and ": ok" in done.stdout, done.output
 
 
-@pytest.mark.parametrize(
-    ("path", "target"),
-    [pytest.param(*case, id=f"{case[0].stem}-{case[1]}") for case in _CASES],
-)
-def test_kernel_in_python(path: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The script compares the kernel with numpy."""
+def run_script(path: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs an example, which compares its kernels with numpy."""
     monkeypatch.setattr(sys, "argv", [str(path), target])
     runpy.run_path(str(path), run_name="__main__")
+
+
+@pytest.mark.parametrize("path", _PYTHON, ids=lambda path: path.stem)
+def test_kernel_in_python_on_the_cpu(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_script(path, "cpu", monkeypatch)
+
+
+@pytest.mark.grid(12)
+@pytest.mark.parametrize("target", [target for target in examples.RUN_TARGETS if target != "cpu"])
+@pytest.mark.parametrize("path", _PYTHON, ids=lambda path: path.stem)
+def test_kernel_in_python_on_an_emulated_gpu(path: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_script(path, target, monkeypatch)
+
+
+@pytest.mark.parametrize("target", _BLOCK_TARGETS)
+def test_block_level_kernels_in_python(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_script(_BLOCK_LEVEL, target, monkeypatch)
+
+
+@pytest.mark.grid(13)
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", cases.CASES)
+def test_kernel_in_python_compiles_for_each_family(name: str, chip: str) -> None:
+    kernel = runpy.run_path(str(cases.example(name)))[name]
+    compiled = _python_kernels_smalti.compiled(kernel, cases.CASES[name], chip)
+    spills = 2 if (name, chip) == ("attention", "gfx1100") else 0
+    assert compiled.binary and (compiled.resources.spills or 0) <= spills
+
+
+def test_each_kernel_in_python_has_a_case() -> None:
+    assert {cases.example(name) for name in cases.CASES} == set(_PYTHON)
 
 
 def test_code_generation_ends() -> None:

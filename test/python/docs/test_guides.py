@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 import shlex
 from pathlib import Path
@@ -23,11 +24,20 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/emulation.md", "docs/simulator.md"])
-def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A text block that follows is the output."""
     monkeypatch.chdir(ROOT)
     scope: dict[str, object] = {"__name__": "guide"}
-    for block in blocks(page, "python"):
-        exec(compile(block, page, "exec"), scope)
+    text = (ROOT / page).read_text()
+    found = re.findall(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", text, re.MULTILINE | re.DOTALL)
+    assert found
+    for number, (block, output) in enumerate(found):
+        # The source of a kernel is in a file.
+        file = f"{page}:{number}"
+        monkeypatch.setitem(linecache.cache, file, (len(block), None, block.splitlines(True), file))
+        exec(compile(block, file, "exec"), scope)
+        printed = capsys.readouterr().out
+        assert not output or printed == output
 
 
 @pytest.mark.parametrize("number", range(10))
@@ -80,8 +90,11 @@ def test_printed_findings_are_those_of_the_guide(
 ) -> None:
     monkeypatch.chdir(ROOT)
     scope: dict[str, object] = {"__name__": "guide"}
-    for block in blocks(page, "python"):
-        exec(compile(block, page, "exec"), scope)
+    for number, block in enumerate(blocks(page, "python")):
+        # The source of a kernel is in a file.
+        file = f"{page}:{number}"
+        monkeypatch.setitem(linecache.cache, file, (len(block), None, block.splitlines(True), file))
+        exec(compile(block, file, "exec"), scope)
     (shown,) = blocks(page, "text")
     assert capsys.readouterr().out == shown
 

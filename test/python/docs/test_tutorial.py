@@ -2,7 +2,8 @@
 """Tutorial pages: the files, commands and Python blocks of each page run, and print the text that the page shows.
 
 A block with a file name (```mlir saxpy.mlir) is a file, and ```diff NAME changes one. A ```text block is the output of the
-block before it. In a text block, `...` stands for any text, and durations are not compared.
+block before it. In a text block, `...` stands for any text, and durations are not compared. Blocks that import torch run where torch
+is installed: `tools/dev frameworks`.
 
 SMALTI_UPDATE_DOCS=1 writes the actual output into the text blocks that do not contain `...`.
 """
@@ -10,6 +11,7 @@ SMALTI_UPDATE_DOCS=1 writes the actual output into the text blocks that do not c
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -69,6 +71,8 @@ def run_page(page: Path, folder: Path) -> list[tuple[re.Match[str], str]]:
             output = shell(text, folder)
         else:
             assert language == "python"
+            if re.search("^import torch$", text, re.MULTILINE) and importlib.util.find_spec("torch") is None:
+                continue
             with contextlib.redirect_stdout(io.StringIO()) as stream:
                 exec(compile(text, page.name, "exec"), scope)
             output = stream.getvalue()

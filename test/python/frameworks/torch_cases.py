@@ -9,10 +9,12 @@ import re
 import runpy
 import shutil
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
 import smalti
+import test_tutorial
 import torch
 import torch_programs
 from conftest import ROOT
@@ -300,3 +302,7 @@ def test_the_example() -> None:
 def test_blocks_print_what_the_page_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
     run_python_blocks((ROOT / "docs" / "torch.md").read_text(), monkeypatch, capsys)
+
+
+def test_the_tutorial(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    test_tutorial.test_pages_run_and_print_what_they_show("first-kernel.md", monkeypatch, tmp_path)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""benchmarks/python_kernels.py: sizes of code, and kernels that have the same names and arguments in all languages."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import _python_kernels_cases as cases
+import python_kernels
+
+SOURCE = '''
+"""A docstring."""
+import math
+
+ROWS = 32
+OTHER = 3
+
+
+def unused(x):
+    return x
+
+
+@dataclass
+class State:
+    """A docstring."""
+
+    # A comment.
+    top: Any
+
+
+def helper(x):
+    return State(
+        x + ROWS
+    )
+
+
+@kernel(grid=1)
+def main(x):
+    """A docstring
+    of two lines."""
+    return helper(x)
+'''
+
+
+def test_the_code_of_a_kernel_contains_what_it_uses() -> None:
+    rows, state, helper = 1, 3, 4
+    assert python_kernels.size_of_code(SOURCE, "ROWS") == {"lines": rows, "tokens": 3}
+    assert python_kernels.size_of_code(SOURCE, "State")["lines"] == state
+    assert python_kernels.size_of_code(SOURCE, "helper")["lines"] == helper + state + rows
+    assert python_kernels.size_of_code(SOURCE, "main")["lines"] == 3 + helper + state + rows
+    assert python_kernels.size_of_code(SOURCE, "unused") == {"lines": 2, "tokens": 8}
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+@pytest.mark.parametrize("language", ["smalti", "triton", "cutile"])
+def test_the_parameters_of_a_kernel_are_those_of_its_case(language: str, name: str) -> None:
+    file = python_kernels.Language(language, Path(sys.executable)).file or cases.example(name)
+    case = cases.CASES[name]
+    (kernel,) = (n for n in ast.parse(file.read_text()).body if isinstance(n, ast.FunctionDef) and n.name == name)
+    parameters = [argument.arg for argument in kernel.args.args]
+    assert set(parameters) >= set(case.arrays) | set(case.constants) | set(case.floats)
+    sizes = set(case.sizes) - set(case.arrays) if language == "triton" else set[str]()
+    assert set(parameters) <= set(case.arrays) | set(case.constants) | set(case.floats) | sizes
