@@ -322,7 +322,7 @@ def clean_verb(arguments: Sequence[str]) -> None:
 
 def help_verb(_: Sequence[str]) -> None:
     """Show this list."""
-    say("tools/dev VERB [ARGUMENTS]\n")
+    say("usage: tools/dev VERB [ARGUMENTS]\n")
     for name, verb in VERBS.items():
         say(f"  {name:10} {' '.join((verb.__doc__ or '').split())}")
 

@@ -9,6 +9,7 @@ recording. Standard library only, since it runs before any package is on the pat
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import os
 import re
@@ -30,7 +31,7 @@ MOST_CHARACTERS = 4000
 _FOLDER = re.compile(r"(?<![\w.])/(?:[\w.+@-]+/)+(?=[\w.@<-])")
 _START = re.compile(r"(?:\S+: )?(?:fatal error|error|warning|remark): |Error: |Usage: |Traceback ")
 _NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
-_PASS = re.compile(r" {6}--(\S+)(?: +- |=)")
+_PASS = re.compile(r" {6}--([\w-]+)")
 _NOT_PRODUCED = re.compile(r'[^\n]* error: expected \w+ ".*" was not produced')
 """The errors of MLIR about `expected-error` comments in a file that it only parses."""
 
@@ -100,12 +101,15 @@ def helps() -> Iterator[str]:
     yield summary
     for command in re.findall(r"^ {2}(\w[\w-]+) ", summary.partition("Commands:")[2], re.MULTILINE):
         yield from re.split(r"\n(?=  -)", output("smalti", command, "--help"))
-    above = ""
-    for line in output("smalti-opt", "--help").splitlines():
+    above: list[str] = []
+    for line in re.sub(r"(?<=\S) {3,}", "  ", output("smalti-opt", "--help")).splitlines():
         if found := _PASS.match(line):
-            above = line if re.match("smalti|mosaic-gpu|convert-(?:mosaic|triton)", found[1]) else ""
-        if above:
-            yield line if line == above else f"{above}\n{line}"
+            above = [line] if re.match("smalti|mosaic-gpu|convert-(?:mosaic|triton)", found[1]) else []
+            yield from above
+        elif above:
+            is_value = line.lstrip().startswith("=")
+            yield "\n".join([*above, line] if is_value else [above[0], line])
+            above = above if is_value else [above[0], line]
     yield from map(str.strip, re.split(r"\n(?=  \w)", output("python", str(recorder.ROOT / "tools" / "dev"), "help")))
 
 
@@ -144,6 +148,23 @@ def _outputs(*texts: object) -> Iterator[str]:
             text = text.decode(errors="replace")
         if isinstance(text, str):
             yield from blocks(text)
+
+
+_OF_MESSAGES = re.compile(r"raises|match=|message|finding|find\(|stderr|stdout|output|remark|warn|hint|said|report")
+"""Words in the code of tests of messages."""
+_MOST_POINTS = 3
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Keeps a few points of each parametrized test that is not a test of messages; all others would take an hour."""
+    count: dict[str, int] = {}
+    kept = []
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        count[name] = count.get(name, 0) + 1
+        if count[name] <= _MOST_POINTS or _OF_MESSAGES.search(inspect.getsource(item.function)):
+            kept.append(item)
+    items[:] = kept
 
 
 _pending: dict[int, Any] = {}
