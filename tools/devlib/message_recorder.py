@@ -29,13 +29,15 @@ MOST_CHARACTERS = 4000
 """The part of one output that is recorded, if the output does not consist of diagnostics."""
 
 _FOLDER = re.compile(r"(?<![\w.])/(?:[\w.+@-]+/)+(?=[\w.@<-])")
-_START = re.compile(r"(?:\S+: )?(?:fatal error|error|warning|remark): |Error: |Usage: |Traceback ")
+START = re.compile(r"(?:\S+: )?(?:fatal error|error|warning|remark): |Error: |Usage: |Traceback ")
 _NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
 _PASS = re.compile(r" {6}--([\w-]+)")
 _NOT_PRODUCED = re.compile(r'[^\n]* error: expected \w+ ".*" was not produced')
 """The errors of MLIR about `expected-error` comments in a file that it only parses."""
 
 _seen: set[str] = set()
+_of_test: list[str] = []
+"""The texts of the current test."""
 
 
 def key(text: str) -> str:
@@ -54,7 +56,7 @@ def blocks(text: str) -> Iterator[str]:
     block: list[str] = []
     is_dump = False
     for line in [*text.splitlines(), None]:
-        if line is None or _START.match(line):
+        if line is None or START.match(line):
             if any(map(str.strip, block)):
                 yield "\n".join(block)[:MOST_CHARACTERS]
             block, is_dump = [], False
@@ -67,6 +69,7 @@ def record(texts: Iterable[str]) -> None:
     folder = os.environ.get(recorder.VARIABLE)
     new = []
     for text in map(shown, texts):
+        _of_test.append(text)
         if text.strip() and not _NOT_PRODUCED.match(text) and (mark := key(text)) not in _seen:
             _seen.add(mark)
             new.append(json.dumps(text) + "\n")
@@ -178,8 +181,9 @@ def _add_finding(finding: Any) -> None:
 
 
 def pytest_runtest_teardown() -> None:
-    record(map(str, _pending.values()))
+    record([str(finding) for finding in _pending.values() if not any(finding.message in text for text in _of_test)])
     _pending.clear()
+    _of_test.clear()
 
 
 def pytest_configure() -> None:

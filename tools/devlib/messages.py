@@ -159,7 +159,7 @@ def _between(code: str) -> str:
     if "?" in code:
         return ""
     value = code.strip(" ,()")
-    if "," in code or not value:
+    if "," in code or not value or value[0] == ".":
         return f"{_ARGUMENT}{_value(value)}{_ARGUMENT}" if value else _ARGUMENT
     return _value(value)
 
@@ -183,21 +183,6 @@ def _context(code: str) -> str:
     return reporting or ("return" if re.search(r"\breturn\b", code) else names[-1] if names else "text")
 
 
-def _formatted(text: str, tail: str) -> str:
-    """The text of llvm::formatv with its arguments, which follow in the code."""
-    depth, arguments = 0, [""]
-    for character in tail:
-        depth += (character in "([") - (character in ")]")
-        if depth < 0:
-            break
-        if character == "," and depth == 0:
-            arguments.append("")
-        else:
-            arguments[-1] += character
-    values = dict(enumerate(argument.strip() for argument in arguments[1:]))
-    return re.sub(r"\{(\d)\}", lambda place: _value(values.get(int(place[1]), "value")), text)
-
-
 def cpp_templates(path: str, source: str, first: int = 1) -> Iterator[Template]:
     """Each statement with text has one template, or more if it chooses between texts."""
     pieces: list[list[str]] = []
@@ -208,12 +193,10 @@ def cpp_templates(path: str, source: str, first: int = 1) -> Iterator[Template]:
         nonlocal head, code
         if pieces:
             context = _context(head)
-            is_format = any("{0}" in text for piece in pieces for text in piece)
-            if re.search(r"<<|\+", tail) and not is_format:
+            if re.search(r"<<|\+", tail) and "formatv" not in head:
                 pieces.append([_between(tail)])
             choices = range(max(map(len, pieces)))
             texts = ["".join(piece[min(choice, len(piece) - 1)] for piece in pieces) for choice in choices]
-            texts = [_formatted(text, tail) if is_format else text for text in texts]
             for text in dict.fromkeys(part for whole in texts for part in whole.split(_ARGUMENT)):
                 if is_prose(_VALUE.sub("N", text)) and not _CODE.fullmatch(context):
                     yield Template(path, line, context, " ".join(text.split()))
@@ -353,13 +336,10 @@ def templates(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Te
         yield from {template.text: template for template in templates_of(path, source)}.values()
 
 
-# Names of values.
-
-_WRAPPER = re.compile(
-    r"(?:\b(?:std|llvm|layout|targets|mlir)::)?\b(?:to_string|string|StringRef|Twine|describe|quote|str|int|toString|nameOf|printed"
-    r"|listed|list|sorted|join|map|static_cast<[^<>]*>|stringify\w+|repr)\(([^()]*)\)?"
+_CONVERSION = re.compile(
+    r"\b(?:to_string|string|str|StringRef|Twine|describe|quote|int|toString|nameOf|listed|list|sorted|join|map|len|repr"
+    r"|stringify\w+)\(([^()]*)\)"
 )
-_CHAIN = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)*(?:\([^()]*\))?")
 _VAGUE = {
     "type",
     "name",
@@ -378,35 +358,20 @@ _VAGUE = {
 """Members that need the name of what they belong to."""
 
 
-def _spaced(name: str) -> str:
-    """`getElementType` as "element type"."""
-    name = re.sub(r"^_*(?:get|stringify|k)(?=[A-Z])|^_+", "", name)
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+", " ", name).strip().lower()
-    return re.sub(r"^(?:num|len) ", "number of ", spaced)
-
-
-def _chain_in_words(chain: re.Match[str]) -> str:
-    if chain[0].startswith("len("):
-        return f"number of {_spaced(chain[0][4:-1].split('.')[-1])}"
-    parts = [_spaced(part) for part in re.split(r"\.|->|::", chain[0].partition("(")[0])]
-    while len(parts) > 1 and parts[-1] in ("str", "value", "front", "ref", "text"):
-        parts.pop()
-    if len(parts) == 1 or parts[-2] in ("op", "self", "this", parts[-1]):
-        return parts[-1]
-    if parts[-1] == "size":
-        return f"number of {parts[-2]}"
-    return f"{parts[-2]} {parts[-1]}" if parts[-1] in _VAGUE else parts[-1]
-
-
 def in_words(expression: str) -> str:
     """The name of a value: `op.getAccumulator().getType()` as "accumulator type"."""
-    expression = re.sub(r"\(\)|\[\w+\]|\b(?:llvm|std|mlir|layout|mosaic_gpu|triton_xla|targets)::", "", expression)
-    expression = re.sub(r"'[^']*'\.join", "join", expression)
-    before = ""
-    while before != expression:
-        before, expression = expression, _WRAPPER.sub(r"\1", expression)
-    text = _CHAIN.sub(_chain_in_words, expression).strip("()* ") if '"' not in expression else ""
-    return text if re.search("[a-z]", text, re.IGNORECASE) and len(text) <= 40 and "'" not in text else "value"
+    is_length = "len(" in expression or ".size()" in expression
+    expression = re.sub(r"'[^']*'|\"[^\"]*\"|\[\w+\]|\w+::|\.size\(\)|\bself\b|\bthis\b", "", expression)
+    for pattern, part in ((_CONVERSION, r"\1"), (re.compile(r"\([^()]*\)"), "")):
+        before = ""
+        while before != expression:
+            before, expression = expression, pattern.sub(part, expression)
+    names = [
+        re.sub(r"^_*(?:get|stringify|k)(?=[A-Z])|^_+", "", name) for name in re.findall(r"[A-Za-z_]\w*", expression)
+    ]
+    words = [re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_+", " ", name).lower() for name in names] or ["value"]
+    shown = " ".join(words[-2:]) if words[-1] in _VAGUE else words[-1]
+    return f"number of {shown}" if is_length else shown
 
 
 # Matching of templates with printed texts.
@@ -494,6 +459,11 @@ class Printed:
                 return found
         return {}
 
+    def order(self, number: int) -> tuple[object, ...]:
+        """The order of texts in which a template is listed with the first one: diagnostics, then others, JSON last."""
+        line = self.lines[number]
+        return (line[0] in "[{", message_recorder.START.match(line) is None, len(line), line)
+
     def excerpt(self, number: int, template: Template) -> str:
         """A printed text; of a long one, the lines around the longest segment of a template."""
         text = self.texts[number]
@@ -525,7 +495,7 @@ def matched(found: Sequence[Template], printed: Printed) -> dict[Template, int]:
             )
         }
         if own:
-            result[template] = min(own, key=lambda at: (-_length(own[at]), len(printed.lines[at]), printed.lines[at]))
+            result[template] = min(own, key=lambda at: (-_length(own[at]), *printed.order(at)))
     return result
 
 

@@ -41,7 +41,7 @@ def texts_in(name: str, source: str) -> list[str]:
         (
             "a.cpp",
             'return llvm::formatv("{1} slots need {0} B of memory", get(a, b), n).str();',
-            ["{n} slots need {get(a, b)} B of memory"],
+            ["{1} slots need {0} B of memory"],
         ),
         ("a.cpp", '#include "a/b.h"\n// "not a message"\nf("name");', []),
         (
@@ -69,9 +69,10 @@ def test_texts_of_the_sources(name: str, source: str, expected: list[str]) -> No
         ("std::to_string(plan.slotBytes)", "slot bytes"),
         ("indices.size()", "number of indices"),
         ("kMaxElements", "max elements"),
-        ("len(self.blocks) - 1", "number of blocks - 1"),
+        ("len(self.blocks) - 1", "number of blocks"),
         ("', '.join(sorted(names))", "names"),
-        ("a[x] if f('b') else 'none'", "value"),
+        ("getStride(op, dim)", "stride"),
+        ("0", "value"),
     ],
 )
 def test_names_of_values(expression: str, expected: str) -> None:
