@@ -54,7 +54,7 @@ def configure() -> None:
         if not (tools_dir / tool).is_file():
             lit_config.fatal(f"{tool} is missing from {tools_dir}; tools/dev build installs it")
     path = [str(build_dir / "bin"), str(tools_dir), os.path.dirname(sys.executable), os.environ.get("PATH", "")]
-    # `tools/dev outputs record` puts tools that record their output before those of the build.
+    # `tools/dev outputs record` and `tools/dev messages --record` put tools that record before those of the build.
     if recording := os.environ.get("SMALTI_RECORD_OUTPUTS"):
         path.insert(0, os.path.join(recording, "bin"))
         config.environment["SMALTI_RECORD_OUTPUTS"] = recording

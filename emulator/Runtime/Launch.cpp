@@ -199,9 +199,13 @@ public:
   /// The first inconsistency between lines, or an empty string.
   std::string check() {
     if (launch.library.empty())
-      return "the line 'library PATH' is missing";
+      return "the description of the launch does not have a line 'library "
+             "PATH', "
+             "which names the compiled kernel";
     if (launch.kernel.empty())
-      return "the line 'kernel NAME' is missing";
+      return "the description of the launch does not have a line 'kernel "
+             "NAME', "
+             "which names the function to run";
     uint64_t threads = 1, blocks = 1;
     for (int32_t axis : {launch.block.x, launch.block.y, launch.block.z}) {
       threads *= axis;

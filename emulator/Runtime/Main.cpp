@@ -35,8 +35,9 @@ int main(int argc, char **argv) {
   }
   fprintf(stderr, "usage: %s\n       %s --list\n       %s --missing NAME...\n",
           argv[0], argv[0], argv[0]);
-  fputs("Without options, runs the kernel that standard input describes; smalti "
-        "does this.\n",
+  fputs("Without options, runs the compiled kernel that standard input "
+        "describes. "
+        "`smalti run FILE --target emu:CHIP` compiles a kernel and runs it.\n",
         stderr);
   fputs("--list prints the emulated GPU instructions.\n", stderr);
   fputs("--missing prints which of the named instructions are not emulated.\n",

@@ -287,7 +287,7 @@ std::optional<std::string> smalti::checkSlotTypes(const BufferPlan &plan) {
   Value slot =
       arguments.addArgument(IndexType::get(plan.buffer.getContext()), loc);
   std::optional<std::string> reason = tryTypes(
-      plan.buffer, plan.uses, "one slot per iteration",
+      plan.buffer, plan.uses, "an added dimension for the slots",
       [&](OpBuilder &builder) -> Value {
         if (!plan.buffer.getDefiningOp())
           return createSlot(builder, plan,

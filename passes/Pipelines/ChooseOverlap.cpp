@@ -205,8 +205,9 @@ static int64_t limitByRegisters(gpu::GPUFuncOp kernel, const Target &chip,
     return slots;
   remarkMissed(kernel, kPassName)
       << "slots per buffer reduced from " << slots << " to " << overlapping
-      << ": the estimated register pressure of " << registers
-      << " per thread exceeds the " << chip.registersPerThread
+      << ": each slot needs registers for its addresses, and the estimated "
+         "register pressure of "
+      << registers << " per thread exceeds the " << chip.registersPerThread
       << " registers of " << chip.name;
   return overlapping;
 }

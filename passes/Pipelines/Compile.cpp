@@ -81,7 +81,7 @@ buildCompile(OpPassManager &pm, const Target &chip,
     return success();
   }
   if (options.stopAfter != Level::Tile && options.stopAfter != Level::LLVM)
-    return refuse("this level of 'stop-after' requires a GPU target; " +
+    return refuse("the value of 'stop-after' is a level of GPU kernels; " +
                   chip.name +
                   " supports only stop-after=tile and stop-after=llvm");
   buildCPUPipeline(pm, chip, options);

@@ -161,9 +161,10 @@ std::optional<std::string> smalti::classifyAsync(Operation *op, BodyOp &bodyOp,
         (access.space == MemorySpace::Global && !access.isWrite) ||
         (access.isWrite && copied.contains(access.root)))
       continue;
-    return quote(op) + " contains asynchronous copies, so move out of it " +
-           quote(access.op) + ", which " +
-           (access.isWrite ? "writes " : "reads ") + names.get(access.root);
+    return quote(access.op) + (access.isWrite ? " writes " : " reads ") +
+           names.get(access.root) + " inside " + quote(op) +
+           ", which contains asynchronous copies; move the access out of the "
+           "op";
   }
   return std::nullopt;
 }

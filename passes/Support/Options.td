@@ -51,9 +51,9 @@ def SpecializeOption
              "::smalti::Specialize::Auto",
              "Whether a kernel is split into producer and consumer warps (warp specialization), e.g. `specialize=off`; default: `auto`",
              [{::llvm::cl::values(
-             clEnumValN(::smalti::Specialize::Auto, "auto", "if an estimate predicts a shorter time"),
-             clEnumValN(::smalti::Specialize::On, "on", "always; a kernel with synchronous `wgmma` ops (attribute `smalti.synchronous`) that cannot be split is an error"),
-             clEnumValN(::smalti::Specialize::Off, "off", "never"))}]>;
+             clEnumValN(::smalti::Specialize::Auto, "auto", "the kernel is split if an estimate predicts a shorter time"),
+             clEnumValN(::smalti::Specialize::On, "on", "the kernel is always split; a kernel with synchronous `wgmma` ops (attribute `smalti.synchronous`) that cannot be split is an error"),
+             clEnumValN(::smalti::Specialize::Off, "off", "the kernel is not split"))}]>;
 
 def CheckIndicesOption
     : Option<"checkIndices", "check-indices", "bool", "false",

@@ -31,8 +31,8 @@ using Kind = sync::Node::Kind;
 std::string FunctionProgram::describe(NodeId node) const {
   if (ops[node])
     return quote(ops[node]);
-  return node == program.getSteps().front() ? "code before the function"
-                                            : "code after the function";
+  return node == program.getSteps().front() ? "earlier accesses of a caller"
+                                            : "later accesses of a caller";
 }
 
 //===----------------------------------------------------------------------===//

@@ -214,11 +214,25 @@ def stale_pages() -> list[str]:
     ]
 
 
+MESSAGES_USAGE = "tools/dev messages [PATH ...] [--tested | --untested] [--random COUNT] [--seed NUMBER] | tools/dev messages --record [TEST ...]"
+
+
 def messages_verb(arguments: Sequence[str]) -> None:
-    """List Smalti's messages with their file and line: errors, remarks, reasons, help texts. Notes and hints are below.
-    `messages [PATH ...] [--random COUNT] [--seed NUMBER]`."""
+    """List Smalti's messages as the tests printed them, below the lines of the sources that they come from; then those that
+    no test prints. `--tested` or `--untested` lists one kind, `--random COUNT` a sample. `messages --record [TEST ...]` runs
+    lit and pytest (about 15 minutes), and records what they print in build/messages.json."""
+    if arguments[:1] == ["--record"]:
+        tests, options = split_arguments(arguments[1:])
+        if options:
+            raise Failure(f"usage: {MESSAGES_USAGE}")
+        steps.build()
+        count = message_list.record(tests)
+        say(f"{message_list.RECORDING.relative_to(ROOT)} has {count} texts.")
+        return
     paths: list[str] = []
     numbers = {"--random": 0, "--seed": 0}
+    kinds = {"--tested": True, "--untested": False}
+    shown: set[bool] = set()
     words_left = list(arguments)
     while words_left:
         word = words_left.pop(0)
@@ -226,11 +240,14 @@ def messages_verb(arguments: Sequence[str]) -> None:
             if not words_left or not words_left[0].isdigit():
                 raise Failure(f"{word} needs a number")
             numbers[word] = int(words_left.pop(0))
+        elif word in kinds:
+            shown.add(kinds[word])
         elif word.startswith("-"):
-            raise Failure(f"messages does not have the option '{word}'; it has {' and '.join(numbers)}")
+            raise Failure(f"messages does not have the option '{word}'; usage: {MESSAGES_USAGE}")
         else:
             paths.append(str((pathlib.Path.cwd() / word).resolve().relative_to(ROOT)))
-    found = list(message_list.messages(ROOT, paths or message_list.FOLDERS))
+    found = list(message_list.messages(ROOT, message_list.recording(), paths or message_list.FOLDERS))
+    found = [message for message in found if not shown or message.is_printed in shown]
     if numbers["--random"]:
         found = message_list.sample(found, numbers["--random"], numbers["--seed"])
     say("\n".join(map(str, found)))
@@ -305,7 +322,7 @@ def clean_verb(arguments: Sequence[str]) -> None:
 
 def help_verb(_: Sequence[str]) -> None:
     """Show this list."""
-    say("tools/dev VERB [ARGUMENTS]\n")
+    say("usage: tools/dev VERB [ARGUMENTS]\n")
     for name, verb in VERBS.items():
         say(f"  {name:10} {' '.join((verb.__doc__ or '').split())}")
 

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from . import recorder, steps
 from .shell import Failure, capture, say
@@ -21,17 +21,32 @@ SHOWN, LINES = 20, 12
 
 
 @contextlib.contextmanager
+def stand_ins(folder: pathlib.Path, command: Sequence[str], names: Sequence[str]) -> Iterator[None]:
+    """Inside, lit tests run `command NAME ARGUMENTS` instead of the tools with these names, to record into `folder`."""
+    tools = folder / recorder.TOOLS
+    tools.mkdir(parents=True)
+    for tool in names:
+        (tools / tool).write_text(f'#!/bin/sh\nexec {shlex.join((*command, tool))} "$@"\n')
+        (tools / tool).chmod(0o755)
+    previous = os.environ.get(recorder.VARIABLE)
+    os.environ[recorder.VARIABLE] = str(folder)
+    try:
+        yield
+    finally:
+        shutil.rmtree(tools)
+        del os.environ[recorder.VARIABLE]
+        if previous is not None:
+            os.environ[recorder.VARIABLE] = previous
+
+
+@contextlib.contextmanager
 def recording(folder: pathlib.Path) -> Iterator[None]:
     """Inside, the tests' interpreters and tools record into `folder`."""
     if folder.exists() and any(folder.iterdir()):
         raise Failure(f"{folder} is not empty; a recording needs a folder of its own")
-    tools = folder / recorder.TOOLS
-    tools.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(recorder.connect(folder)) as connection:
         connection.executescript(recorder.SCHEMA)
-    for tool in ("smalti-opt", "mlir-opt"):
-        (tools / tool).write_text(f'#!/bin/sh\nexec {shlex.join((*recorder.COMMAND, tool))} "$@"\n')
-        (tools / tool).chmod(0o755)
     packages = capture([steps.PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
     startup = pathlib.Path(packages) / f"smalti_record_outputs_{os.getpid()}.pth"
     devlib = str(pathlib.Path(recorder.__file__).parent)
@@ -39,16 +54,11 @@ def recording(folder: pathlib.Path) -> Iterator[None]:
         f"import os, sys; os.environ.get({recorder.VARIABLE!r}) and "
         f"(sys.path.append({devlib!r}), __import__('recorder').install(), sys.path.pop())\n"
     )
-    previous = os.environ.get(recorder.VARIABLE)
-    os.environ[recorder.VARIABLE] = str(folder)
     try:
-        yield
+        with stand_ins(folder, recorder.COMMAND, ("smalti-opt", "mlir-opt")):
+            yield
     finally:
         startup.unlink()
-        shutil.rmtree(tools)
-        del os.environ[recorder.VARIABLE]
-        if previous is not None:
-            os.environ[recorder.VARIABLE] = previous
 
 
 class Recording:

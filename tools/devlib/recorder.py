@@ -84,14 +84,34 @@ def record(label: str, inputs: Mapping[str, str], outputs: Mapping[str, str], te
         connection.execute("commit")
 
 
+def find_tool(tool: str) -> str:
+    """The tool itself, where a stand-in that records is first on PATH."""
+    if "/" in tool:
+        return tool
+    stand_ins = str(Path(os.environ[VARIABLE]) / TOOLS)
+    folders = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if folder != stand_ins]
+    if (found := shutil.which(tool, path=os.pathsep.join(folders))) is None:
+        sys.exit(f"{tool}: not found on PATH")
+    return found
+
+
+def replay(result: subprocess.CompletedProcess[bytes]) -> int:
+    """Prints what a tool printed, and ends as it ended."""
+    # A tool's diagnostics precede its output, which it writes at the end.
+    for stream, data in ((sys.stderr, result.stderr), (sys.stdout, result.stdout)):
+        with contextlib.suppress(BrokenPipeError):
+            stream.buffer.write(data)
+            stream.buffer.flush()
+    if result.returncode < 0:
+        with contextlib.suppress(OSError):
+            signal.signal(-result.returncode, signal.SIG_DFL)
+        os.kill(os.getpid(), -result.returncode)
+    return result.returncode
+
+
 def run_tool(tool: str, arguments: list[str]) -> int:
     """Runs a tool as if it had been called itself, and records its output under its arguments and its input."""
-    if "/" not in tool:
-        stand_ins = str(Path(os.environ[VARIABLE]) / TOOLS)
-        folders = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if folder != stand_ins]
-        if (found := shutil.which(tool, path=os.pathsep.join(folders))) is None:
-            sys.exit(f"{tool}: not found on PATH")
-        tool = found
+    tool = find_tool(tool)
     words, files, test = [Path(tool).name], [], ""
     output = None
     for previous, word in zip(["", *arguments], arguments, strict=False):
@@ -116,16 +136,7 @@ def run_tool(tool: str, arguments: list[str]) -> int:
         {name: data.decode(errors="surrogateescape") for name, data in outputs.items()},
         test,
     )
-    # A tool's diagnostics precede its output, which it writes at the end.
-    for stream, data in ((sys.stderr, result.stderr), (sys.stdout, result.stdout)):
-        with contextlib.suppress(BrokenPipeError):
-            stream.buffer.write(data)
-            stream.buffer.flush()
-    if result.returncode < 0:
-        with contextlib.suppress(OSError):
-            signal.signal(-result.returncode, signal.SIG_DFL)
-        os.kill(os.getpid(), -result.returncode)
-    return result.returncode
+    return replay(result)
 
 
 def _recorded(

@@ -149,19 +149,22 @@ static std::string findUnsupportedUse(OpOperand &use, func::CallOp call) {
 /// The first integers, as many as requested, that the host code stores to an
 /// array of i64 before a call reads them.
 static std::optional<SmallVector<int64_t>>
-readIntegers(func::CallOp call, unsigned operand, int64_t count,
+readIntegers(func::CallOp call, unsigned operand, StringRef name, int64_t count,
              TensorMapRefusal &refusal) {
   Value array = call.getOperand(operand);
-  auto refuse = [&](Operation *op, StringRef note) {
+  std::string description = ("the array of " + name + ", operand " +
+                             Twine(operand) + " of this call, ")
+                                .str();
+  auto refuse = [&](Operation *op, std::string note) {
     if (!refusal.op) {
       refusal.op = op;
-      refusal.note = note.str();
+      refusal.note = std::move(note);
     }
     return std::nullopt;
   };
   if (!array.getDefiningOp<LLVM::AllocaOp>())
-    return refuse(call, "an array operand of this call is not allocated by "
-                        "llvm.alloca; use llvm.alloca");
+    return refuse(call, description + "is not allocated by llvm.alloca in the "
+                                      "host function; use llvm.alloca");
   SmallVector<std::optional<int64_t>> values(count);
   SmallVector<LLVM::StoreOp> stores(count);
   auto note = [&](OpOperand &use, int64_t index) {
@@ -191,8 +194,10 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
   if (refusal.op)
     return std::nullopt;
   if (llvm::is_contained(values, std::nullopt))
-    return refuse(call, "the host code does not store all elements of an array "
-                        "operand of this call; store them before the call");
+    return refuse(call, description +
+                            "must have one element per dimension of the tensor "
+                            "map, but the host function does not store all of "
+                            "them; store them before the call");
   return llvm::map_to_vector(
       values, [](std::optional<int64_t> value) { return *value; });
 }
@@ -268,9 +273,9 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
                   "constant from 1 to " +
                   std::to_string(transfers::kMaxTensorMapDims) +
                   ", and the swizzle a constant");
-  auto extents = readIntegers(call, 4, *rank, refusal),
-       strides = readIntegers(call, 5, *rank, refusal),
-       box = readIntegers(call, 7, *rank, refusal);
+  auto extents = readIntegers(call, 4, "sizes", *rank, refusal),
+       strides = readIntegers(call, 5, "strides", *rank, refusal),
+       box = readIntegers(call, 7, "box extents", *rank, refusal);
   if (!extents || !strides || !box)
     return refuse(
         "the sizes, strides or box of the encoder call are not constant");

@@ -594,12 +594,16 @@ private:
   }
 
   /// The hint for a constraint that a cast does not resolve.
-  static std::string remedyFor(const Constraint &constraint) {
+  std::string remedyFor(const Constraint &constraint) const {
     std::string op =
         ("this '" + constraint.op->getName().getStringRef() + "'").str();
     switch (constraint.kind) {
     case Kind::Divides:
-      return "align the offsets and sizes of " + op + " to tile boundaries";
+      return "make the offsets and sizes of " + op + " multiples of " +
+             (evaluator.getSystem().getVariables()[constraint.a].memory ==
+                      Memory::Registers
+                  ? "the tile of a register layout, such as 64x8 for WGMMA"
+                  : "the tile that another op in the notes requires");
     case Kind::SharedTransfer:
       return "set 'optimized = false' on " + op +
              ", which then may have bank conflicts";
@@ -703,7 +707,8 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
   InFlightDiagnostic diagnostic = variable.getOp()->emitOpError();
   diagnostic << "requires a layout for "
              << subjectText(variable, variable.getOp())
-             << "; no known layout is valid";
+             << "; no known layout is valid for this type and satisfies the "
+                "requirements in the notes";
   for (int number : problem.constraints) {
     const Constraint &constraint =
         evaluator.getSystem().getConstraints()[number];

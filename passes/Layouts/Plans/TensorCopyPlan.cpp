@@ -394,12 +394,17 @@ Planner::Result Planner::build(size_t count) const {
   }
   for (const TensorPiece &piece : plan.pieces)
     if (piece.sharedOffset % kTensorCopyAlignment != 0)
-      return Result::none("the slice must be split into several TMA copies, "
-                          "and one of them begins at byte " +
-                          std::to_string(piece.sharedOffset) +
-                          " of the slice in shared memory; a multiple of " +
-                          std::to_string(kTensorCopyAlignment) +
-                          " bytes is required");
+      return Result::none(
+          "the slice exceeds one TMA copy, which has at most " +
+          std::to_string(kMaxTensorMapDims) + " dimensions of " +
+          std::to_string(kMaxBoxElements) + " elements, so it is split into " +
+          std::to_string(copies) + " copies; one of them begins at byte " +
+          std::to_string(piece.sharedOffset) +
+          " of the slice in shared memory, which is not a multiple of " +
+          std::to_string(kTensorCopyAlignment) +
+          "; copy a slice with fewer elements, or whose rows are a multiple "
+          "of " +
+          std::to_string(kTensorCopyAlignment) + " bytes");
   return plan;
 }
 

@@ -39,7 +39,7 @@ struct WithTransformsRule {
     return requireLayout(
         system, op, var,
         layouts.fromAttribute(op.getTransforms(), op.getType()),
-        "the layout of the memory");
+        "the op sets the layout of the memory");
   }
 };
 

@@ -76,7 +76,7 @@ struct CastRule {
     return requireLayout(
         system, op, var,
         system.getLayouts().fromAttribute(op.getNewLayout(), op.getType()),
-        "the layout of the memory");
+        "the op sets the layout of the memory");
   }
 };
 

@@ -262,7 +262,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%src: memref<64x64xi4>, %d: memref<16x16xi4, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-error @below {{copies elements of type 'i4', which are narrower than a byte; copy through registers with 'vector_load' and 'vector_store'}}
+    // expected-error @below {{cannot copy elements of type 'i4': asynchronous copies require elements of whole bytes; load the elements with 'mosaic_gpu.vector_load', and store them with 'mosaic_gpu.vector_store'}}
     mosaic_gpu.async_copy %src[%c0, %c0] to %d : memref<64x64xi4> to memref<16x16xi4, #gpu.address_space<workgroup>>
     gpu.return
   }

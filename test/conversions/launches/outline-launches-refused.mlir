@@ -427,7 +427,7 @@ module {
     %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     %rows = arith.constant 64 : i64
     %swizzle = arith.constant 16 : i64
-    // expected-note @below {{the host code does not store all elements of an array operand of this call; store them before the call}}
+    // expected-note @below {{the array of box extents, operand 7 of this call, must have one element per dimension of the tensor map, but the host function does not store all of them; store them before the call}}
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>

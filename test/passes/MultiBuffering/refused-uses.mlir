@@ -128,7 +128,7 @@ func.func @unstructured(%row: vector<8xf32>, %condition: i1, %out: memref<8xf32>
 }
 
 // A thread's stack is not in shared memory, independent of the type.
-// CHECK: Function=on_the_stack | Remark="buffer not multi-buffered: the buffer is allocated by 'memref.alloca', which does not permit one slot per iteration"
+// CHECK: Function=on_the_stack | Remark="buffer not multi-buffered: the buffer is allocated by 'memref.alloca', which does not permit an added dimension for the slots"
 func.func @on_the_stack(%a: memref<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

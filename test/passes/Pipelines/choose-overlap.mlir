@@ -83,7 +83,7 @@ gpu.module @kernels {
   // Asynchronous copies get 3 slots, or 2 if the registers of a thread are exceeded.
   // PRESSURE: @narrow{{.*}} smalti.slots = 3 : i64, smalti.stages = 3 : i64}
   // PRESSURE: @wide{{.*}} smalti.slots = 2 : i64, smalti.stages = 2 : i64}
-  // SPILLS: Function=wide | Remark="slots per buffer reduced from 3 to 2: the estimated register pressure of 256 per thread exceeds the 255 registers of sm_80"
+  // SPILLS: Function=wide | Remark="slots per buffer reduced from 3 to 2: each slot needs registers for its addresses, and the estimated register pressure of 256 per thread exceeds the 255 registers of sm_80"
   gpu.func @narrow(%a: memref<128x512xf32> {llvm.noalias}, %b: memref<128x8xf32> {llvm.noalias}) kernel
       attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index

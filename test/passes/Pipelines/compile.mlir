@@ -61,7 +61,7 @@
 // CPU: llvm.func @smalti.matmul(
 
 // LEVEL: --stop-after option: Cannot find option named 'nowhere'
-// NOTCPU: error: smalti-compile: this level of 'stop-after' requires a GPU target; cpu supports only stop-after=tile and stop-after=llvm
+// NOTCPU: error: smalti-compile: the value of 'stop-after' is a level of GPU kernels; cpu supports only stop-after=tile and stop-after=llvm
 // UNKNOWN: error: unknown target 'sm_12'; known targets: {{.*}}sm_90a
 // NEGATIVE: --depth option: '-1' is not a valid value; it must be 'auto' or a positive number
 // MANY: error: smalti-compile: 'depth' must be 'auto' or between 1 and 16, but is 100000000000

@@ -18,7 +18,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=callee | Remark="barrier kept: it orders code before the function before code after the function"
+  // CHECK: Function=callee | Remark="barrier kept: it orders earlier accesses of a caller before later accesses of a caller"
   gpu.func @callee(%a: memref<64xf32, #shared>, %x: f32) {
     %t = gpu.thread_id x
     gpu.barrier

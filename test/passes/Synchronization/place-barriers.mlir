@@ -13,7 +13,7 @@
 // REMARK-DAG: Function=hoisted | Remark="1 barrier removed, 1 inserted, 1 kept"
 // REMARK-DAG: Function=copies | Remark="barrier inserted: it orders 'nvgpu.device_async_wait' before 'memref.load'"
 // REMARK-DAG: Function=unknown | Remark="barrier kept: 'func.call' has unknown side effects"
-// REMARK-DAG: Function=unknown | Remark="barrier kept: it orders 'memref.load' before code after the function"
+// REMARK-DAG: Function=unknown | Remark="barrier kept: it orders 'memref.load' before later accesses of a caller"
 gpu.module @m {
   // Two barriers in a row, and one that orders only reads.
   // CHECK-LABEL: gpu.func @removed(

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The lint of words and the list of messages in tools/devlib."""
+"""The lint of words in tools/devlib."""
 
 from __future__ import annotations
 
 import dataclasses
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -14,7 +13,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from devlib import message_values, messages, words
+from devlib import words
 
 
 def rules_in(name: str, source: str) -> set[str]:
@@ -169,169 +168,12 @@ def test_the_tree_holds_the_rules() -> None:
     assert [line for line in words.closed(found) if f"'{spelling}'" not in line] == []
 
 
-def messages_in(name: str, source: str) -> list[str]:
-    if name.endswith(".py"):
-        return [message.text for message in messages.python_messages(name, source)]
-    if name.endswith(".td"):
-        return [message.text for message in messages.tablegen_messages(name, source)]
-    return [message.text for message in messages.cpp_messages(name, source)]
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "expected"),
-    [
-        (
-            "a.cpp",
-            'op.emitError() << "a stride of " << stride << " B; it "\n "must be " << least;',
-            ["a stride of {stride} B; it must be {least}"],
-        ),
-        ("a.cpp", 'f(n == 1 ? "one copy here" : "some copies here");', ["one copy here", "some copies here"]),
-        ("a.cpp", 'return "no wait covers " + std::to_string(n) + " copies";', ["no wait covers {n} copies"]),
-        ("a.cpp", 'return quote(op) + " uses the buffer";', ["'{op}' uses the buffer"]),
-        ("a.cpp", 'refuse("the call is indirect", op, "it is here now");', ["the call is indirect", "it is here now"]),
-        ("a.cpp", 'f(a ? "one load" : b ? "one store" : "one wait");', ["one load", "one store", "one wait"]),
-        (
-            "a.cpp",
-            'return llvm::formatv("{1} slots need {0} B of memory", get(a, b), n).str();',
-            ["{n} slots need {get(a, b)} B of memory"],
-        ),
-        ("a.cpp", '#include "a/b.h"\n// "not a message"\nf("name");', []),
-        (
-            "a.td",
-            'Option<"n", "n", "int", "0", "How many "\n "slots there are">\nlet summary = "Moves ops";',
-            ["How many slots there are", "Moves ops"],
-        ),
-        ("a.py", 'raise E(f"{name} has " + f"{a + b} B of memory")', ["{name} has {a + b} B of memory"]),
-        ("a.py", '"""Not a message."""\nre.compile("not a message")\nrun("name")', []),
-    ],
-)
-def test_messages(name: str, source: str, expected: list[str]) -> None:
-    assert messages_in(name, source) == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "expression", "expected"),
-    [
-        ("a.cpp", "op.getAccumulator().getType()", "{accumulator type}"),
-        ("a.cpp", "std::to_string(plan.slotBytes)", "{slot bytes}"),
-        ("a.cpp", "indices.size()", "{number of indices}"),
-        ("a.cpp", "kMaxElements", "{max elements}"),
-        ("a.cpp", "kMaxSlots - 1", "15"),
-        ("a.py", "len(self.blocks) - 1", "{number of blocks - 1}"),
-        ("a.py", "op.operands[1].type", "{type of operand 1}"),
-        ("a.py", "scales[0]", "{first scale}"),
-        ("a.py", "type(value).__name__", "{Python type}"),
-        ("a.py", "' or '.join(map(str, KINDS))", "late or early"),
-        ("a.py", "', '.join(sorted(names))", "{names}"),
-        ("a.py", "MAX_SIZE // 2", "8"),
-        ("a.py", "_MAX", "{max}"),
-    ],
-)
-def test_values_are_shown_in_words(name: str, expression: str, expected: str) -> None:
-    known = {
-        "kMaxSlots": {"a.h": 16},
-        "kMaxElements": {"a.h": None},
-        "KINDS": {"b.py": ("late", "early")},
-        "MAX_SIZE": {"a.py": 16, "b.py": 32},
-        "_MAX": {"b.py": 1},
-    }
-    values = message_values.Values(known, name)
-    assert messages.in_words(f"found {{{expression}}}", values) == f"found {expected}"
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "expected"),
-    [
-        ("a.py", "SIZE = 4\nSIZES = (SIZE, 2 * SIZE)\nOTHER = f()\n", {"SIZE": 4, "SIZES": ("4", "8"), "OTHER": None}),
-        (
-            "a.h",
-            "constexpr int64_t kSize = 1 << 4;\ninline constexpr int kHalf = kSize / g();",
-            {"kSize": 16, "kHalf": None},
-        ),
-        ("a.h", 'constexpr llvm::StringLiteral kName = "a.b";', {"kName": "a.b"}),
-    ],
-)
-def test_constants_of_a_file(name: str, source: str, expected: dict[str, object]) -> None:
-    assert message_values.constants_of(name, source) == expected
-
-
-def test_notes_are_shown_below_their_message() -> None:
-    def message(line: int, context: str, text: str) -> messages.Message:
-        return messages.Message("a.cpp", line, context, text)
-
-    found = [
-        message(1, "emitError", "the buffer is too large"),
-        message(3, "attachNote", "it is allocated here"),
-        message(40, "hint", "hint: use a smaller tile"),
-        message(42, "st.report", "the tile is too large"),
-    ]
-    assert [str(message) for message in messages.attach(found)] == [
-        "a.cpp:1: [emitError] the buffer is too large\n    note: it is allocated here",
-        "a.cpp:42: [st.report] the tile is too large\n    hint: use a smaller tile",
-    ]
-
-
-def test_the_second_argument_of_misuse_is_a_hint() -> None:
-    (found,) = messages.python_messages("a.py", 'raise Misuse(f"{x} is not a tile", "use a smaller tile")')
-    assert (found.text, found.notes) == ("{x} is not a tile", ("hint: use a smaller tile",))
-
-
-@pytest.mark.parametrize(
-    ("keywords", "option"),
-    [
-        ('metavar="NAME=FILE"', "-x, --expect NAME=FILE"),
-        ('type=click.Choice(["a", "b"])', "-x, --expect [a|b]"),
-        ("type=click.Path(file_okay=False)", "-x, --expect DIRECTORY"),
-        ("type=float", "-x, --expect FLOAT"),
-        ("is_flag=True", "-x, --expect"),
-    ],
-)
-def test_options_are_shown_with_their_values(keywords: str, option: str) -> None:
-    (text,) = messages_in("a.py", f'click.option("-x", "--expect", {keywords}, help="The expected values.")')
-    assert text == f"{option}: The expected values."
-
-
-def test_layout_requirements_are_shown_in_a_conflict() -> None:
-    source = """struct ScanRule {
-  static LogicalResult derive() {
-    system.notStrided(var, "the scan of strided vectors is not supported");
-};
-attachRule<ScanRule, ScanOp>(context);
-"""
-    (reason,) = messages.cpp_messages("passes/Layouts/Rules/RegisterRules.cpp", source)
-    conflict = messages.conflict(reason, source)
-    assert conflict.text.startswith("'mosaic_gpu.layout_cast' op requires layout strided by 2 for the result (vector<")
-    own, other, hint = conflict.notes
-    assert own.startswith("note: 'mosaic_gpu.scan' requires a layout other than strided for operand 0 (vector<")
-    assert own.endswith(": the scan of strided vectors is not supported")
-    assert other.startswith("note: 'mosaic_gpu.layout_cast' requires layout strided by 2")
-    assert hint.startswith("help: remove this 'mosaic_gpu.layout_cast'")
-
-
-def test_examples_of_conflicts_have_the_phrases_of_the_pass() -> None:
-    source = re.sub(r'"\s*"', "", (ROOT / "passes/Layouts/Inference/Conflict.cpp").read_text(encoding="utf-8"))
-    texts = [requirement for _, _, requirement in messages.LAYOUT_RULES]
-    for requirements, hint in messages.LAYOUT_OPPOSITES.values():
-        texts += [requirement for _, requirement, _ in requirements] + ([hint.removeprefix("help: ")] if hint else [])
-    for text in texts:
-        phrase = re.match(r"requires layout |[a-z ]+?(?= for | in | this | the result|[^a-z ])", text)
-        assert phrase and phrase[0].strip() in source, text
-
-
-def test_sample_of_messages() -> None:
-    found = [messages.Message("a.py", line, "f", "text") for line in range(100)]
-    first = messages.sample(found, 40, 7)
-    assert len(first) == 40 and first == messages.sample(found, 40, 7) != messages.sample(found, 40, 8)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("lint", "--bogus"), "usage: tools/dev lint"),
         (("lint", "--words", "--counts"), "usage: tools/dev lint"),
         (("lint", "--record", "tools"), "--record takes no paths"),
-        (("messages", "--random", "few"), "--random needs a number"),
-        (("messages", "--bogus"), "messages does not have the option '--bogus'"),
     ],
 )
 def test_wrong_arguments(arguments: tuple[str, ...], message: str) -> None:
@@ -339,15 +181,3 @@ def test_wrong_arguments(arguments: tuple[str, ...], message: str) -> None:
         [sys.executable, ROOT / "tools" / "dev", *arguments], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1 and message in done.stderr
-
-
-def test_messages_of_the_command_line() -> None:
-    done = subprocess.run(
-        [sys.executable, ROOT / "tools" / "dev", "messages", "python/smalti/cli", "--random", "3", "--seed", "1"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if not line.startswith("    ")]
-    assert len(lines) == 3 and all(line.startswith("python/smalti/cli/") for line in lines)

@@ -59,9 +59,10 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
        destinationType = cast<MemRefType>(op.getDestination().getType());
   if (getPackedBits(sourceType.getElementType()) != 0)
     return op.emitOpError()
-           << "copies elements of type " << sourceType.getElementType()
-           << ", which are narrower than a byte; copy through registers with "
-              "'vector_load' and 'vector_store'";
+           << "cannot copy elements of type " << sourceType.getElementType()
+           << ": asynchronous copies require elements of whole bytes; load the "
+              "elements with 'mosaic_gpu.vector_load', and store them with "
+              "'mosaic_gpu.vector_store'";
   int64_t bytes = elementBytes(sourceType.getElementType());
   StringRef required;
   if (bytes == 0 || sourceType.getElementType().isIndex())

@@ -318,11 +318,8 @@ Result block_to_thread::collapse(const SharedRef &source,
       size *= source.layout.shape[dim + part];
     }
     int64_t tile = group > 0 ? tileOf(source.layout, dim + group - 1) : 0;
-    if (tile == 0 && !ref.layout.tile.empty())
-      return Result::none(
-          "dimension " + std::to_string(dim) +
-          " of the source is not tiled, but in the collapsed shape it would "
-          "follow a tiled dimension; tiled dimensions must be last");
+    assert((tile > 0 || ref.layout.tile.empty()) &&
+           "tiled dimensions are last");
     ref.layout.shape.push_back(size);
     ref.layout.strides.push_back(stride);
     if (tile > 0)

@@ -22,9 +22,7 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
         message = f"{side(now)} {place}, which {before.what} wrote; the access is not ordered after the wait for {before.what}"
         hint = "execute nvvm.tcgen05.fence <after> after the wait and before the access"
     elif kind == "missing-fence":
-        message = (
-            f"{side(now)} {place} through the async proxy; a generic-proxy write by {before.what} may not be visible"
-        )
+        message = unfenced(side(now), place, before.what)
         hint = proxy_fence(memory.buffer.shared)
     else:
         message = f"data race: {side(now)} {place}; it is not ordered with {conflicting(before.what, now.what)}"
@@ -52,6 +50,14 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
 def conflicting(before: str, now: str) -> str:
     """The earlier one of two conflicting accesses, in words."""
     return before.replace("the ", "another ", 1) if before == now and before.startswith("the ") else before
+
+
+def unfenced(access: str, place: str, writer: str) -> str:
+    """The message of a missing proxy fence."""
+    return (
+        f"{access} {place} through the async proxy, but {writer} wrote them through the generic proxy; without a proxy fence "
+        "between the two accesses, the write may not be visible"
+    )
 
 
 def proxy_fence(shared: bool) -> str:

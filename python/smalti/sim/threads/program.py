@@ -15,7 +15,7 @@ from ...calling import tensor_maps
 from ...compiler import driver
 from ...diagnostics import Diagnostic, source_location
 from ...errors import CompileError, LaunchError
-from ..machine.explain import OF_CLUSTERS, between, conflicting, proxy_fence
+from ..machine.explain import OF_CLUSTERS, between, conflicting, proxy_fence, unfenced
 from ..machine.findings import Finding
 from ..machine.machine import Machine, Three, place_names
 from ..machine.options import seed_of
@@ -177,7 +177,7 @@ class RunningBlock(ThreadBlock):
         verb = "writes" if now.write else "reads"
         other = "write" if before.write else "read"
         if kind == "missing-fence":
-            message = f"{now.what} {verb} {place} through the async proxy; a generic-proxy write by {before.what} may not be visible"
+            message = unfenced(f"{now.what} {verb}", place, before.what)
             hint = proxy_fence(buffer.shared)
         else:
             message = (

@@ -338,7 +338,7 @@ func.func @nested_wait(%condition: i1) {
 }
 
 // The copies would read the result of an earlier iteration.
-// CHECK: Function=unit_reads | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, so move out of it 'memref.load', which reads %arg1"
+// CHECK: Function=unit_reads | Remark="loop not pipelined: 'memref.load' reads %arg1 inside 'scf.if', which contains asynchronous copies; move the access out of the op"
 func.func @unit_reads(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -564,7 +564,7 @@ func.func @arrives_after(%a: !descriptor, %parity: i1, %thread: index, %init: f3
 }
 
 // The store would be prefetched with the copies.
-// CHECK: Function=unit_writes | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, so move out of it 'memref.store', which writes %arg1"
+// CHECK: Function=unit_writes | Remark="loop not pipelined: 'memref.store' writes %arg1 inside 'scf.if', which contains asynchronous copies; move the access out of the op"
 func.func @unit_writes(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

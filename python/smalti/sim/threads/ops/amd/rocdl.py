@@ -70,8 +70,8 @@ def _waitcnt(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
     if "vmcnt" not in tr.target.waits:
         raise Unsupported.invalid(
-            f"{tr.target.name} does not have the wait counter vmcnt; use the wait op of each counter, such as "
-            "rocdl.s.wait.loadcnt"
+            f"the op waits for vmcnt and lgkmcnt, wait counters that {tr.target.name} does not have; use one op for each of its "
+            "counters, such as rocdl.s.wait.loadcnt and rocdl.s.wait.dscnt"
         )
     vector, lds, most, most_lds = waitcnt(tr.target.architecture, attribute(op, "bitfield"))
     counts = of_vector_memory(tr, vector) if vector < most else {}
