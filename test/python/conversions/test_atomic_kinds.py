@@ -30,6 +30,7 @@ def test_the_table_has_every_kind() -> None:
     assert set(FUNCTIONS) == set(AtomicRMWKind) == {kind for kind, _ in CASES}
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("ty", TYPES)
 @pytest.mark.parametrize("chip", ["sm_90a", "gfx942"])
 def test_in_the_simulator(chip: str, ty: str) -> None:

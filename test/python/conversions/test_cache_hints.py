@@ -61,6 +61,7 @@ def test_instructions_of_amd(hint: str, chip: str, load: str, store: str) -> Non
     assert not re.search(load, plain, re.MULTILINE) and not re.search(store, plain, re.MULTILINE)
 
 
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("target", ["cpu", "emu:sm_80", "emu:gfx942", "emu:gfx1201", "sim:sm_80"])
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_hints_do_not_change_results(element: str, target: str) -> None:

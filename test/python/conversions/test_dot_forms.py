@@ -314,17 +314,20 @@ def test_wgmma(target: str, form: str, types: str) -> None:
         assert f"wgmma.mma_async.sync.aligned.m64n64{types} " in kernel.asm["llvm"]
 
 
+@pytest.mark.grid(28)
+@pytest.mark.parametrize("form", [*ALGORITHMS, *FLOATS, *INTEGERS])
 @pytest.mark.parametrize("target", OTHERS)
-def test_other_chips(target: str) -> None:
-    for algorithm in ALGORITHMS:
-        check_algorithm(target, algorithm, (6, 12, 20))
-        check_special_values(target, algorithm)
-    for form in FLOATS:
+def test_other_chips(target: str, form: str) -> None:
+    if form in ALGORITHMS:
+        check_algorithm(target, form, (6, 12, 20))
+        check_special_values(target, form)
+    elif form in FLOATS:
         check_floats(target, form, (6, 12, 20))
-    for form in INTEGERS:
+    else:
         check_integers(target, form, (6, 12, 20))
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("form", ["f16", "e4m3-e5m2", "f64"])
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_transposed_operand(target: str, form: str) -> None:
@@ -340,6 +343,7 @@ def test_padding_keeps_negative_zeros(target: str) -> None:
     assert not c.any() and np.signbit(c).all()
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("form", ["e4m3-e5m2", "e5m2-e4m3", "e4m3fnuz-e5m2fnuz"])
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_8_bit_float(target: str, form: str) -> None:

@@ -153,7 +153,7 @@ def test_stages_and_slots(target: str, options: dict[str, int]) -> None:
             program.check(emulation=schedule)
 
 
-@pytest.mark.grid(12)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("layout", ["pad", "swizzle"])
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("target", FAMILIES)
@@ -587,7 +587,7 @@ gpu.module @matmul_module {{
     )
 
 
-@pytest.mark.grid(24, cover=False)
+@pytest.mark.grid(16, cover=False)
 @pytest.mark.parametrize(
     ("target", "mma"),
     list(_instructions()),

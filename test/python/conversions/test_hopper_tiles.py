@@ -341,6 +341,7 @@ triton_xla.entry_func @both(%x: memref<{rows}x{columns}xf16>, %y: memref<128x{co
 EIGHT_BITS = ("f8E4M3FN", "f8E5M2", "i8")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("dtype", EIGHT_BITS)
 def test_eight_bits(dtype: str, specialize: str) -> None:
@@ -354,6 +355,7 @@ def test_eight_bits(dtype: str, specialize: str) -> None:
         program.check(emulation=Emulation(copies="early"))
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("stages", [1, 2, 3, 4])
 def test_stages(stages: int, specialize: str) -> None:
@@ -364,6 +366,7 @@ def test_stages(stages: int, specialize: str) -> None:
 
 
 # Four, two and one tiles a block, and a grid that does not divide the tiles; loops of an odd number of iterations.
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4])
 def test_persistent_grids(blocks: int, specialize: str) -> None:

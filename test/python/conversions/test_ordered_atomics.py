@@ -36,6 +36,7 @@ triton_xla.entry_func @update(%x: memref<{count}x{element}>, %n: memref<{count}x
     )
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("chip", ["sm_80", "gfx942", "gfx1201"])
 @pytest.mark.parametrize(
     ("shape", "element", "slots"),

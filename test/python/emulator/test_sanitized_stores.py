@@ -50,6 +50,7 @@ def races(body: str, order: str) -> list[Any]:
     return []
 
 
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("order", ["lowest-first", "highest-first", "random:3"])
 @pytest.mark.parametrize("place", ["ptr %out", "ptr addrspace(3) @shared"])
 @pytest.mark.parametrize("type_", VALUES)

@@ -44,6 +44,7 @@ triton_xla.entry_func @at(%x: memref<?x8xf32>, %n: i64, %o: memref<1xf32>, %tile
 """
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("op", OPS)
 def test_an_index_out_of_bounds_is_a_finding(op: str, target: str) -> None:

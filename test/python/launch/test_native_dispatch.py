@@ -117,6 +117,7 @@ def outcome_of(driver: Stub, kernel: Callable[..., Any], given: Any, named: Any)
         return driver.named("launch"), f"{type(error)} {error}"
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_choice_for_python_kernels(driver: Stub, compiled: list[str], seed: int) -> None:  # noqa: F811
     rng = random.Random(seed)

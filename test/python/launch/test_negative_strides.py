@@ -66,6 +66,7 @@ def matrices(view: View, count: int) -> list[np.ndarray]:
     return [view(array) for array in (first, *np.zeros((count - 1, 40, 40), np.float32))]
 
 
+@pytest.mark.grid(21)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_windows(name: str, target: str) -> None:

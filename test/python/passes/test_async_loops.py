@@ -156,6 +156,7 @@ def test_gathers(name: str, stages: int) -> None:
     assert outcome.pipelined == 1, outcome.missed
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("stages", [2, 3, 4])
 @pytest.mark.parametrize("name", TENSORS)
 def test_tensors(name: str, stages: int) -> None:

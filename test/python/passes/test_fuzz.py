@@ -73,6 +73,7 @@ triton_xla.entry_func @zeros(%x: memref<64xT>, %y: memref<64xT>, %max: memref<64
 """Each element of `%a` and `%b` is a zero with the sign of a random number."""
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("element", ["f64", "f32", "f16", "bf16"])
 @pytest.mark.parametrize("target", [*default_targets(), "sim:sm_90a", "sim:gfx942"])
 def test_either_zero_is_correct(target: str, element: str) -> None:

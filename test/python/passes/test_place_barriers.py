@@ -475,6 +475,7 @@ def run(text: str, target: str, sanitize: str | None) -> tuple[Array, Array]:
     return x, out
 
 
+@pytest.mark.grid(19)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_placed_barriers_are_enough_and_needed(kernel: Kernel, target: str) -> None:

@@ -10,6 +10,7 @@ import smalti
 TARGETS = ("cpu", "emu:sm_80", "emu:gfx942", "sim:sm_80")
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("bits", [12, 24, 33, 48])
 @pytest.mark.parametrize("target", TARGETS)
 def test_integers_of_other_widths(target: str, bits: int) -> None:

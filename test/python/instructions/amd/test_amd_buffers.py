@@ -124,7 +124,7 @@ def zeros(count: int = 32) -> Array:
     return np.zeros(count, np.uint32)
 
 
-@pytest.mark.grid(60)
+@pytest.mark.grid(40)
 @pytest.mark.parametrize("ty", ["i8", "i16", "half", "float", "<2 x i32>", "<3 x i32>", "<4 x float>", "<8 x half>"])
 @pytest.mark.parametrize("chip, is_structured, has_words", chips_and_forms())
 def test_load(chip: str, is_structured: bool, has_words: bool, ty: str) -> None:
@@ -143,7 +143,7 @@ def test_load(chip: str, is_structured: bool, has_words: bool, ty: str) -> None:
         np.testing.assert_array_equal(got[lane], expected)
 
 
-@pytest.mark.grid(45)
+@pytest.mark.grid(30)
 @pytest.mark.parametrize("ty", ["i8", "i16", "i32", "<2 x float>", "<4 x i32>"])
 @pytest.mark.parametrize("chip, is_structured, has_words", chips_and_forms())
 def test_store(chip: str, is_structured: bool, has_words: bool, ty: str) -> None:
@@ -240,6 +240,7 @@ UNSIGNED_ATOMICS: dict[str, Any] = {
 }
 
 
+@pytest.mark.grid(28)
 @pytest.mark.parametrize("is_structured, has_words", FORMS)
 @pytest.mark.parametrize("name", UNSIGNED_ATOMICS)
 def test_atomic_of_32_bits(name: str, is_structured: bool, has_words: bool) -> None:

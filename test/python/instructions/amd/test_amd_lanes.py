@@ -170,7 +170,7 @@ def expected_dpp(x: Array, old: Array, control: int, rows: int, banks: int, boun
     return result
 
 
-@pytest.mark.grid(60)
+@pytest.mark.grid(40)
 @pytest.mark.parametrize("active", [ALL, ODD])
 @pytest.mark.parametrize("rows, banks, bound", [(15, 15, 0), (15, 15, 1), (5, 15, 0), (15, 6, 1)])
 @pytest.mark.parametrize("control", DPP, ids=hex)
@@ -281,6 +281,7 @@ def test_icmp(ty: str, unsigned: Any, signed: Any, predicate: int) -> None:
     assert (got == mask_of(INTEGER_PREDICATES[predicate](a.view(view), b.view(view))[:, 0], ALL)).all()
 
 
+@pytest.mark.grid(24)
 @pytest.mark.parametrize("predicate", range(16))
 @pytest.mark.parametrize(
     "ty, mangled, dtype", [("half", "f16", np.float16), ("float", "f32", np.float32), ("double", "f64", np.float64)]
@@ -337,6 +338,7 @@ REDUCTIONS: dict[str, tuple[str, Callable[[Array], Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.grid(18)
 @pytest.mark.parametrize("active", [ALL, ODD])
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("name", REDUCTIONS)

@@ -137,6 +137,7 @@ def run(case: tuple[str, str, int, Any, Any, Any, str], a: Array, b: Array, c: A
     return matrix_of(got, generation)
 
 
+@pytest.mark.grid(32)
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("case", FLOATS, ids=lambda c: f"{c[0]}-{c[1]}")
 def test_wmma_of_floats(case: tuple[str, str, int, Any, Any, Any, str], exact: bool) -> None:
@@ -190,6 +191,7 @@ INTEGERS = [
 ]
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("clamp", [0, 1])
 @pytest.mark.parametrize("sign_of_a, sign_of_b", [(0, 0), (0, 1), (1, 0), (1, 1)])
 @pytest.mark.parametrize("case", INTEGERS, ids=lambda c: f"{c[0]}-{c[1]}")

@@ -454,6 +454,7 @@ FENCED = {
 """After which fences a relaxed arrival orders a store before a read of whom."""
 
 
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("reader", READS)
 @pytest.mark.parametrize("fence", FENCED)
 def test_a_fence_before_a_relaxed_arrival_orders_stores(fence: str, reader: str) -> None:

@@ -550,6 +550,7 @@ end:
     run(text, tensor_map(array, tile.shape), tile.reshape(-1).view(np.uint8), **options)
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("rank", range(1, 6))
 @pytest.mark.parametrize("op", REDUCTIONS)
 def test_reductions(op: str, rank: int) -> None:

@@ -238,8 +238,10 @@ def _place(name: str) -> tuple[str, str]:
     return SPACES[""] if "shared" not in name else SPACES[".shared"]
 
 
+@pytest.mark.grid(80)
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
 @pytest.mark.parametrize("name", ARRIVAL_NAMES)
-def test_arrivals(name: str) -> None:
+def test_arrivals(name: str, schedule: Emulation) -> None:
     """The first thread arrives, twice by another instruction if a drop must show; all wait."""
     place, letter = _place(name)
     operand = ", 0" if "expect_tx" in name else ""
@@ -254,10 +256,9 @@ def test_arrivals(name: str) -> None:
         again = asm("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b", "ptr addrspace(3) @bar, i1 %first")
         with pytest.raises(smalti.EmulationError, match="1 arrivals exceed the pending count of the phase, which is 0"):
             nvidia.run_kernel(_kernel(body + again), 64, np.zeros(64, np.uint32))
-    for schedule in SCHEDULES:
-        out = np.zeros(64, np.uint32)
-        nvidia.run_kernel(_kernel(body), 64, out, emulation=schedule)
-        np.testing.assert_array_equal(out, np.full(64, 5))
+    out = np.zeros(64, np.uint32)
+    nvidia.run_kernel(_kernel(body), 64, out, emulation=schedule)
+    np.testing.assert_array_equal(out, np.full(64, 5))
 
 
 @pytest.mark.parametrize("order", ["", *(f".{sem}.{scope}" for sem in ("release", "relaxed") for scope in SCOPES)])
@@ -277,8 +278,10 @@ def test_arrivals_without_release_semantics(order: str) -> None:
         nvidia.run_kernel(_kernel(body), 64, out, emulation=Emulation(sanitize="thread"))
 
 
+@pytest.mark.grid(60)
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
 @pytest.mark.parametrize("name", WAIT_NAMES)
-def test_waits(name: str) -> None:
+def test_waits(name: str, schedule: Emulation) -> None:
     place, letter = _place(name)
     relaxed = "relaxed" in name
     body = _init(1) + "  br i1 %first, label %arrive, label %wait\narrive:\n"
@@ -300,10 +303,9 @@ def test_waits(name: str) -> None:
         )
         body += "  %r = load i32, ptr addrspace(3) @words\n  store i32 %r, ptr %po\n"
         expected = np.full(64, 5)
-    for schedule in SCHEDULES:
-        out = np.zeros(64, np.uint32)
-        nvidia.run_kernel(_kernel(body), 64, out, emulation=schedule)
-        np.testing.assert_array_equal(out, expected)
+    out = np.zeros(64, np.uint32)
+    nvidia.run_kernel(_kernel(body), 64, out, emulation=schedule)
+    np.testing.assert_array_equal(out, expected)
     if "parity" in name and relaxed:
         with pytest.raises(smalti.EmulationError, match="race"):
             nvidia.run_kernel(_kernel(body), 64, np.zeros(64, np.uint32), emulation=Emulation(sanitize="thread"))
@@ -491,6 +493,7 @@ def _run_wide(body: str, chip: str, alignment: int, *arguments: Array, parameter
     smalti.emulator.load(text, f"emu:{chip}").launch(1, 1, *arguments, alignment=alignment)
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "sm_100a", "sm_120a"])
 @pytest.mark.parametrize("access", WIDE)
 def test_alignment_of_wide_accesses(access: str, chip: str) -> None:

@@ -395,6 +395,7 @@ def test_types(kind: Kind, in_registers: bool) -> None:
     Problem(kind, n, Modifiers(in_registers=in_registers), form(128, True, ROWS), form(64, True, n, extra=1024)).run()
 
 
+@pytest.mark.grid(24)
 @pytest.mark.parametrize("swizzle_b", SWIZZLES)
 @pytest.mark.parametrize("swizzle_a", SWIZZLES)
 @pytest.mark.parametrize("majors", [(True, True), (False, True), (True, False), (False, False)])
@@ -605,6 +606,7 @@ def run_released(text: str, schedule: Emulation) -> Array:
     return scatter(problem.out, (ROWS, CHAIN_N), fragment_of_d)
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("releaser", [0, 37, 127])
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
 def test_one_thread_releases_an_operand(schedule: Emulation, releaser: int) -> None:
