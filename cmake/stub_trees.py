@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 
 ANY = ast.Name("Any", ast.Load())
 
-# Without type arguments, the elements of these have an unknown type, which strict type checkers report.
 _ARGUMENTS = {
     "list": "list[Any]",
     "List": "list[Any]",
@@ -23,8 +22,12 @@ _ARGUMENTS = {
     "Iterator": "Iterator[Any]",
     "Callable": "Callable[..., Any]",
 }
+"""Without type arguments, the elements of these have an unknown type, which strict type checkers report."""
 
-_TYPING = ("Any", "Dict", "Generic", "List", "Optional", "Tuple", "TypeAlias", "Union", "Literal", "overload")
+_RETURNS = {"__repr__": "str", "__str__": "str", "__enter__": "Self"}
+"""Results that nanobind's stubs state as `object`."""
+
+_TYPING = ("Any", "Self", "Dict", "Generic", "List", "Optional", "Tuple", "TypeAlias", "Union", "Literal", "overload")
 
 
 def expression(text: str) -> ast.expr:
@@ -71,8 +74,8 @@ def complete(tree: ast.Module) -> None:
                 elif position or not is_method:
                     parameter.annotation = ANY
             node.returns = ast.Constant(None) if node.returns is None else _Arguments().visit(node.returns)
-            if node.name in ("__repr__", "__str__"):
-                node.returns = expression("str")
+            if node.name in _RETURNS:
+                node.returns = expression(_RETURNS[node.name])
 
 
 def _used(tree: ast.Module) -> Iterator[str]:
