@@ -9,11 +9,110 @@ sources must not decide whether the build works.
 from __future__ import annotations
 
 import argparse
+import ast
 import pathlib
 import sys
 import types
 
+import stub_trees
 from nanobind import stubgen
+
+# What the signatures of upstream's bindings do not state, or state wrongly.
+CORRECTIONS = {
+    "_mlir/ir": """
+_T = TypeVar("_T", bound=Type, default=Type, covariant=True)
+class Diagnostic:
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]: ...
+class _OperationBase:
+    def walk(self, callback: Callable[[Operation], WalkResult], walk_order: WalkOrder = ...) -> None: ...
+class BlockList:
+    def append(self, *args: Type, arg_locs: Sequence[Location] | None = None) -> Block: ...
+class Block:
+    def create_before(self, *arg_types: Type, arg_locs: Sequence[Location] | None = None) -> Block: ...
+    def create_after(self, *arg_types: Type, arg_locs: Sequence[Location] | None = None) -> Block: ...
+class Value:
+    @property
+    def owner(self) -> OpView | Block: ...
+    @property
+    def type(self) -> _T: ...
+    def set_type(self, type: Type) -> None: ...
+class OpAttributeMap:
+    def __iter__(self) -> Iterator[str]: ...
+    def keys(self) -> list[str]: ...
+    def values(self) -> list[Attribute]: ...
+    def items(self) -> list[tuple[str, Attribute]]: ...
+class ShapedType:
+    @property
+    def shape(self) -> list[int]: ...
+class AttrBuilder:
+    @staticmethod
+    def get(arg: str, /) -> Callable[..., Attribute]: ...
+""",
+    "_mlir/rewrite": """
+_Op = TypeVar("_Op", bound=smalti.ir.OpView)
+class RewritePatternSet:
+    @overload
+    def add(self, root: type[_Op], fn: Callable[[_Op, PatternRewriter], object], benefit: int = 1) -> None: ...
+    @overload
+    def add(self, root: str, fn: Callable[[smalti.ir.OpView, PatternRewriter], object], benefit: int = 1) -> None: ...
+""",
+}
+
+
+class Corrector(ast.NodeTransformer):
+    """Replaces definitions by their corrections, and notes those that it found."""
+
+    def __init__(self, corrections: str) -> None:
+        self.left: dict[str, list[ast.stmt]] = {}
+        for node in ast.parse(corrections).body:
+            for inner in node.body if isinstance(node, ast.ClassDef) else [node]:
+                name = inner.name if isinstance(inner, ast.FunctionDef) else ast.unparse(inner).split()[0]
+                path = f"{node.name}.{name}" if isinstance(node, ast.ClassDef) else name
+                self.left.setdefault(path, []).append(inner)
+        self._class = ""
+
+    def _replace(self, name: str, node: ast.stmt) -> ast.stmt | list[ast.stmt]:
+        new = self.left.pop(f"{self._class}{name}", None)
+        if new is None:
+            return node
+        if isinstance(node, ast.FunctionDef) and isinstance(new[0], ast.FunctionDef) and ast.get_docstring(node):
+            new[0].body = node.body
+        return new
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:  # noqa: N802
+        outer, self._class = self._class, f"{node.name}."
+        self.generic_visit(node)
+        self._class = outer
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt | list[ast.stmt]:  # noqa: N802
+        return self._replace(node.name, node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:  # noqa: N802
+        return self._replace(ast.unparse(node.targets[0]), node)
+
+
+def mend(path: pathlib.Path, name: str, ir_names: list[str]) -> None:
+    """Completes a stub of nanobind, which has undefined names and incomplete types."""
+    text = path.read_text(encoding="utf-8")
+    for wrong in ("_mlir.ir", "mlir.ir"):
+        text = text.replace(f"import {wrong}\n", "import smalti.ir\n").replace(f"from {wrong} ", "from smalti.ir ")
+        text = text.replace(f" {wrong}.", " smalti.ir.")
+    text = text.replace("smalti.ir._OperationBase", "smalti._mlir_libs._mlir.ir._OperationBase")
+    tree = ast.parse(text)
+    corrector = Corrector(CORRECTIONS.get(name, ""))
+    tree = corrector.visit(tree)
+    tree.body.extend(corrector.left.pop("_Op", []))
+    if corrector.left:
+        raise SystemExit(f"{path}: corrections of definitions that do not exist: {', '.join(corrector.left)}")
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            node.names = [alias for alias in node.names if alias.name != "TypeVar"]
+    tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom) or node.names]
+    stub_trees.complete(tree)
+    stub_trees.add_imports(tree, "smalti.ir", [] if name == "_mlir/ir" else ir_names)
+    stub_trees.write(path, tree)
 
 
 def main() -> None:
@@ -29,12 +128,17 @@ def main() -> None:
     sys.modules["smalti"] = stand_in
 
     libs = arguments.package / "_mlir_libs"
+    written: list[pathlib.Path] = []
     for module in arguments.modules:
         # _mlir is a package to its users: its submodules become _mlir/ir.pyi and so on.
         options = ["-q", "--include-private", "-m", f"smalti._mlir_libs.{module}"]
         stubgen.main(
             [*options, "-r", "-O", str(libs)] if module == "_mlir" else [*options, "-o", str(libs / f"{module}.pyi")]
         )
+        written.extend((libs / "_mlir").rglob("*.pyi") if module == "_mlir" else [libs / f"{module}.pyi"])
+    ir_names = list(stub_trees.defined(ast.parse((libs / "_mlir" / "ir.pyi").read_text(encoding="utf-8"))))
+    for path in written:
+        mend(path, str(path.relative_to(libs).with_suffix("")), ir_names)
     arguments.stamp.touch()
 
 

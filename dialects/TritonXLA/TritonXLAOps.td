@@ -11,6 +11,9 @@ include "smalti/dialects/TritonXLA/IndexedOps.td"
 include "smalti/dialects/TritonXLA/MatmulOps.td"
 include "smalti/dialects/TritonXLA/DebugOps.td"
 
+/// A named constraint: builders in Python are registered by name.
+def TritonXLA_FunctionTypeAttr : TypeAttrOf<FunctionType>;
+
 def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     [IsolatedFromAbove, AutomaticAllocationScope, FunctionOpInterface, Symbol,
      SingleBlock, HasParent<"::mlir::ModuleOp">]> {
@@ -70,7 +73,7 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name,
-    TypeAttrOf<FunctionType>:$function_type,
+    TritonXLA_FunctionTypeAttr:$function_type,
     ConfinedAttr<I64Attr, [IntPositive]>:$num_tiles,
     OptionalAttr<DenseI64ArrayAttr>:$grid,
     OptionalAttr<ArrayAttr>:$dynamic_grid,

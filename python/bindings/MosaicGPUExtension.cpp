@@ -219,7 +219,7 @@ NB_MODULE(_smaltiMosaicGPU, m) {
             });
           },
           nb::arg("cls"), nb::arg("shape"), nb::arg("context") = nb::none(),
-          nb::sig("def get(cls, shape: Sequence[int], context: "
+          nb::sig("def get(cls, shape: collections.abc.Sequence[int], context: "
                   "smalti.ir.Context | None = None) -> WGSplatFragLayoutAttr"),
           "The layout of a vector of this shape whose elements are equal.")
       .def_property_readonly("shape", &readSizes, "The vector's shape.");
@@ -252,7 +252,7 @@ NB_MODULE(_smaltiMosaicGPU, m) {
             });
           },
           nb::arg("cls"), nb::arg("tiling"), nb::arg("context") = nb::none(),
-          nb::sig("def get(cls, tiling: Sequence[int], context: "
+          nb::sig("def get(cls, tiling: collections.abc.Sequence[int], context: "
                   "smalti.ir.Context | None = None) -> TileTransformAttr"),
           "Shared memory that is stored tile after tile.")
       .def_property_readonly("tiling", &readSizes, "The sizes of a tile.");

@@ -11,7 +11,7 @@ from .. import front_end, ir, targets
 from ..calling import arrays
 from ..compiler import driver
 from ..errors import LaunchError
-from ..language.kernel import LEVELS, PythonKernel
+from ..language.kernel import LEVELS, P, PythonKernel
 from ..language.parameters import ArraySpec
 from ..language.tile_ops import set_tile_ops
 from ..language.translation import TileTranslation
@@ -105,7 +105,7 @@ class BlockTranslation(TileTranslation):
         return remarks
 
 
-class BlockKernel(PythonKernel):
+class BlockKernel(PythonKernel[P]):
     """A block-level kernel: each instance is one thread block. See docs/block-kernels.md."""
 
     _level: ClassVar[str] = "block"
@@ -163,7 +163,7 @@ class BlockKernel(PythonKernel):
         if 0 not in self._tiles(self._parameters.bind(arguments, named)):
             super()._call(*arguments, stream=stream, **named)
 
-    def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
+    def compile(self, /, *arguments: P.args, **named: P.kwargs) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It takes the arrays and scalars."""
         variant, given = self._described_variant(arguments, named)
         kernel = self._specialized(variant, given).variant(*given)

@@ -7,7 +7,7 @@ has its shapes, element types and errors.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from .arithmetic import abs_ as abs
 from .arithmetic import (
@@ -101,10 +101,21 @@ from .shapes import (
     zeros,
 )
 from .types import DType, dtype
-from .values import Array, Scalar, Tile
+from .values import Scalar, Tile
 from .windows import Window
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    from .values import Array as _Array
+
+    _Element = TypeVar("_Element", default=Any)
+
+    class _TypedArray(_Array, Generic[_Element]): ...
+
+    # A kernel has the signature of its function, and is called with arrays of other libraries.
+    Array: TypeAlias = _TypedArray[_Element] | Any
+
     # Element types are annotations of scalars too: `n: sl.int32`. A type checker accepts any operation on them.
     bfloat16: TypeAlias = Any
     boolean: TypeAlias = Any
@@ -157,6 +168,7 @@ else:
         uint32,
         uint64,
     )
+    from .values import Array
 
 __all__ = [
     "Array",

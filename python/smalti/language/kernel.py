@@ -15,7 +15,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, TypeAlias, overload
 
 from .. import targets
 from ..cache import disk_cache
@@ -42,10 +42,25 @@ if TYPE_CHECKING:
 INTERPRET = "interpret"
 """The option of a kernel whose body Python executes, instead of an option of the compilation."""
 
-Grid = int | Sequence[int] | Callable[..., Any]
+P = ParamSpec("P")
+
+Formula: TypeAlias = (
+    Callable[[], Any]
+    | Callable[[Any], Any]
+    | Callable[[Any, Any], Any]
+    | Callable[[Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], Any]
+)
+"""A function of parameters of a kernel. A type checker knows the parameters of a lambda with `[Any]`, but not with `...`."""
+
+Grid: TypeAlias = int | Sequence[int] | Formula
 
 
-class PythonKernel(native.NativeCallable):
+class PythonKernel(native.NativeCallable, Generic[P]):
     """A kernel that is a Python function; see `smalti.kernel`. Calling it compiles it for its arguments, and runs it."""
 
     _level: ClassVar[str] = "tile"
@@ -71,10 +86,18 @@ class PythonKernel(native.NativeCallable):
         """The hooks of this kernel, for all targets and options; see `smalti.hooks`."""
         self._variants: dict[Any, Variant] = {}
         self.native = self._make_dispatcher()
-        self._origin: PythonKernel | None = None
+        self._origin: PythonKernel[P] | None = None
         """The kernel that the decorator made, if this one is from `on`."""
 
-    def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel:
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, *arguments: P.args, **named: P.kwargs) -> None: ...
+        @overload
+        def __call__(self, *arguments: Any, stream: Any, **named: Any) -> None: ...
+        def __call__(self, *arguments: Any, **named: Any) -> None: ...
+
+    def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel[P]:
         """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`, or with `interpret=True`."""
         other = type(self).__new__(type(self))
         vars(other).update(vars(self))
@@ -162,7 +185,7 @@ class PythonKernel(native.NativeCallable):
             self._grid_parameters,
         )
 
-    def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
+    def compile(self, /, *arguments: P.args, **named: P.kwargs) -> Kernel | sim.SimulatedKernel:
         """The compiled kernel for these arguments: `k.compile(x, y).asm["ptx"]`. It is not launched.
 
         An array may also be a `smalti.ShapeDtypeStruct`. The last arguments of the compiled kernel are the numbers of tiles of
@@ -171,7 +194,7 @@ class PythonKernel(native.NativeCallable):
         variant, given = self._described_variant(arguments, named)
         return self._specialized(variant, given).variant(*given)
 
-    def warmup(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:
+    def warmup(self, /, *arguments: P.args, **named: P.kwargs) -> Kernel | sim.SimulatedKernel:
         """Compiles the kernel for these arguments, as `compile` does, and prepares its code for the CPU or the emulator, so
         that the first launch does not."""
         kernel = self.compile(*arguments, **named)
@@ -179,10 +202,14 @@ class PythonKernel(native.NativeCallable):
             kernel.launcher  # noqa: B018
         return kernel
 
-    def module(self, /, *arguments: Any, **named: Any) -> ir.Module:
+    def module(self, /, *arguments: P.args, **named: P.kwargs) -> ir.Module:
         """A copy of the module for these arguments, before it is compiled."""
         return driver.clone(self._described_variant(arguments, named)[0].module)
 
+    @overload
+    def ir(self, level: str, /, *arguments: P.args, **named: P.kwargs) -> str: ...
+    @overload
+    def ir(self, level: str, /, *arguments: Any, lines: bool, **named: Any) -> str: ...
     def ir(self, level: str, /, *arguments: Any, lines: bool = False, **named: Any) -> str:
         """The code at a level: the one of the kernel ("tile" or "block"), or a key of `Kernel.asm` such as "mosaic", "llvm",
         "ptx" or "gcn".
@@ -294,12 +321,12 @@ class PythonKernel(native.NativeCallable):
 
 
 Level = Literal["tile", "block"]
-LEVELS: dict[str, type[PythonKernel]] = {"tile": PythonKernel}
+LEVELS: dict[str, type[PythonKernel[...]]] = {"tile": PythonKernel}
 """The classes of kernels by their level. `smalti.block` adds its own."""
 
 
 @overload
-def kernel(function: Callable[..., Any], /) -> PythonKernel: ...
+def kernel(function: Callable[P, Any], /) -> PythonKernel[P]: ...
 @overload
 def kernel(
     *,
@@ -308,7 +335,7 @@ def kernel(
     do_not_specialize: Sequence[str] = ...,
     level: Level = ...,
     **options: Any,
-) -> Callable[[Callable[..., Any]], PythonKernel]: ...
+) -> Callable[[Callable[P, Any]], PythonKernel[P]]: ...
 def kernel(
     function: Callable[..., Any] | None = None,
     /,
@@ -336,7 +363,7 @@ def kernel(
         hint = "; import smalti.block before the kernel" if level == "block" else f", not {', '.join(LEVELS)}"
         raise TypeError(f"level is {level!r}, which is not available{hint}")
 
-    def decorate(decorated: Callable[..., Any]) -> PythonKernel:
+    def decorate(decorated: Callable[..., Any]) -> PythonKernel[...]:
         if not isinstance(decorated, types.FunctionType):
             raise TypeError(f"@smalti.kernel is for functions, not {type(decorated).__name__}")
         return LEVELS[level](decorated, grid, target, do_not_specialize, options)

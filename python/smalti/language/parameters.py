@@ -7,8 +7,9 @@ import dataclasses
 import enum
 import inspect
 import types
+import typing
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..calling import arrays
 from ..errors import LaunchError
@@ -223,13 +224,16 @@ def _is_constexpr(annotation: Any) -> bool:
 
 
 def _annotations(function: types.FunctionType) -> dict[str, Any]:
-    """The types and shapes that annotations state: `x: sl.Array[sl.float16, ("m", 64)]`, `n: sl.int32`, `n: int`."""
+    """The types and shapes that annotations state: `x: sl.Array[sl.float16, ("m", 64)]`, the same as
+    `x: Annotated[sl.Array, sl.float16, ("m", 64)]`, `n: sl.int32`, `n: int`."""
     try:
         given = inspect.get_annotations(function, eval_str=True)
     except Exception:  # Names that only type checkers know.
         return {}
     found: dict[str, Any] = {}
     for name, annotation in given.items():
+        if typing.get_origin(annotation) is Annotated and annotation.__origin__ is Array:
+            annotation = types.GenericAlias(Array, annotation.__metadata__)
         if isinstance(annotation, DType) or annotation in (bool, int, float):
             found[name] = annotation
         elif (

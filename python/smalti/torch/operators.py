@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast, overload
 
 from ..errors import LaunchError
-from ..language.kernel import PythonKernel
+from ..language.kernel import Formula, PythonKernel
 from ..language.types import DType
 from ..specialization import SpecializedKernel
 
@@ -57,7 +57,7 @@ class _Operator:
     def __init__(
         self,
         name: str,
-        kernel: PythonKernel,
+        kernel: PythonKernel[...],
         outputs: Mapping[str, Any],
         mutates_args: Sequence[str],
         constants: Mapping[str, Any],
@@ -263,33 +263,33 @@ def _literal(value: Any) -> str:
 @overload
 def custom_op(
     name: str,
-    kernel: PythonKernel,
+    kernel: PythonKernel[...],
     /,
     *,
-    outputs: Mapping[str, str | Callable[..., Any]] = ...,
+    outputs: Mapping[str, str | Formula] = ...,
     mutates_args: str | Sequence[str] = ...,
-    constants: Mapping[str, Any] = ...,
-    backward: Callable[..., Any] | None = ...,
-) -> Any: ...
+    constants: Mapping[str, Formula | object] = ...,
+    backward: Formula | None = ...,
+) -> Callable[..., Any]: ...
 @overload
 def custom_op(
     name: str,
     /,
     *,
-    outputs: Mapping[str, str | Callable[..., Any]] = ...,
+    outputs: Mapping[str, str | Formula] = ...,
     mutates_args: str | Sequence[str] = ...,
-    constants: Mapping[str, Any] = ...,
-    backward: Callable[..., Any] | None = ...,
-) -> Callable[[PythonKernel], Any]: ...
+    constants: Mapping[str, Formula | object] = ...,
+    backward: Formula | None = ...,
+) -> Callable[[PythonKernel[...]], Callable[..., Any]]: ...
 def custom_op(
     name: str,
-    kernel: PythonKernel | None = None,
+    kernel: PythonKernel[...] | None = None,
     /,
     *,
-    outputs: Mapping[str, str | Callable[..., Any]] | None = None,
+    outputs: Mapping[str, str | Formula] | None = None,
     mutates_args: str | Sequence[str] = (),
     constants: Mapping[str, Any] | None = None,
-    backward: Callable[..., Any] | None = None,
+    backward: Formula | None = None,
 ) -> Any:
     """A kernel as an operator of PyTorch, or a decorator that makes one.
 
@@ -319,11 +319,11 @@ def custom_op(
 
 def _custom_op(
     name: str,
-    kernel: PythonKernel,
+    kernel: PythonKernel[...],
     outputs: Mapping[str, Any] | None,
     mutates_args: str | Sequence[str],
     constants: Mapping[str, Any] | None,
-    backward: Callable[..., Any] | None,
+    backward: Formula | None,
 ) -> Any:
     if not isinstance(kernel, PythonKernel):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"{name}: {kernel!r} is not a kernel; decorate the function with @smalti.kernel")

@@ -1,0 +1,469 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Write the type stubs of the builders of ops: the modules in `smalti/dialects`, and `smalti/ir.py`.
+
+mlir-tblgen generates the builders from the definitions of the ops, without types of parameters. The types are in the rest of
+a generated class: in its properties, in how its constructor uses a parameter, and in the conversions of attributes. Modules that
+upstream wrote by hand are completed as far as their annotations go, and by CORRECTIONS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import pathlib
+import re
+from collections.abc import Iterable, Mapping
+
+import stub_trees
+from stub_trees import expression
+
+OPERAND = "_ods_ir.Value | _ods_ir.OpView | _ods_ir.Operation"
+OPERANDS = f"_Sequence[{OPERAND}] | _ods_ir.OpView | _ods_ir.Operation"
+
+# The Python values that the conversions in `smalti.ir` accept, which are not annotated.
+UPSTREAM_CONVERSIONS = {
+    "AffineMapAttr": "_ods_ir.AffineMap",
+    "ArrayAttr": "list[_ods_ir.Attribute]",
+    "BoolAttr": "bool",
+    "BoolArrayAttr": "_Sequence[bool]",
+    "DenseBoolArrayAttr": "_Sequence[bool]",
+    "DictArrayAttr": "_Sequence[dict[str, _ods_ir.Attribute]]",
+    "DictionaryAttr": "dict[str, _ods_ir.Attribute]",
+    "FlatSymbolRefAttr": "str",
+    "FlatSymbolRefArrayAttr": "_Sequence[str]",
+    "IndexAttr": "int",
+    "IndexListArrayAttr": "_Sequence[_Sequence[int]]",
+    "IntegerSetAttr": "_ods_ir.IntegerSet",
+    "StrAttr": "str",
+    "StrArrayAttr": "_Sequence[str]",
+    "SymbolNameAttr": "str",
+    "SymbolRefAttr": "str | list[str]",
+    "TypeAttr": "_ods_ir.Type",
+    "TypeArrayAttr": "_Sequence[_ods_ir.Type]",
+    **{f"{sign}I{bits}Attr": "int" for sign in ("", "S", "U") for bits in (1, 8, 16, 32, 64)},
+    **{f"F{bits}Attr": "float" for bits in (32, 64)},
+    **{f"{dense}I{bits}ArrayAttr": "_Sequence[int]" for dense in ("", "Dense") for bits in (8, 16, 32, 64)},
+    **{f"{dense}F{bits}ArrayAttr": "_Sequence[float]" for dense in ("", "Dense") for bits in (32, 64)},
+}
+
+# Definitions in modules that upstream wrote by hand, without types.
+CORRECTIONS = {
+    "scf": """
+class ForOp:
+    def __init__(self, lower_bound: _Operand, upper_bound: _Operand, step: _Operand, iter_args: _Operands | None = None, *, loc: _Location = None, ip: _InsertionPoint = None) -> None: ...
+    @property
+    def body(self) -> Block: ...
+    @property
+    def induction_variable(self) -> BlockArgument: ...
+    @property
+    def inner_iter_args(self) -> BlockArgumentList: ...
+class IfOp:
+    def __init__(self, cond: _Operand, results_: Sequence[Type] | None = None, *, has_else: bool = False, loc: _Location = None, ip: _InsertionPoint = None) -> None: ...
+@overload
+def for_(start: _Operand | int, stop: _Operand | int | None = None, step: _Operand | int | None = None, iter_args: None = None, *, loc: _Location = None, ip: _InsertionPoint = None) -> Iterator[BlockArgument]: ...
+@overload
+def for_(start: _Operand | int, stop: _Operand | int | None, step: _Operand | int | None, iter_args: Sequence[Value], *, loc: _Location = None, ip: _InsertionPoint = None) -> Iterator[tuple[BlockArgument, Any, Any]]: ...
+@overload
+def for_(start: _Operand | int, stop: _Operand | int | None = None, step: _Operand | int | None = None, *, iter_args: Sequence[Value], loc: _Location = None, ip: _InsertionPoint = None) -> Iterator[tuple[BlockArgument, Any, Any]]: ...
+""",
+    "affine": """
+class AffineForOp:
+    @property
+    def body(self) -> Block: ...
+    @property
+    def induction_variable(self) -> BlockArgument: ...
+    @property
+    def inner_iter_args(self) -> BlockArgumentList: ...
+""",
+    "arith": """
+class ConstantOp:
+    @property
+    def type(self) -> Type: ...
+    @property
+    def value(self) -> Attribute: ...
+    @classmethod
+    def create_index(cls, value: int, *, loc: _Location = None, ip: _InsertionPoint = None) -> ConstantOp: ...
+""",
+    "func": """
+class ConstantOp:
+    @property
+    def type(self) -> Type: ...
+class FuncOp:
+    def __init__(self, name: str, type: FunctionType | tuple[Sequence[Type], Sequence[Type]], *, visibility: str | None = None, body_builder: Callable[[FuncOp], object] | None = None, loc: _Location = None, ip: _InsertionPoint = None) -> None: ...
+    @property
+    def is_external(self) -> bool: ...
+    @property
+    def body(self) -> Region: ...
+    @property
+    def type(self) -> FunctionType: ...
+    @property
+    def visibility(self) -> Attribute: ...
+    @property
+    def entry_block(self) -> Block: ...
+    def add_entry_block(self, arg_locs: Sequence[Location] | None = None) -> Block: ...
+    @property
+    def arguments(self) -> BlockArgumentList: ...
+    @classmethod
+    def from_py_func(cls, *inputs: Type, results: Sequence[Type] | None = None, name: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+class CallOp:
+    def __init__(self, calleeOrResults: FuncOp | Sequence[Type], argumentsOrCallee: list[Value] | FlatSymbolRefAttr | str, arguments: list[Value] | None = None, *, loc: _Location = None, ip: _InsertionPoint = None) -> None: ...
+""",
+    "builtin": """
+class ModuleOp:
+    @property
+    def body(self) -> Block: ...
+""",
+    "gpu/__init__": """
+def gpu_async_token() -> Type: ...
+def printf(format: str, *args: _Operand, loc: _Location = None, ip: _InsertionPoint = None) -> PrintfOp: ...
+""",
+    "memref": """
+def subview(source: Value, offsets: MixedValues, sizes: MixedValues, strides: MixedValues, *, result_type: MemRefType | None = None, loc: _Location = None, ip: _InsertionPoint = None) -> OpResult[MemRefType]: ...
+""",
+    "ir": """
+@contextmanager
+def loc_tracebacks(*, max_depth: int | None = None) -> Generator[None]: ...
+def register_attribute_builder(kind: str, replace: bool = False) -> Callable[[_Builder], _Builder]: ...
+""",
+}
+
+ALIASES = {
+    "_Operand": OPERAND,
+    "_Operands": OPERANDS,
+    "_Location": "_ods_ir.Location | None",
+    "_InsertionPoint": "_ods_ir.InsertionPoint | _Literal[False] | None",
+}
+
+
+class Conversions:
+    """The Python type that the builders accept for an attribute, by the name of its constraint in TableGen."""
+
+    def __init__(self, dialects: pathlib.Path) -> None:
+        self._types = {kind: (text, "") for kind, text in UPSTREAM_CONVERSIONS.items()}
+        for path in sorted(dialects.glob("_*_enum_gen.py")):
+            self._read(path)
+        for path in sorted(dialects.glob("_attribute_builders.py")):
+            self._read(path)
+
+    def _read(self, path: pathlib.Path) -> None:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        enums = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+        homes = {
+            name.asname or name.name: node.module or ""
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            for name in node.names
+        }
+        preceding = ""
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                preceding = node.name
+            if not isinstance(node, ast.FunctionDef) or not node.decorator_list:
+                continue
+            kind = ast.literal_eval(node.decorator_list[0].args[0])  # type: ignore[attr-defined]
+            annotation = node.args.args[0].annotation
+            if annotation is not None:
+                text = re.sub(r"\bSequence\b", "_Sequence", re.sub(r"\bir\.", "_ods_ir.", ast.unparse(annotation)))
+                enum = next((name for name in homes if re.search(rf"\b{name}\b", text)), None)
+                self._types[kind] = (text, f"{homes[enum]}.{enum}" if enum is not None else "")
+            elif "int(x)" in ast.unparse(node):
+                # mlir-tblgen writes the conversion of an enumeration after its class.
+                self._types[kind] = (preceding, f"{path.stem}.{preceding}")
+            else:
+                # An attribute with an enumeration as its parameter, after all classes.
+                stem = kind.rsplit("_", 1)[-1].removesuffix("Attr")
+                found = [name for name in enums if name.startswith(stem)]
+                if len(found) == 1:
+                    self._types[kind] = (found[0], f"{path.stem}.{found[0]}")
+
+    def type(self, kind: str, module: str) -> tuple[str | None, str]:
+        """The type, and the import that it needs in a module of that name."""
+        text, needed = self._types.get(kind, (None, ""))
+        if text is None or not needed:
+            return text, ""
+        home, name = needed.rsplit(".", 1)
+        alias = f"_{home.strip('_').removesuffix('_enum_gen')}_{name}"
+        return re.sub(rf"\b{name}\b", alias, text), f"from .{home} import {name} as {alias}"
+
+
+def _is_property(node: ast.stmt) -> bool:
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    return any(ast.unparse(one) in ("builtins.property", "property") for one in decorators)
+
+
+def _without_none(annotation: str) -> str:
+    found = re.fullmatch(r"_Optional\[(.*)\]", annotation)
+    return found[1] if found else annotation
+
+
+def _uses(constructor: ast.FunctionDef) -> Mapping[str, str]:
+    """What a generated constructor does with each parameter: `operand`, `operands`, `result`, `results`, `successor`,
+    `regions`, `unit`, or the name of an attribute's constraint after `attribute `."""
+    uses: dict[str, str] = {}
+    for statement in constructor.body:
+        text = ast.unparse(statement)
+        for kind, pattern in (
+            ("operands", r"operands\.(?:append|extend)\(_get_op_results_or_values\((\w+)\)\)"),
+            ("operand", r"operands\.append\((\w+)\)"),
+            ("results", r"results\.(?:append|extend)\(\[?\*?(\w+)\]?\)"),
+            ("result", r"results\.append\((\w+)\)"),
+            ("successors", r"_ods_successors\.extend\((\w+)\)"),
+            ("successor", r"_ods_successors\.append\((\w+)\)"),
+            ("unit", r"if bool\((\w+)\):"),
+            ("regions", r"regions = \d+ \+ (\w+)"),
+        ):
+            for name in re.findall(pattern, text):
+                if kind == "results" and f"results.append({name})" in text and "_ODS_RESULT_SEGMENTS" not in text:
+                    uses[name] = "result"
+                else:
+                    uses.setdefault(name, kind)
+        found = re.search(r"(\w+) if isinstance\(\1, _ods_ir\.Attribute\) or not _ods_ir\.AttrBuilder\.contains\('(\w+)'\)", text)
+        if found:
+            uses[found[1]] = f"attribute {found[2]}"
+    return uses
+
+
+class Generated:
+    """The stub of a module that mlir-tblgen generated."""
+
+    def __init__(self, path: pathlib.Path, conversions: Conversions) -> None:
+        self._module = path.stem
+        self._conversions = conversions
+        self._imports: set[str] = set()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.names = [n for n in stub_trees.defined(tree) if not n.startswith("_") and n != "builtins"]
+        self._results: dict[str, str] = {}
+        self._signatures: dict[str, ast.arguments] = {}
+        body: list[ast.stmt] = []
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                body.append(self._class(node))
+            elif isinstance(node, ast.FunctionDef):
+                body.append(self._function(node))
+        header = [
+            "import builtins",
+            "from collections.abc import Sequence as _Sequence",
+            "from typing import Literal as _Literal, Optional as _Optional, TypeAlias as _TypeAlias, Union as _Union",
+            "from .. import ir as _ods_ir",
+            *sorted(self._imports),
+            *(f"{name}: _TypeAlias = {text}" for name, text in ALIASES.items()),
+        ]
+        self.tree = ast.Module([*ast.parse("\n".join(header)).body, *body], [])
+
+    def _class(self, node: ast.ClassDef) -> ast.ClassDef:
+        properties = {
+            inner.name: ast.unparse(inner.returns)
+            for inner in node.body
+            if _is_property(inner) and isinstance(inner, ast.FunctionDef) and inner.returns is not None
+        }
+        body: list[ast.stmt] = []
+        for inner in node.body:
+            if isinstance(inner, ast.Assign):
+                if ast.unparse(inner.targets[0]) in ("OPERATION_NAME", "DIALECT_NAMESPACE"):
+                    body.append(ast.AnnAssign(inner.targets[0], expression("str"), None, 1))
+            elif isinstance(inner, ast.FunctionDef):
+                if inner.name == "__init__":
+                    inner.args = self._constructor(inner, properties)
+                    self._signatures[node.name] = inner.args
+                else:
+                    for value in stub_trees.parameters(inner):
+                        # A property accepts what it returns.
+                        if value.arg == "value" and value.annotation is None:
+                            value.annotation = expression(properties[inner.name])
+                    if _is_property(inner) and "self.operation.results[0]" in ast.unparse(inner):
+                        self._results[node.name] = ast.unparse(inner.returns) if inner.returns else ""
+                inner.returns = inner.returns or ast.Constant(None)
+                inner.body = [ast.Expr(ast.Constant(...))]
+                body.append(inner)
+        node.decorator_list = []
+        node.body = body
+        return node
+
+    def _constructor(self, node: ast.FunctionDef, properties: Mapping[str, str]) -> ast.arguments:
+        uses = _uses(node)
+        required = len(node.args.args) - len(node.args.defaults)
+        optional = {one.arg for one in (*node.args.args[required:], *node.args.kwonlyargs)}
+        for parameter in stub_trees.parameters(node):
+            name = parameter.arg
+            if name == "self":
+                continue
+            use = uses.get(name, "")
+            if name == "loc":
+                text = "_Location"
+            elif name == "ip":
+                text = "_InsertionPoint"
+            else:
+                text = self._type(use, name, properties)
+                if name in optional:
+                    text = f"{text} | None"
+            parameter.annotation = expression(text)
+        return node.args
+
+    def _type(self, use: str, name: str, properties: Mapping[str, str]) -> str:
+        if use.startswith("attribute "):
+            # A parameter may have another name than its property.
+            stated = _without_none(properties.get(name, "_ods_ir.Attribute"))
+            converted, needed = self._conversions.type(use.split()[1], self._module)
+            if needed:
+                self._imports.add(needed)
+            return stated if converted is None else f"{converted} | {stated}"
+        return {
+            "operand": "_Operand",
+            "operands": "_Operands",
+            "result": "_ods_ir.Type",
+            "results": "_Sequence[_ods_ir.Type]",
+            "successor": "_ods_ir.Block",
+            "successors": "_Sequence[_ods_ir.Block]",
+            "unit": "bool | _ods_ir.UnitAttr",
+            "regions": "int",
+            # A parameter of an upstream op that its constructor ignores.
+            "": "_Sequence[_ods_ir.Type]" if name == "results" else "object",
+        }[use]
+
+    def _function(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """The function of an op has the parameters of its constructor, in snake case."""
+        called = next(
+            call.func.id
+            for call in ast.walk(node)
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self._signatures
+        )
+        types = [one.annotation for one in stub_trees.parameters(ast.FunctionDef(args=self._signatures[called]))]
+        for parameter, annotation in zip(stub_trees.parameters(node), types[1:], strict=True):
+            parameter.annotation = annotation
+        if ast.unparse(node.returns or ANY) == "_ods_ir.OpResult" and called in self._results:
+            node.returns = expression(self._results[called])
+        node.body = [ast.Expr(ast.Constant(...))]
+        return node
+
+
+ANY = stub_trees.ANY
+
+
+class _Classes(ast.NodeTransformer):
+    """Names the classes of MLIR without their module, and the types of operands by our names."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+        known = {"_ResultValueT": "_Operand", "_VariadicResultValueT": "_Operands"}
+        return ast.Name(known.get(node.id, node.id), node.ctx)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+        return ast.Name(node.attr, ast.Load()) if ast.unparse(node.value) in ("_ods_ir", "_ods_cext.ir") else node
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = set(names)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:  # noqa: N802
+        return ast.Name(f"_{node.id}", ast.Load()) if node.id in self._names else node
+
+
+def hand_written(path: pathlib.Path, corrections: str, generated: Mapping[str, Generated], ir_names: list[str]) -> ast.Module:
+    """The stub of a module that upstream or we wrote. It may define classes and functions of the generated module again."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes: list[ast.stmt] = []
+    for node in tree.body:
+        nodes.extend(node.body if isinstance(node, ast.Try) else [node])
+    redefined = {node.name for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    left: dict[str, list[ast.stmt]] = {}
+    for node in ast.parse(corrections).body:
+        name = node.name  # type: ignore[attr-defined]
+        left.setdefault(name, []).append(node)
+    body: list[ast.stmt] = []
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            if node.module in generated:
+                names = generated[node.module].names
+                plain = [ast.alias(name, name) for name in names if name not in redefined]
+                hidden = [ast.alias(name, f"_{name}") for name in names if name in redefined]
+                body.append(ast.ImportFrom(node.module, [*plain, *hidden], node.level))
+            elif node.module != "ir" and node.module != "_mlir_libs._mlir.ir":
+                body.append(node)
+            elif path.stem == "ir":
+                body.append(node)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            if not isinstance(node, ast.ImportFrom) or (node.module != "ir" and node.module not in generated):
+                body.append(node)
+        elif isinstance(node, ast.ClassDef):
+            fixed = {
+                inner.name: inner
+                for one in left.pop(node.name, [])
+                for inner in one.body  # type: ignore[attr-defined]
+            }
+            node.bases = [_Renamed([node.name]).visit(base) for base in node.bases]
+            node.decorator_list = []
+            inside: list[ast.stmt] = []
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef):
+                    inside.append(fixed.pop(inner.name, None) or inner)
+            assert not fixed, f"{path}: corrections of methods that do not exist: {', '.join(fixed)}"
+            node.body = inside or [ast.Expr(ast.Constant(...))]
+            body.append(node)
+        elif isinstance(node, ast.FunctionDef):
+            if node.name in left:
+                body.extend(left.pop(node.name))
+            elif not node.name.startswith("_"):
+                if any(not ast.unparse(d).endswith(("contextmanager", "overload")) for d in node.decorator_list):
+                    body.append(ast.parse(f"def {node.name}(*args: Any, **kwargs: Any) -> Any: ...").body[0])
+                else:
+                    body.append(node)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Attribute, ast.Constant, ast.Subscript)):
+            if ast.unparse(node.value) != "_ods_cext.ir":
+                body.append(node)
+    assert not left, f"{path}: corrections of definitions that do not exist: {', '.join(left)}"
+    stub = _Classes().visit(ast.Module(body, []))
+    for function in stub_trees.functions(stub):
+        function.body = [ast.Expr(ast.Constant(...))]
+        if function.returns is None and function.name != "__init__" and not _is_setter(function):
+            function.returns = ANY
+        for parameter in stub_trees.parameters(function):
+            if parameter.annotation is None and parameter.arg in ("loc", "ip"):
+                parameter.annotation = expression({"loc": "_Location", "ip": "_InsertionPoint"}[parameter.arg])
+            elif parameter.arg == "self":
+                continue
+    stub_trees.complete(stub)
+    definitions = [node for node in stub.body if not isinstance(node, ast.ImportFrom)]
+    used = set(re.findall(r"\w+", ast.unparse(ast.fix_missing_locations(ast.Module(definitions, [])))))
+    aliases = [f"{name}: TypeAlias = {text}" for name, text in ALIASES.items() if name in used]
+    if aliases:
+        text = "\n".join(aliases).replace("_ods_ir.", "").replace("_Sequence", "Sequence").replace("_Literal", "Literal")
+        stub.body.extend(ast.parse(text).body)
+    for node in stub.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "_ods_common":
+            node.names = [name for name in node.names if (name.asname or name.name) in used - {"_ods_cext"}]
+    stub.body = [node for node in stub.body if not isinstance(node, ast.ImportFrom) or node.names]
+    if "_Builder" in used:
+        stub.body.extend(ast.parse("_Builder = TypeVar('_Builder', bound=Callable[..., Any])").body)
+    stub_trees.add_imports(stub, "smalti.ir", [] if path.stem == "ir" else ir_names)
+    return stub
+
+
+def _is_setter(function: ast.FunctionDef) -> bool:
+    return any(ast.unparse(d).endswith((".setter", ".deleter")) for d in function.decorator_list)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--package", required=True, type=pathlib.Path, help="the package's folder in the build tree")
+    parser.add_argument("--stamp", required=True, type=pathlib.Path, help="touched when the stubs are complete")
+    arguments = parser.parse_args()
+
+    package: pathlib.Path = arguments.package
+    dialects: pathlib.Path = package / "dialects"
+    ir_stub = package / "_mlir_libs" / "_mlir" / "ir.pyi"
+    ir_names = list(stub_trees.defined(ast.parse(ir_stub.read_text(encoding="utf-8"))))
+    conversions = Conversions(dialects)
+    generated = {path.stem: Generated(path, conversions) for path in sorted(dialects.glob("_*_ops_gen.py"))}
+    for name, module in generated.items():
+        stub_trees.write(dialects / f"{name}.pyi", module.tree)
+    written = [path for path in (*dialects.glob("[a-z]*.py"), *dialects.glob("*/__init__.py"))]
+    for path in sorted([*written, package / "ir.py"]):
+        name = str(path.relative_to(package if path.stem == "ir" else dialects).with_suffix(""))
+        tree = hand_written(path, CORRECTIONS.get(name, ""), generated, ir_names)
+        stub_trees.write(path.with_suffix(".pyi"), tree)
+    arguments.stamp.touch()
+
+
+if __name__ == "__main__":
+    main()
