@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import files, interrupts
+from .. import files
 from ..diagnostics import Diagnostic, SourceLocation
 from ..errors import SmaltiError, ToolMissing
-from . import emulated, layouts, simulated
+from . import emulated, interrupts, layouts, simulated
 
 if TYPE_CHECKING:
     from ..calling.arguments import Entry
@@ -255,9 +255,11 @@ def compile(
     Smalti: it encodes tensor maps, and computes grids and parameters.
     """
     with interrupts.end_the_process():
-        from .. import front_end, targets
+        from .. import bindings, front_end, targets
         from ..compiler import driver
         from ..launch.kernels import Kernel, check_suffix
+
+        bindings.load()
 
     given = _parse_options(options)
     passes = _parse_insertions(insertions)
@@ -417,9 +419,11 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         "a tile-level kernel; this option requires a device module (.ll, .bc)",
     )
     with interrupts.end_the_process():
-        from .. import front_end, inputs
+        from .. import bindings, front_end, inputs
         from ..compiler import driver
         from ..launch.kernels import Kernel
+
+        bindings.load()
 
     pipeline_options = _parse_options(options["options"])
     module = driver.parse(_source(file))
@@ -540,8 +544,11 @@ def sim(
     """
     texts = _parse_arguments(arguments)
     with interrupts.end_the_process():
+        from .. import bindings
         from .. import sim as simulator
         from ..compiler import driver
+
+        bindings.load()
 
     target = target if target.startswith("sim:") else f"sim:{target}"
     with _progress(f"reading {file}"):
@@ -570,8 +577,11 @@ def opt(
     A Python file of --load calls smalti.register_pass(name, function). The pipeline can then use the pass by name.
     """
     with interrupts.end_the_process():
+        from .. import bindings
         from ..compiler import driver
         from ..compiler.pipeline import Pipeline
+
+        bindings.load()
 
     for script in scripts:
         _load(script)
