@@ -204,6 +204,11 @@ _DUMP = click.option(
     type=click.Path(file_okay=False),
     help="Write every form of the code (MLIR, LLVM IR, assembly, ...) to this folder, in numbered files.",
 )
+_LINE_INFO = click.option(
+    "--line-info",
+    is_flag=True,
+    help="Add the lines of FILE to the binary, for profilers and debuggers. Code for emu:CHIP always has them.",
+)
 _LOAD = click.option(
     "--load", "scripts", multiple=True, type=click.Path(dir_okay=False), help="A Python file that registers passes."
 )
@@ -233,6 +238,7 @@ def _source(file: str) -> Any:
 )
 @_DUMP
 @_DUMP_IR
+@_LINE_INFO
 @_VERBOSE
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def compile(
@@ -245,6 +251,7 @@ def compile(
     insertions: tuple[str, ...],
     dump: str | None,
     dump_ir: str | None,
+    line_info: bool,
     verbose: bool,
     as_json: bool,
 ) -> None:
@@ -273,7 +280,15 @@ def compile(
     with _progress(f"compiling {file}") as report:
         try:
             kernel = front_end.compile(
-                module, target, entry=entry, dump=dump, dump_ir=dump_ir, progress=report, passes=passes, **given
+                module,
+                target,
+                entry=entry,
+                dump=dump,
+                dump_ir=dump_ir,
+                progress=report,
+                line_info=line_info,
+                passes=passes,
+                **given,
             )
         except SmaltiError:
             raise
@@ -379,6 +394,7 @@ _ARG_HELP = (
 @_OPTION
 @_DUMP
 @_DUMP_IR
+@_LINE_INFO
 @_VERBOSE
 @emulated.add(emulated.LIMITS)
 @emulated.add(emulated.RUN_OPTIONS)
@@ -399,14 +415,25 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     if file.endswith((".ll", ".bc")):
         emulated.refuse(
             options,
-            ("check", "full_range", "repeat", "specialize", "entry", "options", "dump", "dump_ir", "verbose"),
+            (
+                "check",
+                "full_range",
+                "repeat",
+                "specialize",
+                "entry",
+                "options",
+                "dump",
+                "dump_ir",
+                "line_info",
+                "verbose",
+            ),
             "a device module (.ll, .bc); omit it",
         )
         expected = _by_index(_parse_arguments(options["expect"], "--expect"), None, "--expect")
         emulated.run_device_module(file, target, _by_index(texts, None), expected, seed, options)
         return
     if file.endswith(".smalti"):
-        compiled = ("check", "specialize", "entry", "options", "dump", "dump_ir", "verbose")
+        compiled = ("check", "specialize", "entry", "options", "dump", "dump_ir", "line_info", "verbose")
         emulated.refuse(options, compiled, "a compiled kernel (.smalti); run the source file (.mlir) with this option")
         emulated.refuse(
             options, emulated.DEVICE_MODULE_NAMES, "a compiled kernel; this option requires a device module (.ll, .bc)"
@@ -443,6 +470,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
             dump=options["dump"],
             dump_ir=options["dump_ir"],
             progress=report,
+            line_info=options["line_info"],
             **pipeline_options,
         )
     given = _by_index(texts, kernel.entry)
