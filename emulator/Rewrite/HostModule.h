@@ -65,10 +65,6 @@ struct Refusal : llvm::ErrorInfo<Refusal> {
 llvm::Expected<HostObject> makeHostObject(llvm::StringRef input,
                                           const HostOptions &options);
 
-/// The properties of this host that code depends on: triple, processor and
-/// features.
-std::string hostProcessor();
-
 } // namespace smalti::emulator
 
 #endif // SMALTI_EMULATOR_REWRITE_HOSTMODULE_H

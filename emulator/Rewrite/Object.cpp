@@ -39,12 +39,6 @@ static std::string hostFeatures(const Triple &triple) {
   return text;
 }
 
-std::string hostProcessor() {
-  Triple triple(sys::getProcessTriple());
-  return triple.str() + " " + sys::getHostCPUName().str() + " " +
-         hostFeatures(triple);
-}
-
 Expected<std::unique_ptr<TargetMachine>>
 makeHostMachine(const HostOptions &options) {
   static bool initialized = [] {

@@ -173,8 +173,3 @@ bool smaltiRewriteForHost(MlirStringRef deviceModule, MlirStringRef options,
   onDescription(wrap(llvm::StringRef(made->description)), description);
   return true;
 }
-
-void smaltiHostProcessor(MlirStringCallback callback, void *userData) {
-  std::string text = hostProcessor();
-  callback(wrap(llvm::StringRef(text)), userData);
-}

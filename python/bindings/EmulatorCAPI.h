@@ -39,11 +39,6 @@ MLIR_CAPI_EXPORTED bool smaltiParseAssembly(MlirStringRef text,
                                             MlirStringCallback onError,
                                             void *problem);
 
-/// The host's triple, processor and features, on which the object file also
-/// depends.
-MLIR_CAPI_EXPORTED void smaltiHostProcessor(MlirStringCallback callback,
-                                            void *userData);
-
 #ifdef __cplusplus
 }
 #endif

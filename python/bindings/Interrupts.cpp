@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "smalti/python/bindings/Interrupts.h"
+#include "Launcher.h"
 
 #include <atomic>
 #include <cerrno>
@@ -19,8 +19,6 @@
 #include <poll.h>
 #include <thread>
 #include <unistd.h>
-
-namespace nb = nanobind;
 
 static_assert(std::atomic<int32_t *>::is_always_lock_free);
 
@@ -42,7 +40,7 @@ static void onInterrupt(int signal, siginfo_t *info, void *context) {
 
 /// Whether SIGINT now sets the flag. It does not where no handler is installed:
 /// then the signal ends the process, or is ignored.
-static bool watch(uintptr_t flag) {
+static bool watch(int32_t *flag) {
   struct sigaction current;
   if (stopFlag || sigaction(SIGINT, nullptr, &current) != 0)
     return false;
@@ -50,7 +48,7 @@ static bool watch(uintptr_t flag) {
       (current.sa_handler == SIG_DFL || current.sa_handler == SIG_IGN))
     return false;
   previous = current;
-  stopFlag = reinterpret_cast<int32_t *>(flag);
+  stopFlag = flag;
   struct sigaction own = {};
   own.sa_sigaction = onInterrupt;
   own.sa_flags = SA_SIGINFO | (current.sa_flags & (SA_ONSTACK | SA_RESTART));
@@ -61,9 +59,9 @@ static bool watch(uintptr_t flag) {
   return false;
 }
 
-static void unwatch(uintptr_t flag) {
+static void unwatch(int32_t *flag) {
   // Another call in progress watches its own flag.
-  if (stopFlag != reinterpret_cast<int32_t *>(flag))
+  if (stopFlag != flag)
     return;
   // A handler that was installed in the meantime stays.
   struct sigaction current;
@@ -115,15 +113,45 @@ static void endUnhandled(int pipe, double seconds, int exitCode) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void smalti::python::bindInterrupts(nb::module_ &m) {
-  m.def("watch_interrupts", watch, nb::arg("flag"),
-        "Lets SIGINT set the 32-bit flag at this address to -1, before the "
-        "handler that is installed runs. Returns whether it will.");
-  m.def("unwatch_interrupts", unwatch, nb::arg("flag"),
-        "Ends what `watch_interrupts` began for this flag, if it did.");
-  m.def("end_unhandled_interrupts", endUnhandled, nb::arg("pipe"),
-        nb::arg("seconds"), nb::arg("exit_code"),
-        "Starts a thread that reads from a pipe: SIGINT's number for a signal, "
-        "0 when Python handles the signal. Ends the process where that takes "
-        "longer than so many seconds. Closes the pipe at its end.");
+//===----------------------------------------------------------------------===//
+// Functions of the module
+//===----------------------------------------------------------------------===//
+
+static PyObject *watchInterrupts(PyObject *, PyObject *argument) {
+  void *flag = PyLong_AsVoidPtr(argument);
+  if (PyErr_Occurred())
+    return nullptr;
+  return PyBool_FromLong(watch(static_cast<int32_t *>(flag)));
 }
+
+static PyObject *unwatchInterrupts(PyObject *, PyObject *argument) {
+  void *flag = PyLong_AsVoidPtr(argument);
+  if (PyErr_Occurred())
+    return nullptr;
+  unwatch(static_cast<int32_t *>(flag));
+  Py_RETURN_NONE;
+}
+
+static PyObject *endUnhandledInterrupts(PyObject *, PyObject *arguments) {
+  int pipe, exitCode;
+  double seconds;
+  if (!PyArg_ParseTuple(arguments, "idi", &pipe, &seconds, &exitCode))
+    return nullptr;
+  endUnhandled(pipe, seconds, exitCode);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef smalti::launch::interruptFunctions[] = {
+    {"watch_interrupts", watchInterrupts, METH_O,
+     "watch_interrupts(flag): lets SIGINT set the 32-bit flag at this address "
+     "to -1, before the handler that is installed runs. Returns whether it "
+     "will."},
+    {"unwatch_interrupts", unwatchInterrupts, METH_O,
+     "unwatch_interrupts(flag): ends what `watch_interrupts` began for this "
+     "flag, if it did."},
+    {"end_unhandled_interrupts", endUnhandledInterrupts, METH_VARARGS,
+     "end_unhandled_interrupts(pipe, seconds, exit_code): starts a thread that "
+     "reads from a pipe: SIGINT's number for a signal, 0 when Python handles "
+     "the signal. Ends the process where that takes longer than so many "
+     "seconds. Closes the pipe at its end."},
+    {nullptr, nullptr, 0, nullptr}};

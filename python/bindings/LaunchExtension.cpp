@@ -1,4 +1,4 @@
-//===- LaunchExtension.cpp - Launches of GPU kernels ----------------------===//
+//===- LaunchExtension.cpp - Launches of kernels --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The launch of a kernel from Python objects to the function of the driver.
@@ -162,7 +162,7 @@ PyMethodDef functions[] = {
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "_launcher",
-                          "Launches of GPU kernels.",
+                          "Launches of kernels.",
                           -1,
                           functions,
                           nullptr,
@@ -185,6 +185,7 @@ PyMODINIT_FUNC PyInit__launcher() {
       PyModule_AddObject(module, "Callable", callable) ||
       PyModule_AddObject(module, "Launcher", launcher) ||
       PyModule_AddObject(module, "Dispatcher", dispatcher) ||
+      PyModule_AddFunctions(module, interruptFunctions) ||
       PyModule_AddIntConstant(module, "MAX_RANK", maxRank) ||
       PyModule_AddIntConstant(module, "MAX_ARGUMENTS", maxArguments) ||
       PyModule_AddIntConstant(module, "MAX_MAPS", maxMaps) ||

@@ -182,6 +182,9 @@ PyObject *dispatchObjects(PyObject *dispatcher, PyObject *arguments,
 /// The name of the option `stream`, as a Python string.
 extern PyObject *streamName;
 
+/// Ctrl-C while the code of a kernel for the CPU runs (Interrupts.cpp).
+extern PyMethodDef interruptFunctions[];
+
 /// Counts the forks before this process.
 void watchForks();
 bool isForked(const Launcher *self);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/python/bindings/EmulatorCAPI.h"
-#include "smalti/python/bindings/Interrupts.h"
 #include "smalti/python/bindings/Layouts.h"
 #include "smalti/python/bindings/SmaltiCAPI.h"
 #include "smalti/python/bindings/ThreadAccesses.h"
@@ -212,10 +211,6 @@ NB_MODULE(_smalti, m) {
       "The statements of inline assembly of NVIDIA as a JSON array.");
 
   m.def(
-      "host_processor", [] { return collect(smaltiHostProcessor); },
-      "The target of host code: its triple, processor and features.");
-
-  m.def(
       "attribute_keyword",
       [](MlirAttribute attribute) -> std::optional<std::string> {
         std::string keyword = toString(smaltiAttributeGetKeyword(attribute));
@@ -244,7 +239,6 @@ NB_MODULE(_smalti, m) {
       "The elements of a dense attribute as they are stored, one if all are "
       "equal. One of less than a byte takes a byte.");
 
-  smalti::python::bindInterrupts(m);
   smalti::python::bindLayouts(m);
   smalti::python::bindTransferPlans(m);
   smalti::python::bindThreadAccesses(m);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Entry point of the command line, `smalti` or `python -m smalti`, of the package."""
 
-from . import interrupts
+from .cli import interrupts
 
 
 def main() -> None:

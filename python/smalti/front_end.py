@@ -8,7 +8,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
-from . import ir, targets
+from . import targets
+from .bindings import ir
 from .compiler import driver, insertion
 from .compiler.driver import Source
 from .emulator.options import Emulation, Sanitizer

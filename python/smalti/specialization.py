@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from . import front_end, ir, targets
+from . import front_end, targets
+from .bindings import ir
 from .calling import arrays, native
 from .calling.arguments import Argument
 from .calling.calls import extent

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from .errors import TargetError
@@ -196,9 +197,8 @@ def _target(entry: Mapping[str, Any]) -> Target:
 @functools.cache
 def table() -> Mapping[str, Target]:
     """All targets by name, in the order of the table."""
-    from ._mlir_libs import _smalti
-
-    return {entry["name"]: _target(entry) for entry in json.loads(_smalti.targets_json())}
+    entries = json.loads(Path(__file__).with_name("_targets.json").read_text())
+    return {entry["name"]: _target(entry) for entry in entries}
 
 
 def all() -> list[Target]:

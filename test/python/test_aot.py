@@ -131,8 +131,8 @@ def test_a_kernel_runs_without_mlir_and_without_extension_modules(
         assert done.returncode == 0, done.stderr
         assert "launch scale 4,1,1 128,1,1 0,0,0 4096 7" in done.stdout
     else:
-        # The hint about other targets needs MLIR; this message omits it.
         assert "the kernel was compiled for sm_100a, but the GPU has compute capability 9.0" in done.stderr
+        assert "hint: compile with target='sm_90a'" in done.stderr
 
 
 def test_ptx_where_there_was_no_ptxas(tmp_path: Path) -> None:

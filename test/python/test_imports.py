@@ -18,7 +18,6 @@ BUILT = BUILD / "python_packages"
 ORDER = (
     # The package's own folder has the modules that all others and users import, so each of them imports only earlier
     # ones.
-    "smalti.interrupts",
     "smalti.sources",
     "smalti.dtypes",
     "smalti.diagnostics",
@@ -37,6 +36,7 @@ ORDER = (
     "smalti.transfers",
     "smalti._mlir_libs",
     "smalti.dialects",
+    "smalti.bindings",
     "smalti.printing",
     "smalti.calling",
     "smalti.inputs",

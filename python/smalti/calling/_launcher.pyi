@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Launches of GPU kernels: python/bindings/LaunchExtension.cpp."""
+"""Launches of kernels: python/bindings/LaunchExtension.cpp."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -56,6 +56,9 @@ class Dispatcher:
         /,
     ) -> bool: ...
 
+def watch_interrupts(flag: int, /) -> bool: ...
+def unwatch_interrupts(flag: int, /) -> None: ...
+def end_unhandled_interrupts(pipe: int, seconds: float, exit_code: int, /) -> None: ...
 def configure(
     view: Callable[..., Any],
     view_type: type[Any],

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import files, interrupts
+from .. import files
 from ..diagnostics import Diagnostic, SourceLocation
 from ..errors import SmaltiError, ToolMissing
-from . import emulated, layouts, simulated
+from . import emulated, interrupts, layouts, simulated
 
 if TYPE_CHECKING:
     from ..calling.arguments import Entry
@@ -204,6 +204,11 @@ _DUMP = click.option(
     type=click.Path(file_okay=False),
     help="Write every form of the code (MLIR, LLVM IR, assembly, ...) to this folder, in numbered files.",
 )
+_LINE_INFO = click.option(
+    "--line-info",
+    is_flag=True,
+    help="Add the lines of FILE to the binary, for profilers and debuggers. Code for emu:CHIP always has them.",
+)
 _LOAD = click.option(
     "--load", "scripts", multiple=True, type=click.Path(dir_okay=False), help="A Python file that registers passes."
 )
@@ -233,6 +238,7 @@ def _source(file: str) -> Any:
 )
 @_DUMP
 @_DUMP_IR
+@_LINE_INFO
 @_VERBOSE
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def compile(
@@ -245,6 +251,7 @@ def compile(
     insertions: tuple[str, ...],
     dump: str | None,
     dump_ir: str | None,
+    line_info: bool,
     verbose: bool,
     as_json: bool,
 ) -> None:
@@ -255,9 +262,11 @@ def compile(
     Smalti: it encodes tensor maps, and computes grids and parameters.
     """
     with interrupts.end_the_process():
-        from .. import front_end, targets
+        from .. import bindings, front_end, targets
         from ..compiler import driver
         from ..launch.kernels import Kernel, check_suffix
+
+        bindings.load()
 
     given = _parse_options(options)
     passes = _parse_insertions(insertions)
@@ -271,7 +280,15 @@ def compile(
     with _progress(f"compiling {file}") as report:
         try:
             kernel = front_end.compile(
-                module, target, entry=entry, dump=dump, dump_ir=dump_ir, progress=report, passes=passes, **given
+                module,
+                target,
+                entry=entry,
+                dump=dump,
+                dump_ir=dump_ir,
+                progress=report,
+                line_info=line_info,
+                passes=passes,
+                **given,
             )
         except SmaltiError:
             raise
@@ -377,6 +394,7 @@ _ARG_HELP = (
 @_OPTION
 @_DUMP
 @_DUMP_IR
+@_LINE_INFO
 @_VERBOSE
 @emulated.add(emulated.LIMITS)
 @emulated.add(emulated.RUN_OPTIONS)
@@ -397,14 +415,25 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     if file.endswith((".ll", ".bc")):
         emulated.refuse(
             options,
-            ("check", "full_range", "repeat", "specialize", "entry", "options", "dump", "dump_ir", "verbose"),
+            (
+                "check",
+                "full_range",
+                "repeat",
+                "specialize",
+                "entry",
+                "options",
+                "dump",
+                "dump_ir",
+                "line_info",
+                "verbose",
+            ),
             "a device module (.ll, .bc); omit it",
         )
         expected = _by_index(_parse_arguments(options["expect"], "--expect"), None, "--expect")
         emulated.run_device_module(file, target, _by_index(texts, None), expected, seed, options)
         return
     if file.endswith(".smalti"):
-        compiled = ("check", "specialize", "entry", "options", "dump", "dump_ir", "verbose")
+        compiled = ("check", "specialize", "entry", "options", "dump", "dump_ir", "line_info", "verbose")
         emulated.refuse(options, compiled, "a compiled kernel (.smalti); run the source file (.mlir) with this option")
         emulated.refuse(
             options, emulated.DEVICE_MODULE_NAMES, "a compiled kernel; this option requires a device module (.ll, .bc)"
@@ -417,9 +446,11 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         "a tile-level kernel; this option requires a device module (.ll, .bc)",
     )
     with interrupts.end_the_process():
-        from .. import front_end, inputs
+        from .. import bindings, front_end, inputs
         from ..compiler import driver
         from ..launch.kernels import Kernel
+
+        bindings.load()
 
     pipeline_options = _parse_options(options["options"])
     module = driver.parse(_source(file))
@@ -439,6 +470,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
             dump=options["dump"],
             dump_ir=options["dump_ir"],
             progress=report,
+            line_info=options["line_info"],
             **pipeline_options,
         )
     given = _by_index(texts, kernel.entry)
@@ -540,8 +572,11 @@ def sim(
     """
     texts = _parse_arguments(arguments)
     with interrupts.end_the_process():
+        from .. import bindings
         from .. import sim as simulator
         from ..compiler import driver
+
+        bindings.load()
 
     target = target if target.startswith("sim:") else f"sim:{target}"
     with _progress(f"reading {file}"):
@@ -570,8 +605,11 @@ def opt(
     A Python file of --load calls smalti.register_pass(name, function). The pipeline can then use the pass by name.
     """
     with interrupts.end_the_process():
+        from .. import bindings
         from ..compiler import driver
         from ..compiler.pipeline import Pipeline
+
+        bindings.load()
 
     for script in scripts:
         _load(script)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from .. import ir, passmanager, remarks, sources, targets, toolchain
-from .._mlir_libs import _smalti
+from .. import remarks, sources, targets, toolchain
+from ..bindings import _smalti, ir, passmanager
 from ..calling import tensor_maps
 from ..calling.arguments import source_name
 from ..codegen import assemble, codegen_worker, line_tables

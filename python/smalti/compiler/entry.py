@@ -10,8 +10,8 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from .. import dtypes, ir, sources
-from .._mlir_libs import _smalti
+from .. import dtypes, sources
+from ..bindings import _smalti, ir
 from ..calling.arguments import UNUSED, Argument, Entry
 from ..diagnostics import Diagnostic, source_line, source_location
 from ..errors import CompileError

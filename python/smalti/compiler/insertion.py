@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import ir, passmanager, remarks, targets
+from .. import remarks, targets
+from ..bindings import ir, passmanager
 from ..errors import PipelineError
 from ..settings import suggestion
 from . import driver, textual

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import sources
-from .._mlir_libs import _smalti
+from ..bindings import _smalti
 from ..diagnostics import Diagnostic, source_location
 from ..errors import SmaltiError
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import ir
+from ..bindings import ir
 from ..errors import PipelineError, VerifyError, mlir_errors
 from ..remarks import Remark
 from ..settings import suggestion

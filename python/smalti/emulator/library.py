@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import targets, toolchain
-from .._mlir_libs import _smalti
 from ..cache import disk_cache
+from ..cache.processor import host_processor
 from ..codegen import codegen_worker
 from ..diagnostics import Diagnostic
 from ..errors import CompileError
@@ -160,7 +160,7 @@ def build(
         _file_digest(executable).encode(),
         _file_digest(_rewriter()).encode(),
         # Another machine may share the cache.
-        _smalti.host_processor().encode(),
+        host_processor().encode(),
     )
     if kept := _from_cache(key):
         return Library(kept[1], kept[0])

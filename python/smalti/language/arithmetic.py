@@ -7,9 +7,7 @@ import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import ir
-from ..dialects import arith
-from ..dialects import math as mlir_math
+from ..bindings import arith, ir, mlir_math
 from .tile_ops import tile_ops
 from .types import (
     DType,
@@ -254,12 +252,12 @@ def compare(name: str, a: Any, b: Any) -> Tile | Scalar:
     return wrap(arith.cmpi(unsigned if x.dtype.kind in "ub" else signed, x.value, y.value), boolean)
 
 
-_BINARY: dict[str, tuple[Any, Any, Any]] = {
-    "add": (arith.addf, arith.addi, arith.addi),
-    "sub": (arith.subf, arith.subi, arith.subi),
-    "mul": (arith.mulf, arith.muli, arith.muli),
-    "maximum": (arith.maximumf, arith.maxsi, arith.maxui),
-    "minimum": (arith.minimumf, arith.minsi, arith.minui),
+_BINARY: dict[str, tuple[str, str, str]] = {
+    "add": ("addf", "addi", "addi"),
+    "sub": ("subf", "subi", "subi"),
+    "mul": ("mulf", "muli", "muli"),
+    "maximum": ("maximumf", "maxsi", "maxui"),
+    "minimum": ("minimumf", "minsi", "minui"),
 }
 """The ops of floats, signed and unsigned integers."""
 
@@ -276,7 +274,7 @@ def binary(name: str, a: Any, b: Any) -> Tile | Scalar:
         x, y = cast(x, int32), cast(y, int32)
     floats, signed, unsigned = _BINARY[name]
     op = floats if is_float(x.dtype) else unsigned if x.dtype.kind in "ub" else signed
-    result = wrap(op(x.value, y.value), x.dtype)
+    result = wrap(getattr(arith, op)(x.value, y.value), x.dtype)
     if isinstance(result, Scalar) and isinstance(x, Scalar) and isinstance(y, Scalar) and is_integer(x.dtype):
         if name in ("add", "sub"):
             result.affine = x.affine.plus(y.affine, 1 if name == "add" else -1)
@@ -342,7 +340,7 @@ def _power(a: Any, b: Any) -> Tile | Scalar:
     return cast(wrap(mlir_math.ipowi(x.value, y.value), x.dtype), dtype)
 
 
-_BITS = {"and": arith.andi, "or": arith.ori, "xor": arith.xori}
+_BITS = {"and": "andi", "or": "ori", "xor": "xori"}
 
 
 def bits(name: str, a: Any, b: Any) -> Tile | Scalar:
@@ -351,7 +349,7 @@ def bits(name: str, a: Any, b: Any) -> Tile | Scalar:
     if is_float(x.dtype):
         symbol = {"and": "&", "or": "|", "xor": "^"}[name]
         raise Misuse(f"operands of {symbol} are {x.dtype}, but must be integers or booleans", "compare them first")
-    return wrap(_BITS[name](x.value, y.value), x.dtype)
+    return wrap(getattr(arith, _BITS[name])(x.value, y.value), x.dtype)
 
 
 def _shift(left: bool, a: Any, b: Any) -> Tile | Scalar:
@@ -457,47 +455,47 @@ Value.operators.update(
 # --- Mathematical functions ---
 
 
-def _unary(name: str, summary: str, op: Callable[..., Any]) -> Callable[[Operand], Tile | Scalar]:
+def _unary(name: str, summary: str, op: str | None = None) -> Callable[[Operand], Tile | Scalar]:
     def function(value: Operand) -> Tile | Scalar:
         x = as_value(value)
         if not is_float(x.dtype):
             x = cast(x, float32)
         x = widened(x)
-        return wrap(op(x.value), x.dtype)
+        return wrap(getattr(mlir_math, op or name)(x.value), x.dtype)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{summary}, of each element. Integers are converted to float32. Errors in ulp: docs/math.md."
     return method(function)
 
 
-exp = _unary("exp", "The exponential function", mlir_math.exp)
-exp2 = _unary("exp2", "2 to the power of the operand", mlir_math.exp2)
-expm1 = _unary("expm1", "The exponential function minus 1", mlir_math.expm1)
-log = _unary("log", "The natural logarithm", mlir_math.log)
-log2 = _unary("log2", "The logarithm to base 2", mlir_math.log2)
-log10 = _unary("log10", "The logarithm to base 10", mlir_math.log10)
-log1p = _unary("log1p", "The natural logarithm of 1 plus the operand", mlir_math.log1p)
-sqrt = _unary("sqrt", "The square root", mlir_math.sqrt)
-rsqrt = _unary("rsqrt", "1 divided by the square root", mlir_math.rsqrt)
-cbrt = _unary("cbrt", "The cube root", mlir_math.cbrt)
-sin = _unary("sin", "The sine", mlir_math.sin)
-cos = _unary("cos", "The cosine", mlir_math.cos)
-tan = _unary("tan", "The tangent", mlir_math.tan)
-asin = _unary("asin", "The inverse sine", mlir_math.asin)
-acos = _unary("acos", "The inverse cosine", mlir_math.acos)
-atan = _unary("atan", "The inverse tangent", mlir_math.atan)
-sinh = _unary("sinh", "The hyperbolic sine", mlir_math.sinh)
-cosh = _unary("cosh", "The hyperbolic cosine", mlir_math.cosh)
-tanh = _unary("tanh", "The hyperbolic tangent", mlir_math.tanh)
-asinh = _unary("asinh", "The inverse hyperbolic sine", mlir_math.asinh)
-acosh = _unary("acosh", "The inverse hyperbolic cosine", mlir_math.acosh)
-atanh = _unary("atanh", "The inverse hyperbolic tangent", mlir_math.atanh)
-erf = _unary("erf", "The error function", mlir_math.erf)
-erfc = _unary("erfc", "1 minus the error function", mlir_math.erfc)
-floor = _unary("floor", "The largest integer that is not larger", mlir_math.floor)
-ceil = _unary("ceil", "The smallest integer that is not smaller", mlir_math.ceil)
-round_ = _unary("round_", "The nearest integer, ties to even", mlir_math.roundeven)
-trunc = _unary("trunc", "The integer part", mlir_math.trunc)
+exp = _unary("exp", "The exponential function")
+exp2 = _unary("exp2", "2 to the power of the operand")
+expm1 = _unary("expm1", "The exponential function minus 1")
+log = _unary("log", "The natural logarithm")
+log2 = _unary("log2", "The logarithm to base 2")
+log10 = _unary("log10", "The logarithm to base 10")
+log1p = _unary("log1p", "The natural logarithm of 1 plus the operand")
+sqrt = _unary("sqrt", "The square root")
+rsqrt = _unary("rsqrt", "1 divided by the square root")
+cbrt = _unary("cbrt", "The cube root")
+sin = _unary("sin", "The sine")
+cos = _unary("cos", "The cosine")
+tan = _unary("tan", "The tangent")
+asin = _unary("asin", "The inverse sine")
+acos = _unary("acos", "The inverse cosine")
+atan = _unary("atan", "The inverse tangent")
+sinh = _unary("sinh", "The hyperbolic sine")
+cosh = _unary("cosh", "The hyperbolic cosine")
+tanh = _unary("tanh", "The hyperbolic tangent")
+asinh = _unary("asinh", "The inverse hyperbolic sine")
+acosh = _unary("acosh", "The inverse hyperbolic cosine")
+atanh = _unary("atanh", "The inverse hyperbolic tangent")
+erf = _unary("erf", "The error function")
+erfc = _unary("erfc", "1 minus the error function")
+floor = _unary("floor", "The largest integer that is not larger")
+ceil = _unary("ceil", "The smallest integer that is not smaller")
+round_ = _unary("round_", "The nearest integer, ties to even", "roundeven")
+trunc = _unary("trunc", "The integer part")
 
 
 @method
@@ -529,21 +527,21 @@ def copysign(a: Operand, b: Operand) -> Tile | Scalar:
     return wrap(mlir_math.copysign(x.value, y.value), x.dtype)
 
 
-def _count(name: str, summary: str, op: Callable[..., Any]) -> Callable[[Operand], Tile | Scalar]:
+def _count(name: str, summary: str, op: str) -> Callable[[Operand], Tile | Scalar]:
     def function(value: Operand) -> Tile | Scalar:
         x = as_value(value)
         if not is_integer(x.dtype):
             raise Misuse(f"the operand of {name} is {x.dtype}, but must be an integer", "convert it with .to(sl.int32)")
-        return wrap(op(x.value), x.dtype)
+        return wrap(getattr(mlir_math, op)(x.value), x.dtype)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{summary}, of each integer, in its element type."
     return method(function)
 
 
-popcount = _count("popcount", "The number of bits that are 1", mlir_math.ctpop)
-count_leading_zeros = _count("count_leading_zeros", "The number of zeros before the highest 1", mlir_math.ctlz)
-count_trailing_zeros = _count("count_trailing_zeros", "The number of zeros after the lowest 1", mlir_math.cttz)
+popcount = _count("popcount", "The number of bits that are 1", "ctpop")
+count_leading_zeros = _count("count_leading_zeros", "The number of zeros before the highest 1", "ctlz")
+count_trailing_zeros = _count("count_trailing_zeros", "The number of zeros after the lowest 1", "cttz")
 
 
 def fma(a: Operand, b: Operand, c: Operand) -> Tile | Scalar:

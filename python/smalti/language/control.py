@@ -7,8 +7,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from .. import ir
-from ..dialects import scf
+from ..bindings import ir, scf
 from . import arithmetic, loops
 from .arithmetic import as_value, broadcast_to, cast, default_dtype, is_number, to_scalar
 from .frames import Frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dialects import triton_xla
+from ..bindings import triton_xla
 from .arithmetic import Operand, as_value, cast, to_scalar
 from .tile_ops import require_tile_level, tile_ops
 from .types import Misuse, boolean, float32, int32, is_integer, uint32

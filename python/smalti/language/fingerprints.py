@@ -22,8 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .frames import source_of
-from .translator import Captured
+from .frames import Captured, source_of
 from .trees import copied
 from .types import Misuse
 

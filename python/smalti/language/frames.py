@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The sources of Python functions, and the calls that are translated."""
+"""The sources of Python functions, the values outside of them, and the calls that are translated."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from .. import ir
+from ..bindings import ir
 from ..diagnostics import SourceLocation
+from .trees import unchanged
 from .types import Misuse
 
 
@@ -65,6 +66,26 @@ def source_of(function: types.FunctionType) -> Source:
         raise Misuse(f"{function.__name__} is not a plain function", "use def; async functions are not supported")
     ast.increment_lineno(tree, first - 1)
     return Source(node, file, function.__name__, removed)
+
+
+@dataclasses.dataclass(frozen=True)
+class Captured:
+    """A value outside of the kernel: a global name, a name of an enclosing function, an attribute of a module or class."""
+
+    owner: Any
+    """Kept, so that its id stays unique."""
+    name: str
+    read: Callable[[], Any]
+    value: Any
+    """The value at the translation. Lists, dictionaries and dataclasses are copies."""
+
+    @property
+    def is_current(self) -> bool:
+        try:
+            return unchanged(self.value, self.read())
+        except (KeyError, ValueError, AttributeError):
+            # The name was deleted.
+            return False
 
 
 @dataclasses.dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextvars
 
-from ..dialects import triton_xla
+from ..bindings import triton_xla
 from .tile_ops import require_tile_level
 from .types import Misuse, index
 from .values import Scalar

@@ -19,12 +19,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .. import dtypes, ir
+from .. import dtypes
+from ..bindings import arith, ir
 from ..calling import arrays, calls
 from ..calling.arguments import Argument
 from ..compiler import entry
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
-from ..dialects import arith
 from ..errors import CompileError, LaunchError, SmaltiError
 from ..reference import Interpreter, InterpreterError, load, pack, unpack
 from ..reference import Value as Elements

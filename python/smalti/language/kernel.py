@@ -25,12 +25,11 @@ from ..errors import LaunchError
 from ..launch import placement
 from ..launch.untraced import untraced
 from ..specialization import DIVISOR, SpecializedKernel
-from . import fingerprints, hooks, interpreter, listing
+from . import fingerprints, hooks
 from .arithmetic import is_number
 from .fingerprints import Fingerprint
 from .parameters import Parameter, Parameters, hashable
 from .specs import described
-from .translation import TileTranslation
 from .types import Misuse
 from .variants import Variant
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from .. import ir, sim
     from ..calling._launcher import Dispatcher
     from ..launch.kernels import Kernel
+    from .translation import TileTranslation
 
 INTERPRET = "interpret"
 """The option of a kernel whose body Python executes, instead of an option of the compilation."""
@@ -217,6 +217,8 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         With `lines`, a comment before the code of a source line shows the line and the calls that led to it.
         """
         if lines:
+            from . import listing
+
             variant, given = self._described_variant(arguments, named)
             return listing.listing(
                 self._specialized(variant, given), "source" if level == self._level else level, given
@@ -279,8 +281,9 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         variant = self._variants.get(key)
         if variant is None or not variant.is_current:
             found = self._fingerprint(specs, launch) if disk_cache.is_enabled() else None
-            translate = functools.partial(self._translation.translate, specs, launch)
-            variant = self._variants[key] = Variant(self.__name__, found, translate)
+            variant = self._variants[key] = Variant(
+                self.__name__, found, lambda: self._translation.translate(specs, launch)
+            )
         return variant, [*given, *numbers]
 
     def _fingerprint(self, specs: Mapping[str, Any], launch: Any) -> Fingerprint | None:
@@ -314,9 +317,14 @@ class PythonKernel(native.NativeCallable, Generic[P]):
 
     @property
     def _translation(self) -> TileTranslation:
+        # Not imported if the cache has the kernel.
+        from .translation import TileTranslation
+
         return TileTranslation(self.__smalti_function__, self._parameters.constants)
 
     def _interpret(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
+        from . import interpreter
+
         interpreter.run(self._translation, *self._facts(self._parameters.bind(arguments, named)))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from .. import ir
-from ..dialects import triton_xla
+from ..bindings import ir, triton_xla
 from .arithmetic import broadcast_to, cast, tile_type, to_scalar
 from .shapes import full
 from .tile_ops import require_tile_level

@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import ir
-from ..dialects import triton_xla
+from ..bindings import ir, triton_xla
 from .arithmetic import (
     Operand,
     as_value,

@@ -7,8 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .. import ir
-from ..dialects import triton_xla
+from ..bindings import ir, triton_xla
 from . import arithmetic
 from .arithmetic import Operand, as_value, broadcast_to, common, constant, tile_type, to_scalar
 from .tile_ops import require_tile_level, tile_ops

@@ -7,8 +7,7 @@ import contextvars
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from .. import ir
-from ..dialects import tensor, triton_xla
+from ..bindings import ir, tensor, triton_xla
 from .types import Misuse
 
 

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
-from .. import ir
+from ..bindings import ir
 from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError

@@ -18,37 +18,17 @@ import types
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from .. import ir
+from ..bindings import ir
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
-from .frames import Frame, Source, mlir_location, source_of
-from .trees import Undefined, contains, copied, unchanged
+from .frames import Captured, Frame, Source, mlir_location, source_of
+from .trees import Undefined, contains, copied
 from .types import Misuse, boolean, float32, int32
 from .values import Scalar, Value
 
 MOST_CALLS = 100
 """Nested calls of helper functions."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Captured:
-    """A value outside of the kernel: a global name, a name of an enclosing function, an attribute of a module or class."""
-
-    owner: Any
-    """Kept, so that its id stays unique."""
-    name: str
-    read: Callable[[], Any]
-    value: Any
-    """The value at the translation. Lists, dictionaries and dataclasses are copies."""
-
-    @property
-    def is_current(self) -> bool:
-        try:
-            return unchanged(self.value, self.read())
-        except (KeyError, ValueError, AttributeError):
-            # The name was deleted.
-            return False
 
 
 class Return(Exception):

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, ir
+from .. import dtypes
+from ..bindings import ir
 from ..dtypes import ElementType
 
 DType = ElementType

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from .. import ir
+from ..bindings import ir
 from .types import DType, Misuse
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import LaunchError
 from ..launch.kernel_cache import KernelCache
 from .fingerprints import Fingerprint
-from .translator import Captured
+from .frames import Captured
 from .trees import copied
 
 if TYPE_CHECKING:

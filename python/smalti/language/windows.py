@@ -7,8 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .. import ir
-from ..dialects import arith, memref, triton_xla
+from ..bindings import arith, ir, memref, triton_xla
 from .arithmetic import (
     Operand,
     as_value,
@@ -32,10 +31,10 @@ Scope = Literal["cta", "gpu", "sys"]
 Ordering = Literal["relaxed", "acquire", "release", "acq_rel"]
 
 _ENUMS = {
-    "cache": triton_xla.CacheModifier,
-    "eviction": triton_xla.EvictionPolicy,
-    "scope": triton_xla.MemoryScope,
-    "ordering": triton_xla.MemoryOrdering,
+    "cache": "CacheModifier",
+    "eviction": "EvictionPolicy",
+    "scope": "MemoryScope",
+    "ordering": "MemoryOrdering",
 }
 
 
@@ -43,7 +42,7 @@ def option(kind: str, value: str | None) -> Any:
     """The value of an enumeration of the dialect. Raises Misuse with the possible values."""
     if value is None:
         return None
-    names = {str(member): member for member in _ENUMS[kind]}
+    names = {str(member): member for member in getattr(triton_xla, _ENUMS[kind])}
     if value not in names:
         raise Misuse(f"{kind} is {value!r}, but must be one of {', '.join(names)}")
     return names[value]

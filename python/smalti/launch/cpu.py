@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import ir, pace, passmanager
-from .._mlir_libs import _smalti
-from ..calling import arrays, calls
+from .. import pace
+from ..bindings import ir, passmanager
+from ..calling import _launcher, arrays, calls
 from ..codegen import line_tables
 from ..diagnostics import Diagnostic
 from ..errors import LaunchError
@@ -68,14 +68,14 @@ def _stopping(flag: ctypes.c_int32, time_limit: float | None) -> Generator[None,
     is_main = threading.current_thread() is threading.main_thread()
     try:
         if is_main:
-            _smalti.watch_interrupts(ctypes.addressof(flag))
+            _launcher.watch_interrupts(ctypes.addressof(flag))
         if timer is not None:
             timer.daemon = True
             timer.start()
         yield
     finally:
         if is_main:
-            _smalti.unwatch_interrupts(ctypes.addressof(flag))
+            _launcher.unwatch_interrupts(ctypes.addressof(flag))
         if timer is not None:
             timer.cancel()
 

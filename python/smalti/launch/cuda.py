@@ -103,11 +103,7 @@ class _Code:
         minor = driver.attribute(cuda_driver.COMPUTE_CAPABILITY_MINOR, self.device)
         if targets.runs_on_compute_capability(kernel.target, major, minor):
             return
-        try:
-            fitting = targets.for_compute_capability(major, minor)
-        except ImportError:
-            # A kernel from a file runs without the extension modules, which hold the target table.
-            fitting = None
+        fitting = targets.for_compute_capability(major, minor)
         raise LaunchError(
             f"the kernel was compiled for {kernel.target}, but the GPU has compute capability {major}.{minor}",
             hint=f"compile with target='{fitting}'" if fitting else None,

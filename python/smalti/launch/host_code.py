@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import execution_engine, ir, toolchain
+from .. import toolchain
+from ..bindings import execution_engine, ir
 from ..calling.arguments import source_name
 from ..diagnostics import SourceLocation, source_location
 from ..errors import CompileError

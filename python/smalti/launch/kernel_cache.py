@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import targets, toolchain
-from .._mlir_libs import _smalti
 from ..cache import disk_cache
+from ..cache.processor import host_processor
 from ..calling.arguments import Entry
 from ..emulator.options import Emulation
 from ..errors import KernelFileError, ToolMissing
@@ -77,7 +77,7 @@ def _tools(vendor: str) -> tuple[str, ...]:
         tools = map(toolchain.find_llvm_tool, ("llvm-mc", "ld.lld"))
         found = [*(tool.path if tool else None for tool in tools), *toolchain.device_libraries(vendor, 64)]
     # Another machine may share the cache.
-    return tuple("" if path is None else _stamp(path) for path in found) or (_smalti.host_processor(),)
+    return tuple("" if path is None else _stamp(path) for path in found) or (host_processor(),)
 
 
 def _variables() -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
+import stub_driver
 from smalti import toolchain
 from smalti.cache import disk_cache
 from smalti.language import fingerprints
@@ -410,6 +411,56 @@ def test_processes_share_the_cache(load: Load, tmp_path: Path) -> None:
     assert [process.communicate(timeout=300)[0].strip() for process in started] == [str(float(EXPECTED.sum()))] * 3
     folder = tmp_path / "cache" / "kernels"
     assert len(list(folder.glob("*.entry"))) == 3 and not list(folder.glob("*.part"))
+
+
+ONLY_LAUNCHES = """
+import ctypes, sys
+import numpy as np
+
+class Array:
+    def __init__(self, pointer):
+        self.__cuda_array_interface__ = {"shape": (64,), "typestr": "<f4", "data": (pointer, False), "version": 3}
+
+target, = sys.argv[1:]
+if target == "sm_90a":
+    driver = ctypes.CDLL("libcuda.so.1")
+    driver.stub_reset()
+    driver.stub_log.restype = ctypes.c_char_p
+    driver.stub_params((ctypes.c_int * 4)(8, 8, 4, 8), 4)
+    x, y = Array(0x10000), Array(0x20000)
+else:
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+import cached
+cached.kernel.on(target)(x, y, 2)
+print(driver.stub_log().decode() if target == "sm_90a" else y.sum())
+print(sorted(name for name in sys.modules if "_mlir" in name or name.startswith(("smalti.ir", "smalti.dialects"))))
+maps = open("/proc/self/maps").read()
+print([name for name in ("libMLIR", "libSmaltiCAPI") if name in maps])
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_80", "sm_90a"])
+def test_a_process_that_only_launches_does_not_load_mlir(load: Load, target: str, tmp_path: Path) -> None:
+    load()
+    environment = {
+        **os.environ,
+        "SMALTI_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)]),
+    }
+    if target == "sm_90a":
+        if stub_driver.compiler() is None:
+            pytest.skip("needs a C compiler")
+        environment["LD_LIBRARY_PATH"] = str(stub_driver.build(tmp_path).parent)
+
+    def launched() -> list[str]:
+        command = [sys.executable, "-c", ONLY_LAUNCHES, target]
+        done = subprocess.run(command, capture_output=True, env=environment, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    *results, modules, libraries = launched()
+    assert "smalti._mlir_libs._smalti" in modules and "libMLIR" in libraries
+    assert launched() == [*results, "[]", "[]"]
 
 
 def test_fingerprints_of_objects() -> None:

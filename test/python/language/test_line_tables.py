@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
+from click.testing import CliRunner
+from conftest import ROOT
 from smalti import execution_engine, ir, toolchain
+from smalti.cli import commands
 from smalti.codegen import assemble, line_tables
 from smalti.launch.cpu import CpuLauncher, module_with_lines
 
@@ -118,7 +121,7 @@ def test_line_tables_do_not_change_instructions(target: str) -> None:
 
 
 def test_cpu_code_has_the_lines(tmp_path: Path) -> None:
-    def dumped(kernel: smalti.Kernel) -> Path:
+    def dumped(kernel: Any) -> Path:
         name = CpuLauncher(kernel).code.name
         make: Any = execution_engine.ExecutionEngine
         engine = make(module_with_lines(kernel), opt_level=3, enable_object_dump=True)
@@ -127,8 +130,10 @@ def test_cpu_code_has_the_lines(tmp_path: Path) -> None:
         engine.dump_to_object_file(str(path))
         return path
 
-    assert {marked(name) for name in EXPECTED} <= table_lines(dumped(compiled("cpu")))
-    plain = dumped(compiled("cpu", line_info=False))
+    # A kernel from the cache does not have a module.
+    module = sums.module(X, OUT)
+    with_lines, plain = (dumped(smalti.compile(module, "cpu", line_info=line_info)) for line_info in (True, False))
+    assert {marked(name) for name in EXPECTED} <= table_lines(with_lines)
     assert ".debug_line" not in llvm_tool("llvm-dwarfdump", "--show-section-sizes", plain)
 
 
@@ -207,3 +212,17 @@ def test_levels_without_source_lines() -> None:
         sums.on("cpu").ir("llvm", X, OUT, lines=True)
     with pytest.raises(smalti.LaunchError, match=r"'ptx'; use one of tile$"):
         sums.on("sim:sm_80").ir("ptx", X, OUT, lines=True)
+
+
+def test_the_command_has_the_option(tmp_path: Path) -> None:
+    source = str(ROOT / "test" / "kernels" / "vector_add.mlir")
+    for options, has_lines in (([], False), (["--line-info"], True)):
+        output = tmp_path / "k.ptx"
+        command = ["compile", source, "--target", "sm_80", "-o", str(output), *options]
+        done = CliRunner().invoke(commands.main, command)
+        assert done.exit_code == 0, done.output
+        assert line_tables.has_lines(output.read_text()) == has_lines
+    done = CliRunner().invoke(commands.main, ["run", source, "--target", "cpu", "--check", "--line-info"])
+    assert done.exit_code == 0 and "ok" in done.output
+    done = CliRunner().invoke(commands.main, ["run", "k.smalti", "--line-info"])
+    assert done.exit_code == 2 and "--line-info does not apply to a compiled kernel" in done.output

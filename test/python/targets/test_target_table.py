@@ -17,7 +17,9 @@ def test_the_first_chips_are_in_the_table() -> None:
 
 
 def test_no_fact_of_the_table_is_dropped() -> None:
-    for entry in json.loads(_smalti.targets_json()):
+    table = json.loads(_smalti.targets_json())
+    assert targets.names() == [entry["name"] for entry in table]
+    for entry in table:
         target = targets.get(entry["name"])
         for key in entry:
             assert hasattr(target, targets._snake(key)), key

@@ -34,11 +34,13 @@ class _Guard:
 
     def start(self) -> None:
         """Starts the native thread, if the bindings are loaded."""
-        bindings = sys.modules.get(f"{__package__}._mlir_libs._smalti")
-        if self._writer >= 0 or bindings is None or not _is_main_thread():
+        is_loaded = "smalti._mlir_libs._smalti" in sys.modules
+        if self._writer >= 0 or not is_loaded or not _is_main_thread():
             return
         if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             return
+        from ..calling import _launcher
+
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
         if (other := signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)) >= 0:
@@ -47,7 +49,7 @@ class _Guard:
             self._close()
             return
         signal.signal(signal.SIGINT, self.interrupt)
-        bindings.end_unhandled_interrupts(self._reader, _SECONDS, EXIT_CODE)
+        _launcher.end_unhandled_interrupts(self._reader, _SECONDS, EXIT_CODE)
 
     def stop(self) -> None:
         """Restores the handling of Ctrl-C by Python."""
