@@ -170,8 +170,9 @@ def measure(languages: list[Language], kernel: str, repeat: int) -> dict[str, di
             {language.name: getattr(language, kind)(kernel) for language in able} for _ in range(repeat)
         ]
         for name in (language.name for language in able):
-            found[name][kind] = statistics.median(turn[name].cpu for turn in turns)
-            found[name][f"{kind}_ratio"] = statistics.median(turn[name].cpu / turn["smalti"].cpu for turn in turns)
+            found[name][kind] = round(statistics.median(turn[name].cpu for turn in turns), 3)
+            ratios = [turn[name].cpu / turn["smalti"].cpu for turn in turns]
+            found[name][f"{kind}_ratio"] = round(statistics.median(ratios), 3)
             found[name][f"{kind}_elapsed"] = [round(turn[name].elapsed, 3) for turn in turns]
     return found
 
@@ -198,6 +199,7 @@ def main() -> int:
     for column in ("kernel", "language", "lines", "tokens", "warm", "ratio", "cold", "ratio"):
         table.add_column(column, justify="left" if column in ("kernel", "language") else "right")
     for kernel in options.kernel or cases.CASES:
+        print(f"{kernel} ...", file=sys.stderr)
         results[kernel] = measure(languages, kernel, options.repeat)
         for name, one in results[kernel].items():
             times = [cell(one, key) for key in ("warm", "warm_ratio", "cold", "cold_ratio")]
