@@ -284,6 +284,8 @@ class Generated:
         uses = _uses(node)
         required = len(node.args.args) - len(node.args.defaults)
         optional = {one.arg for one in (*node.args.args[required:], *node.args.kwonlyargs)}
+        optional |= {name for name, stated in properties.items() if stated.startswith("_Optional[")}
+        optional |= set(re.findall(r"if (\w+) is not None:", ast.unparse(node)))
         for parameter in stub_trees.parameters(node):
             name = parameter.arg
             if name == "self":
