@@ -133,8 +133,8 @@ class Memory(Array):
         given = ir.MemRefType(source.type)
         space = mosaic_gpu.SmemClusterAttr.get()
         ty = ir.MemRefType.get(given.shape, given.element_type, given.layout, space)
-        along: dict[Any, ir.Value] = {axis: value}
-        return Memory(mosaic_gpu.get_cluster_ref(source, **along, results=[ty]), self.dtype, self.name)
+        x, y, z = (value if axis == one else None for one in ("x", "y", "z"))
+        return Memory(mosaic_gpu.get_cluster_ref(source, x=x, y=y, z=z, results=[ty]), self.dtype, self.name)
 
     def with_swizzle(self, swizzle: int, tile: Sequence[int] | None = None) -> Memory:
         """States how the shared memory is stored: in tiles (default: 8 rows of `swizzle` bytes), whose 16-byte chunks are
