@@ -199,7 +199,7 @@ def _without_none(annotation: str) -> str:
 
 
 def _uses(constructor: ast.FunctionDef) -> Mapping[str, str]:
-    """What a generated constructor does with each parameter: `operand`, `operands`, `result`, `results`, `successor`,
+    """The use of each parameter by a generated constructor: `operand`, `operands`, `result`, `results`, `successor`,
     `successors`, `unit`, `regions` (a number of regions), or `attribute` and the name of the constraint in TableGen."""
     uses: dict[str, str] = {}
     for statement in constructor.body:
@@ -380,7 +380,7 @@ class HandWritten:
         self._add_names(ir_names)
 
     def _statement(self, node: ast.stmt) -> list[ast.stmt]:
-        """What the stub has instead of a statement."""
+        """The statements of the stub for a statement of the module."""
         match node:
             case ast.ImportFrom(module=module, names=[ast.alias(name="*")]) if module in self._generated:
                 names = self._generated[module or ""].names

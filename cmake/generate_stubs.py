@@ -17,7 +17,7 @@ import types
 import stub_trees
 from nanobind import stubgen
 
-# What the signatures of upstream's bindings do not state, or state wrongly.
+# Signatures that upstream's bindings do not state, or state wrongly.
 CORRECTIONS = {
     "_mlir/ir": """
 _T = TypeVar("_T", bound=Type, default=Type, covariant=True)
