@@ -13,7 +13,7 @@ import argparse
 import ast
 import pathlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import stub_trees
 from stub_trees import expression
@@ -78,6 +78,7 @@ class AffineForOp:
 """,
     "arith": """
 class ConstantOp:
+    def __init__(self, result: Type, value: int | float | Attribute | _array, *, loc: _Location = None, ip: _InsertionPoint = None) -> None: ...
     @property
     def type(self) -> Type: ...
     @property
@@ -198,29 +199,29 @@ def _without_none(annotation: str) -> str:
 
 
 def _uses(constructor: ast.FunctionDef) -> Mapping[str, str]:
-    """What a generated constructor does with each parameter: `operand`, `operands`, `result`, `results`, `successor`,
-    `regions`, `unit`, or the name of an attribute's constraint after `attribute `."""
+    """The use of each parameter by a generated constructor: `operand`, `operands`, `result`, `results`, `successor`,
+    `successors`, `unit`, `regions` (a number of regions), or `attribute` and the name of the constraint in TableGen."""
     uses: dict[str, str] = {}
     for statement in constructor.body:
         text = ast.unparse(statement)
         for kind, pattern in (
             ("operands", r"operands\.(?:append|extend)\(_get_op_results_or_values\((\w+)\)\)"),
             ("operand", r"operands\.append\((\w+)\)"),
-            ("results", r"results\.(?:append|extend)\(\[?\*?(\w+)\]?\)"),
+            ("results", r"results\.extend\((\w+)\)"),
             ("result", r"results\.append\((\w+)\)"),
             ("successors", r"_ods_successors\.extend\((\w+)\)"),
             ("successor", r"_ods_successors\.append\((\w+)\)"),
             ("unit", r"if bool\((\w+)\):"),
             ("regions", r"regions = \d+ \+ (\w+)"),
+            (
+                "attribute",
+                r"(\w+) if isinstance\(\1, _ods_ir\.Attribute\) or not _ods_ir\.AttrBuilder\.contains\('(\w+)'\)",
+            ),
         ):
-            for name in re.findall(pattern, text):
-                if kind == "results" and f"results.append({name})" in text and "_ODS_RESULT_SEGMENTS" not in text:
-                    uses[name] = "result"
-                else:
-                    uses.setdefault(name, kind)
-        found = re.search(r"(\w+) if isinstance\(\1, _ods_ir\.Attribute\) or not _ods_ir\.AttrBuilder\.contains\('(\w+)'\)", text)
-        if found:
-            uses[found[1]] = f"attribute {found[2]}"
+            for name, *constraint in (
+                found if isinstance(found, tuple) else (found,) for found in re.findall(pattern, text)
+            ):
+                uses.setdefault(name, " ".join([kind, *constraint]))
     return uses
 
 
@@ -284,6 +285,8 @@ class Generated:
         uses = _uses(node)
         required = len(node.args.args) - len(node.args.defaults)
         optional = {one.arg for one in (*node.args.args[required:], *node.args.kwonlyargs)}
+        optional |= {name for name, stated in properties.items() if stated.startswith("_Optional[")}
+        optional |= set(re.findall(r"if (\w+) is not None:", ast.unparse(node)))
         for parameter in stub_trees.parameters(node):
             name = parameter.arg
             if name == "self":
@@ -308,6 +311,8 @@ class Generated:
             if needed:
                 self._imports.add(needed)
             return stated if converted is None else f"{converted} | {stated}"
+        if use == "result" and properties.get(name, "").endswith("OpResultList"):
+            use = "results"  # A segment of the results.
         return {
             "operand": "_Operand",
             "operands": "_Operands",
@@ -331,116 +336,122 @@ class Generated:
         types = [one.annotation for one in stub_trees.parameters(ast.FunctionDef(args=self._signatures[called]))]
         for parameter, annotation in zip(stub_trees.parameters(node), types[1:], strict=True):
             parameter.annotation = annotation
-        if ast.unparse(node.returns or ANY) == "_ods_ir.OpResult" and called in self._results:
+        if node.returns and ast.unparse(node.returns) == "_ods_ir.OpResult" and called in self._results:
             node.returns = expression(self._results[called])
         node.body = [ast.Expr(ast.Constant(...))]
         return node
 
 
-ANY = stub_trees.ANY
-
-
-class _Classes(ast.NodeTransformer):
+class _Names(ast.NodeTransformer):
     """Names the classes of MLIR without their module, and the types of operands by our names."""
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         known = {"_ResultValueT": "_Operand", "_VariadicResultValueT": "_Operands"}
         return ast.Name(known.get(node.id, node.id), node.ctx)
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         return ast.Name(node.attr, ast.Load()) if ast.unparse(node.value) in ("_ods_ir", "_ods_cext.ir") else node
 
 
-class _Renamed(ast.NodeTransformer):
-    def __init__(self, names: Iterable[str]) -> None:
-        self._names = set(names)
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:  # noqa: N802
-        return ast.Name(f"_{node.id}", ast.Load()) if node.id in self._names else node
-
-
-def hand_written(path: pathlib.Path, corrections: str, generated: Mapping[str, Generated], ir_names: list[str]) -> ast.Module:
+class HandWritten:
     """The stub of a module that upstream or we wrote. It may define classes and functions of the generated module again."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes: list[ast.stmt] = []
-    for node in tree.body:
-        nodes.extend(node.body if isinstance(node, ast.Try) else [node])
-    redefined = {node.name for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    left: dict[str, list[ast.stmt]] = {}
-    for node in ast.parse(corrections).body:
-        name = node.name  # type: ignore[attr-defined]
-        left.setdefault(name, []).append(node)
-    body: list[ast.stmt] = []
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-            if node.module in generated:
-                names = generated[node.module].names
-                plain = [ast.alias(name, name) for name in names if name not in redefined]
-                hidden = [ast.alias(name, f"_{name}") for name in names if name in redefined]
-                body.append(ast.ImportFrom(node.module, [*plain, *hidden], node.level))
-            elif node.module != "ir" and node.module != "_mlir_libs._mlir.ir":
-                body.append(node)
-            elif path.stem == "ir":
-                body.append(node)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            if not isinstance(node, ast.ImportFrom) or (node.module != "ir" and node.module not in generated):
-                body.append(node)
-        elif isinstance(node, ast.ClassDef):
-            fixed = {
-                inner.name: inner
-                for one in left.pop(node.name, [])
-                for inner in one.body  # type: ignore[attr-defined]
-            }
-            node.bases = [_Renamed([node.name]).visit(base) for base in node.bases]
-            node.decorator_list = []
-            inside: list[ast.stmt] = []
-            for inner in node.body:
-                if isinstance(inner, ast.FunctionDef):
-                    inside.append(fixed.pop(inner.name, None) or inner)
-            assert not fixed, f"{path}: corrections of methods that do not exist: {', '.join(fixed)}"
-            node.body = inside or [ast.Expr(ast.Constant(...))]
-            body.append(node)
-        elif isinstance(node, ast.FunctionDef):
-            if node.name in left:
-                body.extend(left.pop(node.name))
-            elif not node.name.startswith("_"):
-                if any(not ast.unparse(d).endswith(("contextmanager", "overload")) for d in node.decorator_list):
-                    body.append(ast.parse(f"def {node.name}(*args: Any, **kwargs: Any) -> Any: ...").body[0])
-                else:
-                    body.append(node)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Attribute, ast.Constant, ast.Subscript)):
-            if ast.unparse(node.value) != "_ods_cext.ir":
-                body.append(node)
-    assert not left, f"{path}: corrections of definitions that do not exist: {', '.join(left)}"
-    stub = _Classes().visit(ast.Module(body, []))
-    for function in stub_trees.functions(stub):
-        function.body = [ast.Expr(ast.Constant(...))]
-        if function.returns is None and function.name != "__init__" and not _is_setter(function):
-            function.returns = ANY
-        for parameter in stub_trees.parameters(function):
-            if parameter.annotation is None and parameter.arg in ("loc", "ip"):
-                parameter.annotation = expression({"loc": "_Location", "ip": "_InsertionPoint"}[parameter.arg])
-            elif parameter.arg == "self":
+
+    def __init__(
+        self, path: pathlib.Path, corrections: str, generated: Mapping[str, Generated], ir_names: list[str]
+    ) -> None:
+        self._generated = generated
+        self._is_ir = path.stem == "ir"
+        nodes: list[ast.stmt] = []
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            nodes.extend(node.body if isinstance(node, ast.Try) else [node])
+        self._defined = {node.name for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        self._left: dict[str, list[ast.stmt]] = {}
+        for node in ast.parse(corrections).body:
+            assert isinstance(node, (ast.ClassDef, ast.FunctionDef))
+            if isinstance(node, ast.ClassDef):
+                self._left.update({f"{node.name}.{f.name}": [f] for f in stub_trees.functions(node)})
+            else:
+                self._left.setdefault(node.name, []).append(node)
+        self.tree: ast.Module = _Names().visit(ast.Module([one for node in nodes for one in self._statement(node)], []))
+        assert not self._left, f"{path}: corrections of definitions that do not exist: {', '.join(self._left)}"
+        for function in stub_trees.functions(self.tree):
+            _complete(function)
+        stub_trees.complete(self.tree)
+        self._add_names(ir_names)
+
+    def _statement(self, node: ast.stmt) -> list[ast.stmt]:
+        """The statements of the stub for a statement of the module."""
+        match node:
+            case ast.ImportFrom(module=module, names=[ast.alias(name="*")]) if module in self._generated:
+                names = self._generated[module or ""].names
+                public = [ast.alias(name, name) for name in names if name not in self._defined]
+                hidden = [ast.alias(name, f"_{name}") for name in names if name in self._defined]
+                return [ast.ImportFrom(module, [*public, *hidden], node.level)]
+            case ast.ImportFrom(module=module):
+                is_mlir = module in ("ir", "_mlir_libs._mlir.ir") and not self._is_ir
+                return [] if is_mlir or module in self._generated else [node]
+            case ast.ClassDef():
+                return [self._class(node)]
+            case ast.FunctionDef():
+                return self._function(node)
+            case ast.Import():
+                return [node]
+            case ast.Assign(value=ast.Attribute() | ast.Constant() | ast.Subscript()):
+                return [] if ast.unparse(node.value) == "_ods_cext.ir" else [node]
+        return []
+
+    def _class(self, node: ast.ClassDef) -> ast.ClassDef:
+        for base in node.bases:
+            if isinstance(base, ast.Name) and base.id == node.name:
+                base.id = f"_{node.name}"
+        node.decorator_list = []
+        body: list[ast.stmt] = []
+        corrected: set[str] = set()
+        for inner in node.body:
+            if not isinstance(inner, ast.FunctionDef) or inner.name in corrected:
                 continue
-    stub_trees.complete(stub)
-    definitions = [node for node in stub.body if not isinstance(node, ast.ImportFrom)]
-    used = set(re.findall(r"\w+", ast.unparse(ast.fix_missing_locations(ast.Module(definitions, [])))))
-    aliases = [f"{name}: TypeAlias = {text}" for name, text in ALIASES.items() if name in used]
-    if aliases:
-        text = "\n".join(aliases).replace("_ods_ir.", "").replace("_Sequence", "Sequence").replace("_Literal", "Literal")
-        stub.body.extend(ast.parse(text).body)
-    for node in stub.body:
-        if isinstance(node, ast.ImportFrom) and node.module == "_ods_common":
-            node.names = [name for name in node.names if (name.asname or name.name) in used - {"_ods_cext"}]
-    stub.body = [node for node in stub.body if not isinstance(node, ast.ImportFrom) or node.names]
-    if "_Builder" in used:
-        stub.body.extend(ast.parse("_Builder = TypeVar('_Builder', bound=Callable[..., Any])").body)
-    stub_trees.add_imports(stub, "smalti.ir", [] if path.stem == "ir" else ir_names)
-    return stub
+            fixed = self._left.pop(f"{node.name}.{inner.name}", None)
+            if fixed:
+                corrected.add(inner.name)
+            body.extend(fixed or [inner])
+        node.body = body or [ast.Expr(ast.Constant(...))]
+        return node
+
+    def _function(self, node: ast.FunctionDef) -> list[ast.stmt]:
+        if node.name in self._left:
+            return self._left.pop(node.name)
+        if node.name.startswith("_"):
+            return []
+        if any(not ast.unparse(one).endswith(("contextmanager", "overload")) for one in node.decorator_list):
+            # A decorator of upstream, which has no types.
+            return ast.parse(f"def {node.name}(*args: Any, **kwargs: Any) -> Any: ...").body
+        return [node]
+
+    def _add_names(self, ir_names: list[str]) -> None:
+        definitions = [node for node in self.tree.body if not isinstance(node, ast.ImportFrom)]
+        used = set(re.findall(r"\w+", ast.unparse(ast.fix_missing_locations(ast.Module(definitions, [])))))
+        for node in self.tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module == "_ods_common":
+                node.names = [one for one in node.names if (one.asname or one.name) in used and one.name != "_cext"]
+        self.tree.body = [node for node in self.tree.body if not isinstance(node, ast.ImportFrom) or node.names]
+        for name, text in ALIASES.items():
+            if name in used:
+                plain = re.sub(r"\b(_ods_ir\.|_(?=Sequence|Literal))", "", text)
+                self.tree.body.extend(ast.parse(f"{name}: TypeAlias = {plain}").body)
+        if "_Builder" in used:
+            self.tree.body.extend(ast.parse("_Builder = TypeVar('_Builder', bound=Callable[..., Any])").body)
+        stub_trees.add_imports(self.tree, "smalti.ir", [] if self._is_ir else ir_names)
 
 
-def _is_setter(function: ast.FunctionDef) -> bool:
-    return any(ast.unparse(d).endswith((".setter", ".deleter")) for d in function.decorator_list)
+def _complete(function: ast.FunctionDef) -> None:
+    """Types of a location, of an insertion point, and of a result that is not stated."""
+    function.body = [ast.Expr(ast.Constant(...))]
+    is_setter = any(ast.unparse(one).endswith((".setter", ".deleter")) for one in function.decorator_list)
+    if function.returns is None and function.name != "__init__" and not is_setter:
+        function.returns = stub_trees.ANY
+    for parameter in stub_trees.parameters(function):
+        if parameter.annotation is None and parameter.arg in ("loc", "ip"):
+            parameter.annotation = expression({"loc": "_Location", "ip": "_InsertionPoint"}[parameter.arg])
 
 
 def main() -> None:
@@ -455,13 +466,13 @@ def main() -> None:
     ir_names = list(stub_trees.defined(ast.parse(ir_stub.read_text(encoding="utf-8"))))
     conversions = Conversions(dialects)
     generated = {path.stem: Generated(path, conversions) for path in sorted(dialects.glob("_*_ops_gen.py"))}
-    for name, module in generated.items():
-        stub_trees.write(dialects / f"{name}.pyi", module.tree)
-    written = [path for path in (*dialects.glob("[a-z]*.py"), *dialects.glob("*/__init__.py"))]
+    for name, stub in generated.items():
+        stub_trees.write(dialects / f"{name}.pyi", stub.tree)
+    written = [*dialects.glob("[a-z]*.py"), *dialects.glob("*/__init__.py")]
     for path in sorted([*written, package / "ir.py"]):
         name = str(path.relative_to(package if path.stem == "ir" else dialects).with_suffix(""))
-        tree = hand_written(path, CORRECTIONS.get(name, ""), generated, ir_names)
-        stub_trees.write(path.with_suffix(".pyi"), tree)
+        module = HandWritten(path, CORRECTIONS.get(name, ""), generated, ir_names)
+        stub_trees.write(path.with_suffix(".pyi"), module.tree)
     arguments.stamp.touch()
 
 

@@ -17,7 +17,7 @@ import types
 import stub_trees
 from nanobind import stubgen
 
-# What the signatures of upstream's bindings do not state, or state wrongly.
+# Signatures that upstream's bindings do not state, or state wrongly.
 CORRECTIONS = {
     "_mlir/ir": """
 _T = TypeVar("_T", bound=Type, default=Type, covariant=True)
@@ -80,16 +80,16 @@ class Corrector(ast.NodeTransformer):
             new[0].body = node.body
         return new
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
         outer, self._class = self._class, f"{node.name}."
         self.generic_visit(node)
         self._class = outer
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt | list[ast.stmt]:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt | list[ast.stmt]:
         return self._replace(node.name, node)
 
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:  # noqa: N802
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
         return self._replace(ast.unparse(node.targets[0]), node)
 
 
@@ -135,7 +135,9 @@ def main() -> None:
         stubgen.main(
             [*options, "-r", "-O", str(libs)] if module == "_mlir" else [*options, "-o", str(libs / f"{module}.pyi")]
         )
-        written.extend((libs / "_mlir").rglob("*.pyi") if module == "_mlir" else [libs / f"{module}.pyi"])
+        # A link is a stub that upstream wrote.
+        found = (libs / "_mlir").rglob("*.pyi") if module == "_mlir" else [libs / f"{module}.pyi"]
+        written.extend(path for path in found if not path.is_symlink())
     ir_names = list(stub_trees.defined(ast.parse((libs / "_mlir" / "ir.pyi").read_text(encoding="utf-8"))))
     for path in written:
         mend(path, str(path.relative_to(libs).with_suffix("")), ir_names)

@@ -47,14 +47,14 @@ def parameters(function: ast.FunctionDef) -> Iterator[ast.arg]:
 class _Arguments(ast.NodeTransformer):
     """Completes an annotation."""
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.Subscript:  # noqa: N802
+    def visit_Subscript(self, node: ast.Subscript) -> ast.Subscript:
         node.slice = self.visit(node.slice)
         return node
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return expression(_ARGUMENTS.get(node.id, node.id))
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         return node
 
 

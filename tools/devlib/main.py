@@ -145,12 +145,15 @@ def format_verb(arguments: Sequence[str]) -> None:
         run([steps.VENV / "bin" / "ruff", "format", *(["--check"] if check else []), ".", "tools/dev"])
 
 
+USER_PROGRAMS = ROOT / "test" / "python" / "typed"
+"""Type checkers see the installed package there, without the settings in pyproject.toml."""
+
 LINT_USAGE = "tools/dev lint [--words | --counts | --record] [PATH ...]"
 
 
 def lint_verb(arguments: Sequence[str]) -> None:
-    """ruff, pyright on the package, clang-tidy on the C++ files that differ from main, and the rules for words
-    (tools/words.toml). `--words` and paths check words only; `--counts` prints the findings per folder and rule;
+    """ruff, pyright on the package, pyright and mypy on programs of users (test/python/typed), clang-tidy on the C++ files
+    that differ from main, and the rules for words (tools/words.toml). `--words` and paths check words only; `--counts` prints the findings per folder and rule;
     `--record` writes tools/words-open.toml, the folders where a rule does not hold yet."""
     options = [argument for argument in arguments if argument.startswith("-")]
     paths = [argument for argument in arguments if not argument.startswith("-")]
@@ -170,6 +173,9 @@ def lint_verb(arguments: Sequence[str]) -> None:
         run([steps.VENV / "bin" / "ruff", "check", ".", "tools/dev"])
     with step("pyright"):
         run([steps.VENV / "bin" / "pyright", "--pythonpath", steps.PYTHON])
+    with step("pyright and mypy on programs of users"):
+        run([steps.VENV / "bin" / "pyright", "-p", USER_PROGRAMS, "--pythonpath", steps.PYTHON])
+        run([steps.VENV / "bin" / "mypy", "--strict", "--cache-dir", steps.BUILD / "mypy", USER_PROGRAMS])
     lint_words([], [])
     files = changed_files("*.cpp")
     if files:

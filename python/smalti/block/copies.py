@@ -9,10 +9,10 @@ from typing import Any, Literal
 from .. import ir
 from ..dialects import mosaic_gpu, nvvm
 from ..language.arithmetic import cast, to_scalar
-from ..language.types import Misuse, boolean, index, int32
+from ..language.types import Misuse, boolean, index, int32, member
 from ..language.values import Array, Scalar, Tile
 from .barriers import Barrier
-from .memory import AtomicStore, Axis, Memory, as_memory, i32, member
+from .memory import AtomicStore, Axis, Memory, as_memory, i32
 
 Reduction = Literal["add", "min", "max", "inc", "dec", "and", "or", "xor", "umin", "umax", "smin", "smax"]
 
@@ -70,10 +70,8 @@ def _bulk_indices(window: Memory) -> list[ir.Value]:
     return [cast(s, int32).value if isinstance(s, Tile) else i32(s) for s in window.starts()]
 
 
-def _dimensions(axes: str | Sequence[Axis]) -> ir.ArrayAttr | None:
-    i = ir.IntegerType.get_signless(32)
-    found = [ir.IntegerAttr.get(i, int(member(mosaic_gpu.Dimension, "collective", axis))) for axis in axes]
-    return ir.ArrayAttr.get(found) if found else None
+def _dimensions(axes: str | Sequence[Axis]) -> list[mosaic_gpu.Dimension] | None:
+    return [member(mosaic_gpu.Dimension, "collective", axis) for axis in axes] or None
 
 
 def _optional(predicate: Scalar | bool | None) -> ir.Value | None:
@@ -108,7 +106,7 @@ def async_load(
         _check_equal(window, buffer)
     leader = None
     if leader_tracked == "replicated":
-        leader = ir.Attribute.parse("#mosaic_gpu.copy_replicated")
+        leader = mosaic_gpu.CopyReplicatedAttr.get()
     elif leader_tracked is not None:
         leader = ir.Attribute.parse(f"#mosaic_gpu.copy_partitioned<axis = {leader_tracked}>")
     mosaic_gpu.async_load(

@@ -12,7 +12,7 @@ from .. import ir
 from ..dialects import memref, mosaic_gpu, vector
 from ..language.arithmetic import Operand, constant, to_scalar
 from ..language.shapes import reshaped, static_shape
-from ..language.types import DType, Misuse, index, int32, mlir_type
+from ..language.types import DType, Misuse, index, int32, member, mlir_type
 from ..language.types import dtype as to_dtype
 from ..language.values import Array, Scalar, Tile, Value
 from ..language.windows import Extent, normalized_keys, stored_value
@@ -26,16 +26,6 @@ Axis = Literal["x", "y", "z"]
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _DYNAMIC_OFFSET = ir.ShapedType.get_dynamic_stride_or_offset()
-
-
-def member(enumeration: Any, what: str, value: str | None) -> Any:
-    """The member of an enumeration of the dialect with this name. Raises Misuse with the possible names."""
-    if value is None:
-        return None
-    names = {str(item): item for item in enumeration}
-    if value not in names:
-        raise Misuse(f"{what} is {value!r}, but must be {', '.join(names)}")
-    return names[value]
 
 
 class Memory(Array):
@@ -121,9 +111,7 @@ class Memory(Array):
         layout = ir.StridedLayoutAttr.get(offset, [strides[a] for a in axes])
         shape = [given.shape[a] for a in axes]
         ty = ir.MemRefType.get(shape, given.element_type, layout, given.memory_space)
-        names = [f"d{d}" for d in range(self.ndim)]
-        permuted = ir.Attribute.parse(f"affine_map<({', '.join(names)}) -> ({', '.join(names[a] for a in axes)})>")
-        return Memory(memref.transpose(ty, value, permuted), self.dtype, self.name)
+        return Memory(memref.transpose(ty, value, ir.AffineMap.get_permutation(axes)), self.dtype, self.name)
 
     def reshape(self, *shape: Any) -> Memory:
         """The memory in another shape, in row-major order; one size may be -1. It must be a whole buffer without a swizzle."""
@@ -143,9 +131,10 @@ class Memory(Array):
         value = i32(block)
         source = self.value
         given = ir.MemRefType(source.type)
-        space = ir.Attribute.parse("#mosaic_gpu.smem_cluster")
-        ty = ir.MemRefType.get(list(given.shape), given.element_type, given.layout, space)
-        return Memory(mosaic_gpu.get_cluster_ref(source, **{axis: value}, results=[ty]), self.dtype, self.name)
+        space = mosaic_gpu.SmemClusterAttr.get()
+        ty = ir.MemRefType.get(given.shape, given.element_type, given.layout, space)
+        x, y, z = (value if axis == one else None for one in ("x", "y", "z"))
+        return Memory(mosaic_gpu.get_cluster_ref(source, x=x, y=y, z=z, results=[ty]), self.dtype, self.name)
 
     def with_swizzle(self, swizzle: int, tile: Sequence[int] | None = None) -> Memory:
         """States how the shared memory is stored: in tiles (default: 8 rows of `swizzle` bytes), whose 16-byte chunks are
@@ -157,8 +146,8 @@ class Memory(Array):
         if swizzle not in (16, 32, 64, 128):
             raise Misuse(f"swizzle is {swizzle!r}, but must be 16, 32, 64 or 128 bytes")
         sizes = list(tile) if tile is not None else [8, swizzle * 8 // self.dtype.bits]
-        text = f"[#mosaic_gpu.tile<{sizes}>, #mosaic_gpu.swizzle<{swizzle} : i32>]"
-        value = mosaic_gpu.with_transforms(self.value, ir.Attribute.parse(text))
+        transforms = [ir.Attribute.parse(f"#mosaic_gpu.tile<{sizes}>"), mosaic_gpu.SwizzleTransformAttr.get(swizzle)]
+        value = mosaic_gpu.with_transforms(self.value, transforms)
         return Memory(value, self.dtype, self.name, offset=self.offset)
 
     # --- Reads and writes ---
@@ -183,9 +172,9 @@ class Memory(Array):
         if in_bounds or not self._is_masked:
             tile = Tile(mosaic_gpu.vector_load(self.value, optimized=conflict_free, results=[ty]), self.dtype)
         else:
-            base, *rest = self._transfer()
+            base, starts, permutation, bounds = self._transfer()
             padding = constant(fill, self.dtype).value
-            tile = Tile(vector.transfer_read(ty, base, rest[0], rest[1], padding, rest[2]), self.dtype)
+            tile = Tile(vector.transfer_read(ty, base, starts, permutation, padding, bounds), self.dtype)
         if layout is not None:
             attribute = layout_attribute(layout, tile.shape)
             tile = Tile(mosaic_gpu.layout_cast(tile.value, attribute, results=[ty]), tile.dtype)
@@ -217,8 +206,7 @@ class Memory(Array):
                 atomic_type=member(mosaic_gpu.AtomicOpType, "atomic", atomic),
             )
         else:
-            base, *rest = self._transfer()
-            vector.transfer_write(None, stored.value, base, *rest)
+            vector.transfer_write(None, stored.value, *self._transfer())
 
     @property
     def _is_masked(self) -> bool:
@@ -230,12 +218,11 @@ class Memory(Array):
             for k, size in zip(self.keys, sizes, strict=True)
         )
 
-    def _transfer(self) -> tuple[ir.Value, list[ir.Value], ir.Attribute, ir.Attribute]:
+    def _transfer(self) -> tuple[ir.Value, list[ir.Value], ir.AffineMap, list[bool]]:
         """The memory, first indices, permutation and bounds of a masked transfer."""
         base, starts = self.without_indices()
-        identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(self.ndim))
-        bounds = ir.ArrayAttr.get([ir.BoolAttr.get(False)] * self.ndim)
-        return base, [to_scalar(start, index).value for start in starts], identity, bounds
+        identity = ir.AffineMap.get_identity(self.ndim)
+        return base, [to_scalar(start, index).value for start in starts], identity, [False] * self.ndim
 
     def __getitem__(self, key: Any) -> Any:
         return self.at[key].load()

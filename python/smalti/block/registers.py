@@ -8,10 +8,10 @@ from typing import Any, Literal
 from .. import ir
 from ..dialects import arith, mosaic_gpu, vector
 from ..language.arithmetic import Operand, as_value, broadcast_to
-from ..language.types import DType, Misuse, boolean, is_float, is_integer
+from ..language.types import DType, Misuse, boolean, is_float, is_integer, member
 from ..language.values import Array, Tile
 from ..language.windows import stored_value
-from .memory import Memory, as_memory, member
+from .memory import Memory, as_memory
 
 AtomicKind = Literal["add", "mul", "max", "min", "and", "or", "xor", "exchange"]
 Scope = Literal["block", "device", "system"]
@@ -70,7 +70,7 @@ def atomic_rmw(
     """
     destination, where, active = _locations(memory, indices, mask)
     given = stored_value(values, memory.dtype, where.shape, memory.name)
-    old = mosaic_gpu.atomic_rmw(
+    op = mosaic_gpu.AtomicRMWOp(
         given.value.type,
         _kind(kind, memory.dtype),
         given.value,
@@ -80,7 +80,7 @@ def atomic_rmw(
         member(mosaic_gpu.AtomicOrdering, "ordering", ordering),
         mask=active,
     )
-    return Tile(old, memory.dtype)
+    return Tile(op.results[0], memory.dtype)
 
 
 def atomic_cas(
@@ -98,7 +98,7 @@ def atomic_cas(
     """
     destination, where, active = _locations(memory, indices, mask)
     values = [stored_value(v, memory.dtype, where.shape, memory.name).value for v in (expected, desired)]
-    old = mosaic_gpu.atomic_cas(
+    op = mosaic_gpu.AtomicCASOp(
         values[0].type,
         values[0],
         values[1],
@@ -108,7 +108,7 @@ def atomic_cas(
         member(mosaic_gpu.AtomicOrdering, "ordering", ordering),
         mask=active,
     )
-    return Tile(old, memory.dtype)
+    return Tile(op.results[0], memory.dtype)
 
 
 def optimization_barrier(*values: Tile) -> Any:

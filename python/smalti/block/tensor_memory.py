@@ -8,17 +8,15 @@ from typing import Any, Literal
 from .. import ir
 from ..dialects import mosaic_gpu, nvvm
 from ..language.shapes import static_shape
-from ..language.types import DType, Misuse, int32, mlir_type
+from ..language.types import DType, Misuse, int32, member, mlir_type
 from ..language.types import dtype as to_dtype
 from ..language.values import Tile
 from .layouts import Layout, layout_attribute
-from .memory import Memory, member, shared
-
-TENSOR = "#mosaic_gpu.tmem"
+from .memory import Memory, shared
 
 
 def _type(shape: Any, dtype: DType) -> ir.MemRefType:
-    return ir.MemRefType.get(list(static_shape(shape)), mlir_type(dtype), memory_space=ir.Attribute.parse(TENSOR))
+    return ir.MemRefType.get(list(static_shape(shape)), mlir_type(dtype), memory_space=mosaic_gpu.TmemAttr.get())
 
 
 class TensorMemory(Memory):

@@ -10,12 +10,12 @@ from .. import ir
 from ..dialects import arith, gpu, mosaic_gpu, nvvm
 from ..language.arithmetic import as_value, wrap
 from ..language.grid import tile_id
-from ..language.types import Misuse, index, mlir_type
+from ..language.types import Misuse, index, member, mlir_type
 from ..language.types import dtype as to_dtype
 from ..language.values import Scalar, Tile, Value
 from .barriers import Barrier, group_index_i32
 from .layouts import Layout, layout_attribute
-from .memory import Axis, Memory, member
+from .memory import Axis, Memory
 from .state import current
 
 

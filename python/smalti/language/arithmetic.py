@@ -248,8 +248,9 @@ def compare(name: str, a: Any, b: Any) -> Tile | Scalar:
     x, y = matched(a, b)
     signed, unsigned, ordered = _PREDICATES[name]
     if is_float(x.dtype):
-        return wrap(arith.cmpf(ordered, x.value, y.value), boolean)
-    return wrap(arith.cmpi(unsigned if x.dtype.kind in "ub" else signed, x.value, y.value), boolean)
+        return wrap(arith.cmpf(arith.CmpFPredicate(ordered), x.value, y.value), boolean)
+    predicate = arith.CmpIPredicate(unsigned if x.dtype.kind in "ub" else signed)
+    return wrap(arith.cmpi(predicate, x.value, y.value), boolean)
 
 
 _BINARY: dict[str, tuple[str, str, str]] = {

@@ -324,7 +324,7 @@ def while_statement(translator: Evaluator, node: ast.While) -> None:
     names = dict(frame.names)
     types = carried.types
     op = scf.WhileOp(types, carried.values)
-    locations = [ir.Location.current] * len(types)
+    locations = [op.location] * len(types)
     frame.run_time += 1
     try:
         before = op.regions[0].blocks.append(*types, arg_locs=locations)

@@ -55,7 +55,7 @@ Formula: TypeAlias = (
     | Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
     | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], Any]
 )
-"""A function of parameters of a kernel. A type checker knows the parameters of a lambda with `[Any]`, but not with `...`."""
+"""A function of parameters of a kernel. Type checkers infer the parameters of a lambda from `[Any]`, but not from `...`."""
 
 Grid: TypeAlias = int | Sequence[int] | Formula
 

@@ -9,7 +9,7 @@ from ..bindings import ir, triton_xla
 from .arithmetic import broadcast_to, cast, tile_type, to_scalar
 from .shapes import full
 from .tile_ops import require_tile_level
-from .types import DType, Misuse, float32, float64, int32, is_float, mlir_type
+from .types import DType, Misuse, float32, float64, int32, is_float, member, mlir_type
 from .types import dtype as to_dtype
 from .values import Scalar, Tile, Value
 
@@ -51,14 +51,11 @@ def dot(
     wanted = to_dtype(dtype) if dtype is not None else acc.dtype if acc is not None else _accumulator(a.dtype)
     shape = (*a.shape[:-1], b.shape[-1])
     start = full(shape, 0, wanted) if acc is None else broadcast_to(cast(acc, wanted), shape)
-    kinds = {str(member): member for member in triton_xla.DotAlgorithm}
-    if algorithm is not None and algorithm not in kinds:
-        raise Misuse(f"algorithm is {algorithm!r}, but must be one of {', '.join(kinds)}")
     result = triton_xla.dot(
         a.value,
         b.value,
         start.value,
-        algorithm=None if algorithm is None else kinds[algorithm],
+        algorithm=member(triton_xla.DotAlgorithm, "algorithm", algorithm),
         unsigned_lhs=a.dtype.kind == "u" or None,
         unsigned_rhs=b.dtype.kind == "u" or None,
     )
@@ -84,7 +81,7 @@ def _scaled_operand(
     if packed is not None:
         found[f"{name}_packed"] = packed
     if layout != "linear":
-        found[f"{name}_layout"] = ir.Attribute.parse(f"#triton_xla.scale_layout<{layout}>")
+        found[f"{name}_layout"] = member(triton_xla.ScaleLayout, "the layout of the scales", layout)
     return found
 
 

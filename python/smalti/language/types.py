@@ -79,6 +79,16 @@ def dtype(value: Any) -> DType:
     return found
 
 
+def member(enumeration: Any, what: str, value: str | None) -> Any:
+    """The member of an enumeration of the dialect with this name. Raises Misuse with the possible names."""
+    if value is None:
+        return None
+    names = {str(item): item for item in enumeration}
+    if value not in names:
+        raise Misuse(f"{what} is {value!r}, but must be one of {', '.join(names)}")
+    return names[value]
+
+
 def mlir_type(dtype: DType) -> ir.Type:
     """The MLIR type. Integers are signless; the operators know the sign from the element type."""
     try:

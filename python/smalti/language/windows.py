@@ -20,7 +20,7 @@ from .arithmetic import (
     to_scalar,
     wrap,
 )
-from .types import DType, Misuse, boolean, index, int32, is_float, is_integer, mlir_type
+from .types import DType, Misuse, boolean, index, int32, is_float, is_integer, member, mlir_type
 from .values import Array, Scalar, Tile, Value, evaluate
 
 LoadCache = Literal["ca", "cg", "cs", "cv"]
@@ -40,12 +40,7 @@ _ENUMS = {
 
 def option(kind: str, value: str | None) -> Any:
     """The value of an enumeration of the dialect. Raises Misuse with the possible values."""
-    if value is None:
-        return None
-    names = {str(member): member for member in getattr(triton_xla, _ENUMS[kind])}
-    if value not in names:
-        raise Misuse(f"{kind} is {value!r}, but must be one of {', '.join(names)}")
-    return names[value]
+    return member(getattr(triton_xla, _ENUMS[kind]), kind, value)
 
 
 def size(array: Array, dimension: int) -> int | Scalar:
@@ -354,7 +349,7 @@ class Window:
             raise Misuse(f"kind is {kind!r}, but must be one of {', '.join(names)}")
         if is_float(dtype) and kind in ("and", "or", "xor"):
             raise Misuse(f"an atomic {kind} of {dtype} is not supported", "use an array of integers")
-        combined = {str(member): member for member in arith.AtomicRMWKind}[names[kind]]
+        combined = {str(item): item for item in arith.AtomicRMWKind}[names[kind]]
         result = triton_xla.atomic_rmw(
             combined,
             self._stored(value).value,

@@ -321,7 +321,11 @@ def _changes(op: ir.Operation, architecture: str) -> Iterator[tuple[str, Change]
     elif name in _INITIALISATIONS:
         yield "arrival count too large", _compute("arith.addi", 1)
         count = op.operands[1].owner
-        if count.name == "arith.constant" and ir.IntegerAttr(count.attributes["value"]).value > 1:
+        if (
+            not isinstance(count, ir.Block)
+            and count.name == "arith.constant"
+            and ir.IntegerAttr(count.attributes["value"]).value > 1
+        ):
             yield "arrival count too small", _compute("arith.subi", 1)
     elif name in ("nvvm.mbarrier.arrive.expect_tx", "nvgpu.mbarrier.arrive.expect_tx"):
         yield "expect_tx too small", _compute("arith.divui", 2)

@@ -78,7 +78,7 @@ def a_wrong_layout(x, y):
     y[:, :] = x.at[:, :].load(layout="WGMA")  # error
 
 
-@case("atomic is 'plus', but must be add, min")
+@case("atomic is 'plus', but must be one of add, min")
 def a_wrong_option(x, y):
     y.at[:, :].store(1, atomic="plus")  # error
 

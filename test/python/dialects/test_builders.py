@@ -234,7 +234,9 @@ def test_every_parameter_is_typed(dialect: str) -> None:
     constructors, _ = stub(dialect)
     module = importlib.import_module(f"smalti.dialects.{dialect}")
     built = {n for n, k in vars(module).items() if isinstance(k, type) and hasattr(k, "OPERATION_NAME")}
-    assert built == set(constructors) == {n for n, _ in inspect.getmembers(module, inspect.isclass) if n in constructors}
+    assert (
+        built == set(constructors) == {n for n, _ in inspect.getmembers(module, inspect.isclass) if n in constructors}
+    )
     assert {getattr(module, n).OPERATION_NAME for n in built} == {n for n in OPS if n.startswith(f"{dialect}.")}
     for name in built:
         given = list(inspect.signature(getattr(module, name).__init__).parameters)
