@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from .. import targets
 from ..cache import disk_cache
-from ..calling import native
+from ..calling import grid_programs, native
 from ..compiler import driver
 from ..errors import LaunchError
 from ..launch import placement
 from ..launch.untraced import untraced
 from ..specialization import DIVISOR, SpecializedKernel
 from . import fingerprints, hooks, interpreter, listing
-from .arithmetic import is_number
+from .arithmetic import cdiv, is_number
 from .fingerprints import Fingerprint
 from .parameters import Parameter, Parameters, hashable
 from .specs import described
@@ -160,6 +160,7 @@ class PythonKernel(native.NativeCallable):
             DIVISOR,
             grid,
             self._grid_parameters,
+            grid_programs.program(grid, len(self._grid_parameters), cdiv),
         )
 
     def compile(self, /, *arguments: Any, **named: Any) -> Kernel | sim.SimulatedKernel:

@@ -459,19 +459,29 @@ class ExchangeTensor(str):
 ExchangeTensor.__name__, ExchangeTensor.__module__ = "Tensor", "torch"
 
 
-def exchange_tensor(pointer: int, strides: tuple[int, int] = (60, 1), name: str = "a", fails: bool = False) -> Any:
+def exchange_tensor(
+    pointer: int,
+    strides: tuple[int, int] = (60, 1),
+    name: str = "a",
+    fails: bool = False,
+    shape: tuple[int, int] = (100, 60),
+) -> Any:
     tensor = ExchangeTensor(name)
-    tensor.view = arrays.ArrayView(pointer, (100, 60), strides, "float32", "cuda", 0)
+    tensor.view = arrays.ArrayView(pointer, shape, strides, "float32", "cuda", 0)
     tensor.fails, tensor.reads = fails, 0
     return tensor
 
 
-def test_the_exchange_api_of_dlpack(driver: Stub, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+@pytest.fixture
+def torch_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = types.SimpleNamespace(
         device=lambda device: contextlib.nullcontext(),
         current_stream=lambda device: types.SimpleNamespace(cuda_stream=STREAM),
     )
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=gpu))
+
+
+def test_the_exchange_api_of_dlpack(driver: Stub, torch_stand_in: None) -> None:  # noqa: F811
     kernel = gpu_kernel("sm_90a")
     first, second = exchange_tensor(0x10000), exchange_tensor(0x20000)
     kernel(first, second)
