@@ -5,6 +5,7 @@ The time is that of the calls, in batches after a warm-up, with the GPU idle bef
 
 - 19 tensors: `kernel(...)` with every check, on tensors of PyTorch
 - 19 arrays, 10 arrays and 9 integers: the same on arrays with CUDA's array interface
+- 19 blocks of columns: the arrays are parts of one matrix, of which the kernel writes one
 - with 2 tensor maps: the same for a kernel with tensor-map parameters
 - in Python: the launcher in Python, which handles calls that the native path does not support
 - kernel in Python: a function with `@smalti.kernel`, whose code is chosen by the arguments, with and without a grid function
@@ -52,8 +53,10 @@ def ptx(capability: tuple[int, int], arrays: int, integers: int) -> str:
     )
 
 
-def make_kernel(capability: tuple[int, int], count: int, integers: int, maps: int = 0) -> Any:
-    """An empty kernel."""
+def make_kernel(
+    capability: tuple[int, int], count: int, integers: int, maps: int = 0, strides: tuple[int, int] = (SHAPE[1], 1)
+) -> Any:
+    """An empty kernel, which writes its last array."""
     from smalti import dtypes, targets
     from smalti.calling import arguments, tensor_maps
     from smalti.launch.compiled import Resources
@@ -62,7 +65,7 @@ def make_kernel(capability: tuple[int, int], count: int, integers: int, maps: in
     f16, i32 = dtypes.from_mlir("f16"), dtypes.from_mlir("i32")
     assert f16 is not None and i32 is not None
     taken = [
-        arguments.Argument(i, "memref<64x64xf16>", f16, SHAPE, (64, 1), reads=True, writes=i == count - 1)
+        arguments.Argument(i, "memref<64x64xf16>", f16, SHAPE, strides, reads=True, writes=i == count - 1)
         for i in range(count)
     ]
     taken += [arguments.Argument(count + i, "i32", i32, None, None, True, False) for i in range(integers)]
@@ -79,8 +82,10 @@ def make_kernel(capability: tuple[int, int], count: int, integers: int, maps: in
 class Array:
     """Memory of a GPU as other libraries hand it out."""
 
-    def __init__(self, pointer: int) -> None:
-        self.__cuda_array_interface__ = {"shape": SHAPE, "typestr": "<f2", "data": (pointer, False), "version": 3}
+    def __init__(self, pointer: int, strides: tuple[int, int] | None = None) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": SHAPE, "typestr": "<f2", "data": (pointer, False), "strides": strides, "version": 3
+        }  # fmt: skip
 
 
 def use_stub() -> Any:
@@ -225,6 +230,9 @@ def run(count: int, repeat: int) -> dict[str, Any]:
     kernel = make_kernel(capability, 19, 0)
     add("19 arrays", kernel, plain)
     calls["19 arrays, in Python"] = lambda: kernel.launcher(*plain)
+    matrix = driver.allocate(19 * 64 * 64 * 2)
+    columns = [Array(matrix + 64 * 2 * i, (19 * 64 * 2, 2)) for i in range(19)]
+    add("19 blocks of columns", make_kernel(capability, 19, 0, strides=(19 * 64, 1)), columns)
     add("10 arrays and 9 integers", make_kernel(capability, 10, 9), [*plain[:10], *integers])
     add("10 arrays and 9 integers, with 2 tensor maps", make_kernel(capability, 10, 9, 2), [*plain[:10], *integers])
     add("1 array", make_kernel(capability, 1, 0), plain[:1])
