@@ -10,7 +10,7 @@ The time is that of the calls, in batches after a warm-up, with the GPU idle bef
 - in Python: the launcher in Python, which handles calls that the native path does not support
 - kernel in Python: a function with `@smalti.kernel`, whose code is chosen by the arguments, with and without a grid function
 - TVM FFI: an empty function of `apache-tvm-ffi` with the same 19 tensors, which are not checked
-- triton: the same kernel in Triton, if a GPU is available
+- triton: the same kernel in Triton. Without a GPU, the current device and stream of Triton are constants
 - driver: the driver's functions only, which every row except TVM FFI contains
 
 Without a GPU the driver is the stub of the tests (test/python/stub_driver.c), which only logs the launch. The tensors are then
@@ -25,6 +25,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import importlib.metadata
+import os
 import platform
 import statistics
 import sys
@@ -94,7 +95,10 @@ def use_stub() -> Any:
     import stub_driver
     from smalti.launch import devices
 
-    stub = stub_driver.Stub(stub_driver.build(Path(tempfile.mkdtemp(prefix="smalti-"))))
+    folder = Path(tempfile.mkdtemp(prefix="smalti-"))
+    stub = stub_driver.Stub(stub_driver.build(folder, sources=[Path(__file__).with_name("_triton_driver.c")]))
+    # Triton links its extension module with the driver.
+    os.environ["TRITON_LIBCUDA_PATH"] = os.environ["TRITON_CACHE_DIR"] = str(folder)
     devices.cuda_library = lambda: stub.library  # pyright: ignore
     return stub
 
@@ -139,13 +143,22 @@ def tvm_ffi_call(tensors: list[Any]) -> Callable[[], None] | None:
     return lambda: nothing(*tensors)
 
 
-def triton_call(tensors: list[Any]) -> Callable[[], None] | None:
-    """The same kernel in Triton, which requires a GPU."""
+def triton_call(tensors: list[Any], capability: tuple[int, int], is_stub: bool) -> Callable[[], None] | None:
+    """The same kernel in Triton."""
     try:
         import triton
-        import triton.language  # noqa: F401 (kernels need it)
+        import triton.language
     except ImportError:
         return None
+    if is_stub:
+        from triton.backends.nvidia.driver import CudaDriver
+
+        driver = CudaDriver()
+        # PyTorch's CPU build does not have these functions.
+        driver.get_current_device = lambda: 0
+        driver.get_current_stream = lambda device: 0
+        driver.get_device_capability = lambda device: capability
+        triton.runtime.driver.set_active(driver)
     names = [f"a{i}" for i in range(len(tensors))]
     # Triton reads the source of its kernels from a file.
     path = Path(tempfile.mkdtemp(prefix="smalti-")) / "nothing.py"
@@ -255,7 +268,7 @@ def run(count: int, repeat: int) -> dict[str, Any]:
             add(name, nothing, tensors)
         if (in_tvm := tvm_ffi_call(tensors)) is not None:
             calls["19 tensors, TVM FFI"] = in_tvm
-        if stub is None and (in_triton := triton_call(tensors)) is not None:
+        if (in_triton := triton_call(tensors, capability, stub is not None)) is not None:
             calls["19 tensors, Triton"] = in_triton
     results = measure(calls, idle, count, repeat)
     if stub is not None:
@@ -278,8 +291,8 @@ def run(count: int, repeat: int) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=50, help="launches of a batch")
-    parser.add_argument("--repeat", type=int, default=300, help="batches")
+    parser.add_argument("--count", type=int, default=20, help="launches of a batch")
+    parser.add_argument("--repeat", type=int, default=2000, help="batches")
     _record.add_option(parser, "launch_overhead")
     options = parser.parse_args()
     record = run(options.count, options.repeat)
