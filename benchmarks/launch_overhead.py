@@ -97,8 +97,6 @@ def use_stub() -> Any:
 
     folder = Path(tempfile.mkdtemp(prefix="smalti-"))
     stub = stub_driver.Stub(stub_driver.build(folder, sources=[Path(__file__).with_name("_triton_driver.c")]))
-    # Triton links its extension module with the driver.
-    os.environ["TRITON_LIBCUDA_PATH"] = os.environ["TRITON_CACHE_DIR"] = str(folder)
     devices.cuda_library = lambda: stub.library  # pyright: ignore
     return stub
 
@@ -143,14 +141,16 @@ def tvm_ffi_call(tensors: list[Any]) -> Callable[[], None] | None:
     return lambda: nothing(*tensors)
 
 
-def triton_call(tensors: list[Any], capability: tuple[int, int], is_stub: bool) -> Callable[[], None] | None:
+def triton_call(tensors: list[Any], capability: tuple[int, int], stub: Any) -> Callable[[], None] | None:
     """The same kernel in Triton."""
     try:
         import triton
         import triton.language
     except ImportError:
         return None
-    if is_stub:
+    if stub is not None:
+        # Triton links its extension module with the driver.
+        os.environ["TRITON_LIBCUDA_PATH"] = os.environ["TRITON_CACHE_DIR"] = str(Path(stub.library._name).parent)
         from triton.backends.nvidia.driver import CudaDriver
 
         driver = CudaDriver()
@@ -268,7 +268,7 @@ def run(count: int, repeat: int) -> dict[str, Any]:
             add(name, nothing, tensors)
         if (in_tvm := tvm_ffi_call(tensors)) is not None:
             calls["19 tensors, TVM FFI"] = in_tvm
-        if (in_triton := triton_call(tensors, capability, stub is not None)) is not None:
+        if (in_triton := triton_call(tensors, capability, stub)) is not None:
             calls["19 tensors, Triton"] = in_triton
     results = measure(calls, idle, count, repeat)
     if stub is not None:
@@ -291,7 +291,7 @@ def run(count: int, repeat: int) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=20, help="launches of a batch")
+    parser.add_argument("--count", type=int, default=50, help="launches of a batch")
     parser.add_argument("--repeat", type=int, default=2000, help="batches")
     _record.add_option(parser, "launch_overhead")
     options = parser.parse_args()
