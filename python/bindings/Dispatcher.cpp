@@ -119,7 +119,7 @@ constexpr const char *gridOperations[] = {"constant", "number", "size",
                                           "negate",   "add",    "subtract",
                                           "multiply", "divide"};
 
-/// What a function of the grid computes.
+/// The values that a function of the grid computes.
 struct GridProgram {
   /// The code of the function, or null without a program.
   PyObject *code = nullptr;
@@ -210,7 +210,8 @@ bool bind(const State &state, PyObject *given, PyObject *named, Call &call) {
   return true;
 }
 
-/// What a call passes for a parameter, in the last bits of a word of its key.
+/// The kind of the argument for a parameter, in the last bits of a word of the
+/// key.
 enum Passed : uint64_t {
   constantPassed,
   arrayPassed,

@@ -132,7 +132,7 @@ bool areInterleaved(const View &one, const View &other, int64_t period) {
 }
 
 /// Whether two arrays are interleaved for a stride of them. `measure` has
-/// limited the products.
+/// limited the numbers, so that no overflow occurs.
 bool areInterleaved(const View &one, const View &other) {
   for (const View *view : {&one, &other})
     for (int dim = 0; dim < view->rank; ++dim)
