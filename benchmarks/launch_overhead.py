@@ -5,11 +5,12 @@ The time is that of the calls, in batches after a warm-up, with the GPU idle bef
 
 - 19 tensors: `kernel(...)` with every check, on tensors of PyTorch
 - 19 arrays, 10 arrays and 9 integers: the same on arrays with CUDA's array interface
+- 19 blocks of columns: the arrays are parts of one matrix, of which the kernel writes one
 - with 2 tensor maps: the same for a kernel with tensor-map parameters
 - in Python: the launcher in Python, which handles calls that the native path does not support
 - kernel in Python: a function with `@smalti.kernel`, whose code is chosen by the arguments, with and without a grid function
 - TVM FFI: an empty function of `apache-tvm-ffi` with the same 19 tensors, which are not checked
-- triton: the same kernel in Triton, if a GPU is available
+- triton: the same kernel in Triton. Without a GPU, the current device and stream of Triton are constants
 - driver: the driver's functions only, which every row except TVM FFI contains
 
 Without a GPU the driver is the stub of the tests (test/python/stub_driver.c), which only logs the launch. The tensors are then
@@ -24,6 +25,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import importlib.metadata
+import os
 import platform
 import statistics
 import sys
@@ -52,8 +54,10 @@ def ptx(capability: tuple[int, int], arrays: int, integers: int) -> str:
     )
 
 
-def make_kernel(capability: tuple[int, int], count: int, integers: int, maps: int = 0) -> Any:
-    """An empty kernel."""
+def make_kernel(
+    capability: tuple[int, int], count: int, integers: int, maps: int = 0, strides: tuple[int, int] = (SHAPE[1], 1)
+) -> Any:
+    """An empty kernel, which writes its last array."""
     from smalti import dtypes, targets
     from smalti.calling import arguments, tensor_maps
     from smalti.launch.compiled import Resources
@@ -62,7 +66,7 @@ def make_kernel(capability: tuple[int, int], count: int, integers: int, maps: in
     f16, i32 = dtypes.from_mlir("f16"), dtypes.from_mlir("i32")
     assert f16 is not None and i32 is not None
     taken = [
-        arguments.Argument(i, "memref<64x64xf16>", f16, SHAPE, (64, 1), reads=True, writes=i == count - 1)
+        arguments.Argument(i, "memref<64x64xf16>", f16, SHAPE, strides, reads=True, writes=i == count - 1)
         for i in range(count)
     ]
     taken += [arguments.Argument(count + i, "i32", i32, None, None, True, False) for i in range(integers)]
@@ -79,8 +83,10 @@ def make_kernel(capability: tuple[int, int], count: int, integers: int, maps: in
 class Array:
     """Memory of a GPU as other libraries hand it out."""
 
-    def __init__(self, pointer: int) -> None:
-        self.__cuda_array_interface__ = {"shape": SHAPE, "typestr": "<f2", "data": (pointer, False), "version": 3}
+    def __init__(self, pointer: int, strides: tuple[int, int] | None = None) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": SHAPE, "typestr": "<f2", "data": (pointer, False), "strides": strides, "version": 3
+        }  # fmt: skip
 
 
 def use_stub() -> Any:
@@ -89,7 +95,8 @@ def use_stub() -> Any:
     import stub_driver
     from smalti.launch import devices
 
-    stub = stub_driver.Stub(stub_driver.build(Path(tempfile.mkdtemp(prefix="smalti-"))))
+    folder = Path(tempfile.mkdtemp(prefix="smalti-"))
+    stub = stub_driver.Stub(stub_driver.build(folder, sources=[Path(__file__).with_name("_triton_driver.c")]))
     devices.cuda_library = lambda: stub.library  # pyright: ignore
     return stub
 
@@ -134,13 +141,24 @@ def tvm_ffi_call(tensors: list[Any]) -> Callable[[], None] | None:
     return lambda: nothing(*tensors)
 
 
-def triton_call(tensors: list[Any]) -> Callable[[], None] | None:
-    """The same kernel in Triton, which requires a GPU."""
+def triton_call(tensors: list[Any], capability: tuple[int, int], stub: Any) -> Callable[[], None] | None:
+    """The same kernel in Triton."""
     try:
         import triton
-        import triton.language  # noqa: F401 (kernels need it)
+        import triton.language
     except ImportError:
         return None
+    if stub is not None:
+        # Triton links its extension module with the driver.
+        os.environ["TRITON_LIBCUDA_PATH"] = os.environ["TRITON_CACHE_DIR"] = str(Path(stub.library._name).parent)
+        from triton.backends.nvidia.driver import CudaDriver
+
+        driver = CudaDriver()
+        # PyTorch's CPU build does not have these functions.
+        driver.get_current_device = lambda: 0
+        driver.get_current_stream = lambda device: 0
+        driver.get_device_capability = lambda device: capability
+        triton.runtime.driver.set_active(driver)
     names = [f"a{i}" for i in range(len(tensors))]
     # Triton reads the source of its kernels from a file.
     path = Path(tempfile.mkdtemp(prefix="smalti-")) / "nothing.py"
@@ -225,6 +243,9 @@ def run(count: int, repeat: int) -> dict[str, Any]:
     kernel = make_kernel(capability, 19, 0)
     add("19 arrays", kernel, plain)
     calls["19 arrays, in Python"] = lambda: kernel.launcher(*plain)
+    matrix = driver.allocate(19 * 64 * 64 * 2)
+    columns = [Array(matrix + 64 * 2 * i, (19 * 64 * 2, 2)) for i in range(19)]
+    add("19 blocks of columns", make_kernel(capability, 19, 0, strides=(19 * 64, 1)), columns)
     add("10 arrays and 9 integers", make_kernel(capability, 10, 9), [*plain[:10], *integers])
     add("10 arrays and 9 integers, with 2 tensor maps", make_kernel(capability, 10, 9, 2), [*plain[:10], *integers])
     add("1 array", make_kernel(capability, 1, 0), plain[:1])
@@ -247,7 +268,7 @@ def run(count: int, repeat: int) -> dict[str, Any]:
             add(name, nothing, tensors)
         if (in_tvm := tvm_ffi_call(tensors)) is not None:
             calls["19 tensors, TVM FFI"] = in_tvm
-        if stub is None and (in_triton := triton_call(tensors)) is not None:
+        if (in_triton := triton_call(tensors, capability, stub)) is not None:
             calls["19 tensors, Triton"] = in_triton
     results = measure(calls, idle, count, repeat)
     if stub is not None:
@@ -271,7 +292,7 @@ def run(count: int, repeat: int) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=50, help="launches of a batch")
-    parser.add_argument("--repeat", type=int, default=300, help="batches")
+    parser.add_argument("--repeat", type=int, default=2000, help="batches")
     _record.add_option(parser, "launch_overhead")
     options = parser.parse_args()
     record = run(options.count, options.repeat)

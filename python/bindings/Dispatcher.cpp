@@ -52,6 +52,22 @@ struct Captured {
   }
 };
 
+bool areCurrent(const std::vector<Captured> &captured) {
+  for (const Captured &one : captured)
+    if (!one.isCurrent())
+      return false;
+  return true;
+}
+
+template <class F>
+int visitCaptured(const std::vector<Captured> &captured, F visit) {
+  for (const Captured &one : captured)
+    for (PyObject *object : {one.owner, one.key, one.value})
+      if (int result = visit(object))
+        return result;
+  return 0;
+}
+
 /// The facts of each parameter, and the number of sizes of the grid.
 using CallKey = Key<maxArguments>;
 
@@ -69,10 +85,8 @@ struct Entry {
     for (PyObject *constant : constants)
       if (int result = visit(constant))
         return result;
-    for (Captured &one : captured)
-      for (PyObject *object : {one.owner, one.key, one.value})
-        if (int result = visit(object))
-          return result;
+    if (int result = visitCaptured(captured, visit))
+      return result;
     if (int result = check ? visit(check) : 0)
       return result;
     return launcher ? visit(launcher) : 0;
@@ -87,8 +101,36 @@ struct Entry {
 };
 using EntryPointer = std::shared_ptr<Entry>;
 
+/// A step of the program of a grid: `GridStep` of smalti/calling/native.py.
+struct GridStep {
+  enum Operation {
+    constant,
+    number,
+    size,
+    negate,
+    add,
+    subtract,
+    multiply,
+    divide
+  } operation;
+  int64_t value, dimension;
+};
+constexpr const char *gridOperations[] = {"constant", "number", "size",
+                                          "negate",   "add",    "subtract",
+                                          "multiply", "divide"};
+
+/// The values that a function of the grid computes.
+struct GridProgram {
+  /// The code of the function, or null without a program.
+  PyObject *code = nullptr;
+  std::vector<Captured> captured;
+  std::vector<std::vector<GridStep>> sizes;
+};
+constexpr int mostGridSteps = 64;
+
 struct State {
   std::vector<Parameter> parameters;
+  GridProgram program;
   int numPositional = 0;
   int64_t commonDivisor = 1;
   std::unordered_map<CallKey, std::vector<EntryPointer>, CallKey::Hash> entries;
@@ -168,7 +210,8 @@ bool bind(const State &state, PyObject *given, PyObject *named, Call &call) {
   return true;
 }
 
-/// What a call passes for a parameter, in the last bits of a word of its key.
+/// The kind of the argument for a parameter, in the last bits of a word of the
+/// key.
 enum Passed : uint64_t {
   constantPassed,
   arrayPassed,
@@ -250,8 +293,93 @@ bool readArguments(State &state, uint64_t stream, Call &call) {
   return true;
 }
 
+bool divideDown(int64_t number, int64_t divisor, int64_t &result) {
+  if (divisor == 0 || (divisor == -1 && number == INT64_MIN))
+    return false;
+  result =
+      number / divisor - (number % divisor && (number < 0) != (divisor < 0));
+  return true;
+}
+
+/// Evaluates a size of the grid. Returns false if Python has to.
+bool evaluateSize(const std::vector<GridStep> &steps,
+                  const std::vector<int> &sources, const Call &call,
+                  int64_t &result) {
+  int64_t stack[mostGridSteps + 1];
+  int64_t *top = stack;
+  *top = 0;
+  for (const GridStep &step : steps) {
+    bool isValid = true;
+    int64_t last = *top;
+    switch (step.operation) {
+    case GridStep::constant:
+      *++top = step.value;
+      break;
+    case GridStep::number: {
+      PyObject *object = call.objects[sources[step.value]];
+      int overflow = 0;
+      isValid = PyLong_CheckExact(object);
+      if (isValid)
+        *++top = PyLong_AsLongLongAndOverflow(object, &overflow);
+      isValid &= !overflow;
+      break;
+    }
+    case GridStep::size: {
+      // The attribute `shape` of other arrays may differ from the view.
+      const View &view = call.values[sources[step.value]].view;
+      int64_t dim = step.dimension + (step.dimension < 0 ? view.rank : 0);
+      isValid = view.rank > 0 && view.isTorch && !view.owner && dim >= 0 &&
+                dim < view.rank;
+      if (isValid)
+        *++top = view.shape[dim];
+      break;
+    }
+    case GridStep::negate:
+      isValid = !__builtin_sub_overflow(0, last, top);
+      break;
+    case GridStep::add:
+      --top;
+      isValid = !__builtin_add_overflow(*top, last, top);
+      break;
+    case GridStep::subtract:
+      --top;
+      isValid = !__builtin_sub_overflow(*top, last, top);
+      break;
+    case GridStep::multiply:
+      --top;
+      isValid = !__builtin_mul_overflow(*top, last, top);
+      break;
+    case GridStep::divide:
+      --top;
+      isValid = divideDown(*top, last, *top);
+      break;
+    }
+    if (!isValid)
+      return false;
+  }
+  result = *top;
+  return true;
+}
+
+/// Evaluates the program of the grid. Returns false if Python has to.
+bool evaluateGrid(Dispatcher *self, Call &call) {
+  const GridProgram &program = self->state->program;
+  if (!program.code || PyFunction_GET_CODE(self->grid) != program.code ||
+      !areCurrent(program.captured))
+    return false;
+  for (size_t i = 0; i < program.sizes.size(); ++i)
+    if (!evaluateSize(program.sizes[i], *self->gridSources, call,
+                      call.tiles[i]))
+      return false;
+  call.numTiles = static_cast<int>(program.sizes.size());
+  call.key.add(call.numTiles);
+  return true;
+}
+
 /// Reads the number of tiles of a call.
 bool readGrid(Dispatcher *self, Call &call) {
+  if (evaluateGrid(self, call))
+    return true;
   PyObject *sizes = nullptr;
   if (PyTuple_Check(self->grid)) {
     sizes = Py_NewRef(self->grid);
@@ -328,9 +456,8 @@ EntryPointer find(Dispatcher *self, const Call &call) {
   for (const EntryPointer &entry : state.last->second) {
     if (!matches(state, *entry, call))
       continue;
-    for (const Captured &one : entry->captured)
-      if (!one.isCurrent())
-        return nullptr;
+    if (!areCurrent(entry->captured))
+      return nullptr;
     if (!entry->check)
       return entry;
     // The check may run any Python code, which may remove the entry.
@@ -424,7 +551,7 @@ PyObject *callDispatcher(PyObject *object, PyObject *const *arguments,
 //===----------------------------------------------------------------------===//
 
 /// Adds objects of a sequence of triples: an owner, a key and a value.
-bool readCaptured(PyObject *sequence, Entry &entry) {
+bool readCaptured(PyObject *sequence, std::vector<Captured> &captured) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sequence); ++i) {
     Captured one;
     if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sequence, i), "OOO", &one.owner,
@@ -438,7 +565,7 @@ bool readCaptured(PyObject *sequence, Entry &entry) {
     }
     for (PyObject *held : {one.owner, one.key, one.value})
       Py_INCREF(held);
-    entry.captured.push_back(one);
+    captured.push_back(one);
   }
   return true;
 }
@@ -462,7 +589,8 @@ PyObject *addEntry(PyObject *object, PyObject *arguments) {
     Py_RETURN_FALSE;
   auto entry = std::make_shared<Entry>();
   std::vector<int64_t> positions;
-  if (!readCaptured(captured, *entry) || !readIntegers(sources, positions))
+  if (!readCaptured(captured, entry->captured) ||
+      !readIntegers(sources, positions))
     return nullptr;
   for (int64_t position : positions) {
     if (position < 0 ||
@@ -499,17 +627,67 @@ PyObject *addEntry(PyObject *object, PyObject *arguments) {
 // The type Dispatcher
 //===----------------------------------------------------------------------===//
 
+/// Reads the steps of a size of the grid.
+bool readSteps(PyObject *sequence, std::vector<GridStep> &steps,
+               size_t numSources) {
+  if (!PyTuple_Check(sequence) || PyTuple_GET_SIZE(sequence) > mostGridSteps)
+    return false;
+  int depth = 0;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sequence); ++i) {
+    const char *name;
+    long long value, dimension;
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sequence, i), "sLL", &name, &value,
+                          &dimension))
+      return false;
+    int operation = 0;
+    while (operation <= GridStep::divide &&
+           strcmp(gridOperations[operation], name))
+      ++operation;
+    bool isArgument =
+        operation == GridStep::number || operation == GridStep::size;
+    depth += operation <= GridStep::size     ? 1
+             : operation == GridStep::negate ? 0
+                                             : -1;
+    if (operation > GridStep::divide || depth < 1 ||
+        (isArgument && (value < 0 || static_cast<size_t>(value) >= numSources)))
+      return false;
+    steps.push_back(
+        {static_cast<GridStep::Operation>(operation), value, dimension});
+  }
+  return depth == 1;
+}
+
+/// Reads a `GridProgram` of smalti/calling/native.py.
+bool readProgram(PyObject *object, const Dispatcher *self,
+                 GridProgram &program) {
+  PyObject *code, *captured, *sizes;
+  if (!PyArg_ParseTuple(object, "O!O!O!", &PyCode_Type, &code, &PyTuple_Type,
+                        &captured, &PyTuple_Type, &sizes) ||
+      !readCaptured(captured, program.captured))
+    return false;
+  bool isRead = self->grid && PyFunction_Check(self->grid) &&
+                PyTuple_GET_SIZE(sizes) <= 3;
+  for (Py_ssize_t i = 0; isRead && i < PyTuple_GET_SIZE(sizes); ++i)
+    isRead = readSteps(PyTuple_GET_ITEM(sizes, i), program.sizes.emplace_back(),
+                       self->gridSources->size());
+  if (isRead)
+    program.code = Py_NewRef(code);
+  else if (!PyErr_Occurred())
+    PyErr_SetString(PyExc_ValueError, "an invalid program of a grid");
+  return isRead;
+}
+
 PyObject *newDispatcher(PyTypeObject *type, PyObject *given, PyObject *named) {
   static const char *keywords[] = {
       "parameters", "num_positional", "common_divisor", "grid",
-      "grid_names", "grid_sources",   nullptr};
-  PyObject *parameters, *grid, *gridNames, *gridSources;
+      "grid_names", "grid_sources",   "grid_program",   nullptr};
+  PyObject *parameters, *grid, *gridNames, *gridSources, *program;
   int numPositional;
   long long commonDivisor;
   if (!PyArg_ParseTupleAndKeywords(
-          given, named, "O!iLOO!O!", const_cast<char **>(keywords),
+          given, named, "O!iLOO!O!O", const_cast<char **>(keywords),
           &PyTuple_Type, &parameters, &numPositional, &commonDivisor, &grid,
-          &PyTuple_Type, &gridNames, &PyTuple_Type, &gridSources))
+          &PyTuple_Type, &gridNames, &PyTuple_Type, &gridSources, &program))
     return nullptr;
   if (PyTuple_GET_SIZE(parameters) > maxArguments - 3 || commonDivisor < 1) {
     PyErr_SetString(PyExc_ValueError, "too many parameters");
@@ -529,6 +707,8 @@ PyObject *newDispatcher(PyTypeObject *type, PyObject *given, PyObject *named) {
   bool isRead = readIntegers(gridSources, positions);
   for (int64_t position : positions)
     self->gridSources->push_back(static_cast<int>(position));
+  if (isRead && program != Py_None)
+    isRead = readProgram(program, self, state.program);
   for (Py_ssize_t i = 0; isRead && i < PyTuple_GET_SIZE(parameters); ++i) {
     PyObject *name, *initial, *sizes, *strides;
     int isConstant;
@@ -565,14 +745,16 @@ int traverseDispatcher(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(self->gridNames);
   if (!self->state)
     return 0;
+  auto visitHeld = [&](PyObject *held) { return visit(held, arg); };
+  if (int result = visitCaptured(self->state->program.captured, visitHeld))
+    return result;
   for (const Parameter &parameter : self->state->parameters) {
     Py_VISIT(parameter.name);
     Py_VISIT(parameter.initial);
   }
   for (const auto &item : self->state->entries)
     for (const EntryPointer &entry : item.second)
-      if (int result = entry->forEachObject(
-              [&](PyObject *held) { return visit(held, arg); }))
+      if (int result = entry->forEachObject(visitHeld))
         return result;
   return 0;
 }
@@ -581,8 +763,16 @@ int clearDispatcher(PyObject *object) {
   auto *self = reinterpret_cast<Dispatcher *>(object);
   Py_CLEAR(self->grid);
   Py_CLEAR(self->gridNames);
-  if (self->state)
+  if (self->state) {
     self->state->clear();
+    std::vector<Captured> captured;
+    captured.swap(self->state->program.captured);
+    Py_CLEAR(self->state->program.code);
+    visitCaptured(captured, [](PyObject *held) {
+      Py_DECREF(held);
+      return 0;
+    });
+  }
   return 0;
 }
 

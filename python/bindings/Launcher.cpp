@@ -109,6 +109,39 @@ bool smalti::launch::setInteger(const ScalarSpec &spec, int64_t number,
 
 namespace {
 
+/// Whether two arrays have different addresses modulo a period:
+/// `are_interleaved` of smalti/calling/calls.py.
+bool areInterleaved(const View &one, const View &other, int64_t period) {
+  int64_t first[2], length[2];
+  const View *views[] = {&one, &other};
+  for (int i = 0; i < 2; ++i) {
+    const View &view = *views[i];
+    int64_t low = 0, high = 0;
+    for (int dim = 0; dim < view.rank; ++dim) {
+      int64_t step = view.strides[dim] * view.size;
+      if (view.shape[dim] > 1 && step % period)
+        (step < 0 ? low : high) += (view.shape[dim] - 1) * step;
+    }
+    first[i] = static_cast<int64_t>(view.pointer) + low;
+    length[i] = high - low + view.size;
+  }
+  int64_t distance = (first[1] - first[0]) % period;
+  if (distance < 0)
+    distance += period;
+  return length[0] <= distance && length[1] <= period - distance;
+}
+
+/// Whether two arrays are interleaved for a stride of them. `measure` has
+/// limited the numbers, so that no overflow occurs.
+bool areInterleaved(const View &one, const View &other) {
+  for (const View *view : {&one, &other})
+    for (int dim = 0; dim < view->rank; ++dim)
+      if (view->shape[dim] > 1 && view->strides[dim] &&
+          areInterleaved(one, other, llabs(view->strides[dim]) * view->size))
+        return true;
+  return false;
+}
+
 /// Whether an array that the kernel writes may overlap another one.
 bool mayOverlap(const Kernel &kernel, Value *const *values) {
   int order[maxArguments], count = 0;
@@ -123,7 +156,8 @@ bool mayOverlap(const Kernel &kernel, Value *const *values) {
     const View &written = values[order[i]]->view;
     for (int j = 0; j < count; ++j) {
       const View &other = values[order[j]]->view;
-      if (i != j && written.first < other.last && other.first < written.last)
+      if (i != j && written.first < other.last && other.first < written.last &&
+          !areInterleaved(written, other))
         return true;
     }
   }

@@ -179,7 +179,8 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
   case 76: *value = (int)facts.minor; return 0;
   case 97: *value = (int)facts.shared; return 0;
   }
-  return 1;
+  *value = 0;
+  return 0;
 }
 
 // The handle of device i's context is 100 + i.
@@ -236,9 +237,10 @@ int cuModuleGetFunction(uintptr_t *function, uintptr_t module, const char *name)
   return 0;
 }
 int cuFuncGetAttribute(int *value, int attribute, uintptr_t function) {
-  if (attribute != 1 || function < 77)
+  if (function < 77)
     return 1;
-  *value = (int)facts.static_shared;
+  // The attribute 0 is the largest number of threads of a block.
+  *value = attribute == 0 ? 1024 : attribute == 1 ? (int)facts.static_shared : 0;
   return 0;
 }
 int cuFuncSetAttribute(uintptr_t function, int attribute, int value) {

@@ -19,8 +19,8 @@ def compiler() -> str | None:
     return next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 
 
-def build(folder: Path, *definitions: str) -> Path:
-    """The library, as a GPU's driver names its own; `STUB_IS_OLD` has no functions of CUDA 12."""
+def build(folder: Path, *definitions: str, sources: Sequence[Path] = ()) -> Path:
+    """The library, as a GPU's driver names its own; `STUB_IS_OLD` has no functions of CUDA 12. `sources` are added."""
     tool = compiler()
     assert tool is not None
     path = folder / "libcuda.so.1"
@@ -32,7 +32,9 @@ def build(folder: Path, *definitions: str) -> Path:
         "-O1",
         "-w",
         *(f"-D{name}" for name in definitions),
+        "-Wl,-soname,libcuda.so.1",
         SOURCE,
+        *sources,
         "-o",
         path,
     ]

@@ -43,6 +43,7 @@ class Dispatcher:
         grid: tuple[int, ...] | Callable[..., Any] | None,
         grid_names: tuple[str, ...],
         grid_sources: tuple[int, ...],
+        grid_program: tuple[Any, ...] | None,
     ) -> Dispatcher: ...
     def __call__(self, arguments: tuple[Any, ...], named: dict[str, Any] | None, stream: Any, /) -> bool: ...
     def add(

@@ -308,6 +308,30 @@ def extent(view: arrays.ArrayView, size: int) -> tuple[int, int]:
     return view.pointer + low * size, view.pointer + (high + 1) * size
 
 
+def are_interleaved(one: arrays.ArrayView, other: arrays.ArrayView, sizes: tuple[int, int]) -> bool:
+    """Whether two arrays have different addresses modulo a stride, such as two blocks of columns of one matrix. `sizes` are
+    element sizes."""
+    placed = [
+        (
+            view.pointer,
+            [(step * size, extent) for step, extent in zip(view.strides, view.shape, strict=True) if extent > 1],
+            size,
+        )
+        for view, size in zip((one, other), sizes, strict=True)
+    ]
+    for period in {abs(step) for _, dimensions, _ in placed for step, _ in dimensions if step}:
+        ranges: list[tuple[int, int]] = []
+        for pointer, dimensions, size in placed:
+            reach = [(extent - 1) * step for step, extent in dimensions if step % period]
+            low = sum(min(by, 0) for by in reach)
+            ranges.append((pointer + low, sum(map(abs, reach)) + size))
+        (first, length), (second, other_length) = ranges
+        distance = (second - first) % period
+        if length <= distance and other_length <= period - distance:
+            return True
+    return False
+
+
 def find_overlap(
     views: Sequence[arrays.ArrayView], sizes: Sequence[int], writes: Sequence[bool]
 ) -> tuple[int, int] | None:
@@ -321,7 +345,9 @@ def find_overlap(
         for i in open_:
             if first == last or not (writes[i] or writes[j]):
                 continue
-            # An array may be in gaps of another one.
+            if are_interleaved(views[i], views[j], (sizes[i], sizes[j])):
+                continue
+            # An array may be in other gaps of another one.
             one, other = (
                 _placed(views[k].pointer, views[k].shape, [step * sizes[k] for step in views[k].strides], sizes[k])
                 for k in (i, j)

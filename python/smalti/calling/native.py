@@ -9,6 +9,7 @@ only the Python files, every launch takes this path.
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -157,18 +158,33 @@ class Parameter:
     stride_divisors: tuple[int, ...] = ()
 
 
+GridStep = tuple[str, int, int]
+"""A step of a program, which uses the last results of the steps before it: an operation with its numbers.
+
+- `constant`: a number
+- `number`: the position of an integer in the parameters of the grid function
+- `size`: the position of an array, and a dimension
+- `negate`, `add`, `subtract`, `multiply`, `divide` (rounds down)
+"""
+
+GridProgram = tuple[types.CodeType, tuple[tuple[Any, str, Any], ...], tuple[tuple[GridStep, ...], ...]]
+"""The code of a grid function, the values outside of it as `remember` describes them, and the steps of each size."""
+
+
 def dispatcher(
     parameters: Sequence[Parameter],
     num_positional: int,
     divisor: int,
     grid: tuple[int, ...] | Callable[..., Any] | None = None,
     grid_parameters: Sequence[str] = (),
+    grid_program: GridProgram | None = None,
 ) -> Dispatcher | None:
     """A table of native launchers by the facts of a call, or None if the extension module does not exist.
 
     The facts of an array are its element type, whether it is row-major, and whether it has less than 2^31 bytes. Each size,
     stride and integer has the facts whether it is 0, 1, negative, or a multiple of `divisor`. `grid` is the
-    number of tiles, which follows the arguments of the kernel, or a function of parameters that returns it.
+    number of tiles, which follows the arguments of the kernel, or a function of parameters that returns it. `grid_program`
+    is evaluated instead of the function where it can be.
     """
     module = _module()
     if module is None or len(parameters) > module.MAX_ARGUMENTS - 3:
@@ -181,6 +197,7 @@ def dispatcher(
         grid,
         tuple(grid_parameters),
         tuple(positions[name] for name in grid_parameters),
+        grid_program,
     )
 
 

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, Ty
 
 from .. import targets
 from ..cache import disk_cache
-from ..calling import native
+from ..calling import grid_programs, native
 from ..compiler import driver
 from ..errors import LaunchError
 from ..launch import placement
 from ..launch.untraced import untraced
 from ..specialization import DIVISOR, SpecializedKernel
 from . import fingerprints, hooks
-from .arithmetic import is_number
+from .arithmetic import cdiv, is_number
 from .fingerprints import Fingerprint
 from .parameters import Parameter, Parameters, hashable
 from .specs import described
@@ -183,6 +183,7 @@ class PythonKernel(native.NativeCallable, Generic[P]):
             DIVISOR,
             grid,
             self._grid_parameters,
+            grid_programs.program(grid, len(self._grid_parameters), cdiv),
         )
 
     def compile(self, /, *arguments: P.args, **named: P.kwargs) -> Kernel | sim.SimulatedKernel:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import enum
 import gc
+import itertools
 import random
+import sys
 import types
 import weakref
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ import pytest
 import smalti
 import smalti.language as sl
 from smalti import front_end, targets
-from smalti.calling import arrays
+from smalti.calling import arrays, grid_programs
 from smalti.compiler import entry
 from smalti.language.kernel import PythonKernel
 from smalti.launch.compiled import Resources
@@ -25,7 +27,13 @@ from smalti.launch.kernels import Kernel
 from smalti.specialization import SpecializedKernel
 from stub_driver import Stub
 from test_launch_gpu import driver, library  # noqa: F401 (fixtures)
-from test_native_launches import Interface, outcome, sizes_of
+from test_native_launches import (
+    Interface,
+    exchange_tensor,
+    outcome,
+    sizes_of,
+    torch_stand_in,  # noqa: F401 (fixture)
+)
 
 
 @pytest.fixture
@@ -172,6 +180,111 @@ def test_grids_that_raise(driver: Stub, compiled: list[str]) -> None:  # noqa: F
     kernel(x, 5, Tensor(1 << 50, (48,)))
     with pytest.raises(ZeroDivisionError):
         kernel(x, 5, Tensor(1 << 50, (48,)), block=0)
+
+
+ROWS = 4
+MANY = 1 << 40
+
+
+def grids(columns: int) -> list[Callable[..., Any]]:
+    """Functions that are evaluated without Python code."""
+    return [
+        lambda x, block: sl.cdiv(x.shape[0], block),
+        lambda n, x: (sl.cdiv(x.shape[1], ROWS), 3, n),
+        lambda x: [x.shape[-1] * x.shape[-2] // columns],
+        lambda x, n: 3 * x.shape[-1] - (-x.shape[0] // n) - 2 * n,
+        lambda n, block: (10 - n) * (1000 // n + block) // -block + 4 * 1000,
+        lambda n: n * MANY * MANY,
+        lambda x: x.shape[2],
+        lambda n: 5,
+    ]
+
+
+UNSUPPORTED: list[Callable[..., Any]] = [
+    lambda x, n: x.shape[0] if n else 1,
+    lambda x, n: x.shape[0] % n,
+    lambda x: min(x.shape[0], 4),
+    lambda x: len(x.shape),
+    lambda x, n: (n is None) * x.shape[0],
+    lambda x: sum(size for size in x.shape),
+    lambda x: int(x.shape[0]),
+    lambda x: MODULE.number * x.shape[0],
+    lambda x: x.shape[0] * 0.5,
+    lambda x: x.size,
+]
+
+
+@pytest.mark.parametrize("number", range(len(grids(7))))
+def test_programs_of_grids(
+    driver: Stub,  # noqa: F811
+    compiled: list[str],
+    torch_stand_in: None,  # noqa: F811
+    number: int,
+) -> None:
+    @smalti.kernel(grid=grids(7)[number], target="sm_90a")
+    def copy(x, n, block: smalti.constexpr):
+        pass
+
+    calls = 0
+
+    def count(frame: types.FrameType, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call" and frame.f_code is grids(7)[number].__code__
+
+    given = [
+        (exchange_tensor(1 << 40, (60, 1), shape=(rows, 60)), n, block)
+        for rows, n, block in itertools.product((1, 17, 48), (1, 2, 7, 0, -3), (16, 5))
+    ]
+    theirs = without_dispatcher(copy)
+    launched = 0
+    for arguments in given:
+        wanted = outcome_of(driver, theirs, arguments, {})
+        assert outcome_of(driver, copy, arguments, {}) == wanted, arguments
+        sys.setprofile(count)
+        before = calls
+        found = outcome_of(driver, copy, arguments, {})
+        sys.setprofile(None)
+        assert found == wanted, arguments
+        is_program = wanted[1] is None
+        launched += is_program
+        assert not is_program or calls == before
+    assert launched > 10 or number in (5, 6)
+
+
+def test_grids_without_a_program() -> None:
+    for grid in UNSUPPORTED:
+        names: Sequence[str] = grid.__code__.co_varnames
+        assert grid_programs.program(grid, len(names), sl.cdiv) is None, names
+    assert all(grid_programs.program(grid, grid.__code__.co_argcount, sl.cdiv) for grid in grids(7))
+
+
+def test_changes_of_a_grid(
+    driver: Stub,  # noqa: F811
+    compiled: list[str],
+    torch_stand_in: None,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def sizes(x):
+        return sl.cdiv(x.shape[0], ROWS)
+
+    @smalti.kernel(grid=sizes, target="sm_90a")
+    def copy(x):
+        pass
+
+    x = exchange_tensor(1 << 40)
+
+    def tiles() -> int:
+        copy(x)
+        copy(x)
+        return driver.launches[-1].grid[0]
+
+    assert tiles() == 25
+    monkeypatch.setitem(globals(), "ROWS", 10)
+    assert tiles() == 10
+    monkeypatch.setattr(sl, "cdiv", lambda a, b: a // b + 7)
+    assert tiles() == 17
+    sizes.__code__ = (lambda x: 3).__code__
+    assert tiles() == 3
 
 
 def test_streams_and_options(driver: Stub, compiled: list[str]) -> None:  # noqa: F811

@@ -22,7 +22,7 @@ import pytest
 import smalti
 from conftest import BUILD, ROOT, SCALE
 from smalti import dtypes, targets
-from smalti.calling import arguments, arrays, tensor_maps
+from smalti.calling import arguments, arrays, calls, tensor_maps
 from smalti.launch import cuda
 from smalti.launch.compiled import Resources
 from smalti.launch.kernels import Kernel
@@ -216,6 +216,49 @@ def test_common_calls_take_the_native_path(driver: Stub) -> None:  # noqa: F811
     assert first.numbers == (0x10000, 64, 0x80000, 5, 7, 9, 3, int(np.float16(1.5).view(np.uint16)))
     empty = (Interface(0x10000, (0, 64)), *given[1:])
     assert kernel.native(empty, None) and len(driver.launches) == 3
+
+
+def random_part(rng: random.Random) -> arrays.ArrayView:
+    """Some elements of a matrix of 24 rows of 16 floats."""
+    rows, columns = rng.randint(1, 6), rng.randint(1, 6)
+    steps = rng.choice((1, 1, 2, 4, -1)) * 16, rng.choice((1, 1, 2, 3, -1))
+    at = rng.randint(0, 23) * 16 + rng.randint(0, 15)
+    return arrays.ArrayView(0x10000 + 4 * at, (rows, columns), steps, "float32", arrays.CUDA)
+
+
+def bytes_of(view: arrays.ArrayView) -> set[int]:
+    return {
+        view.pointer + 4 * (i * view.strides[0] + j * view.strides[1]) + byte
+        for i in range(view.shape[0])
+        for j in range(view.shape[1])
+        for byte in range(4)
+    }
+
+
+def test_interleaved_arrays(driver: Stub) -> None:  # noqa: F811
+    rng = random.Random(0)
+    facts: dict[str, Any] = {"dynamic_sizes": (0, 1), "dynamic_strides": (0, 1)}
+    taken = [described("f32", i, (None, None), (None, None), writes=i == 1, alignment=4, **facts) for i in range(2)]
+    kernel = made(taken)
+    driver.takes(*sizes_of(taken))
+    kernel(*(arrays.ArrayView(0x10000 * i, (4, 4), (4, 1), "float32", arrays.CUDA) for i in (1, 2)))
+    separate = interleaved = 0
+    for _ in range(2000):
+        given = random_part(rng), random_part(rng)
+        has_common = bool(bytes_of(given[0]) & bytes_of(given[1]))
+        is_interleaved = calls.are_interleaved(*given, (4, 4))
+        assert not (has_common and is_interleaved), given
+        launches, _ = outcome(driver, lambda: kernel.native(given, None))  # noqa: B023
+        wanted, _ = outcome(driver, lambda: kernel.launcher(*given))  # noqa: B023
+        assert not launches or launches == wanted, given
+        assert bool(wanted) == (not has_common), given
+        ranges = [calls.extent(view, 4) for view in given]
+        if max(ranges)[0] < min(ranges)[1]:
+            separate += not has_common
+            interleaved += is_interleaved
+            assert bool(launches) == is_interleaved, given
+    # Most arrays in gaps of others are interleaved.
+    assert interleaved > 300, (separate, interleaved)
 
 
 def test_tensor_maps_of_dynamic_arrays(driver: Stub) -> None:  # noqa: F811
@@ -459,19 +502,29 @@ class ExchangeTensor(str):
 ExchangeTensor.__name__, ExchangeTensor.__module__ = "Tensor", "torch"
 
 
-def exchange_tensor(pointer: int, strides: tuple[int, int] = (60, 1), name: str = "a", fails: bool = False) -> Any:
+def exchange_tensor(
+    pointer: int,
+    strides: tuple[int, int] = (60, 1),
+    name: str = "a",
+    fails: bool = False,
+    shape: tuple[int, int] = (100, 60),
+) -> Any:
     tensor = ExchangeTensor(name)
-    tensor.view = arrays.ArrayView(pointer, (100, 60), strides, "float32", "cuda", 0)
+    tensor.view = arrays.ArrayView(pointer, shape, strides, "float32", "cuda", 0)
     tensor.fails, tensor.reads = fails, 0
     return tensor
 
 
-def test_the_exchange_api_of_dlpack(driver: Stub, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+@pytest.fixture
+def torch_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = types.SimpleNamespace(
         device=lambda device: contextlib.nullcontext(),
         current_stream=lambda device: types.SimpleNamespace(cuda_stream=STREAM),
     )
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=gpu))
+
+
+def test_the_exchange_api_of_dlpack(driver: Stub, torch_stand_in: None) -> None:  # noqa: F811
     kernel = gpu_kernel("sm_90a")
     first, second = exchange_tensor(0x10000), exchange_tensor(0x20000)
     kernel(first, second)
