@@ -37,6 +37,7 @@ def test_example(name: str) -> None:
     assert done.exit_code == 0 and ": ok" in done.stdout, done.output
 
 
+@pytest.mark.grid(15)
 @pytest.mark.parametrize(
     ("path", "target"),
     [pytest.param(*case, id=f"{case[0].stem}-{case[1]}") for case in _CASES],
