@@ -119,7 +119,7 @@ def source_location(location: Any) -> SourceLocation | None:
     if not found:
         return None
     python = tuple(other for other in found[1:] if other.function or other.file.endswith(".py"))
-    return dataclasses.replace(found[0], python=python)
+    return dataclasses.replace(found[0], python=python) if python else found[0]
 
 
 def _file_locations(location: Any, function: str = "", is_call: bool = False) -> Iterator[SourceLocation]:

@@ -221,12 +221,13 @@ def python(source: str, messages: bool = True) -> Iterator[Text]:
     docstrings: set[int] = set()
     if doc := ast.get_docstring(tree):
         yield Text("title", 1, without_code(re.split(r"(?<=[\w`)\"'])\.(?:\s|$)", doc.partition("\n")[0])[0].strip()))
+    inside: set[int] = set()
+    # A node comes after the one that contains it.
     for node in ast.walk(tree):
-        for child in getattr(node, "body", ()) if isinstance(getattr(node, "body", None), list) else ():
+        body = getattr(node, "body", None)
+        for child in body if isinstance(body, list) else ():
             if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
                 docstrings.add(id(child.value))
-    inside: set[int] = set()
-    for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             inside.update(id(value) for value in node.values)
             parts = [str(v.value) if isinstance(v, ast.Constant) else "N" for v in node.values]

@@ -329,7 +329,7 @@ REDUCTIONS = [
 ]
 
 
-@pytest.mark.grid(28)
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("name", [name for name in COMBINATIONS if name != "affine"])
 @pytest.mark.parametrize(("layout", "dims", "warps"), REDUCTIONS)
 @pytest.mark.parametrize("target", TARGETS)
@@ -379,7 +379,7 @@ SCANS = [
 ]
 
 
-@pytest.mark.grid(28)
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("name", ["affine", "argmax", "larger", "sum f16", "sum i8", "min i64"])

@@ -660,7 +660,7 @@ KINDS: dict[str, Any] = {
 }
 
 
-@pytest.mark.grid(24)
+@pytest.mark.grid(15)
 @pytest.mark.parametrize(
     "ordering", ["", "scope sys ordering acq_rel", "scope cta ordering acquire", "ordering release"]
 )
@@ -1050,7 +1050,7 @@ DOTS = [
 ]
 
 
-@pytest.mark.grid(16)
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("batch", [0, 1, 3])
 @pytest.mark.parametrize(("lhs", "rhs", "accumulator", "more"), DOTS)
 def test_dots_of_every_kind(lhs: str, rhs: str, accumulator: str, more: str, batch: int) -> None:

@@ -127,7 +127,7 @@ MATMULS = {
 }
 
 
-@pytest.mark.grid(24)
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("case", MATMULS)
 @pytest.mark.parametrize("target", FAMILIES)
 def test_matmul(target: str, case: str) -> None:

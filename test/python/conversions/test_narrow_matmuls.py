@@ -56,7 +56,7 @@ SHAPES = {
 PAIRS = [(target, dtype) for target in FAMILIES for dtype in GPU_TYPES if multiplies(target, dtype)]
 
 
-@pytest.mark.grid(30)
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("columns_of_b", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("target", "dtype"), PAIRS)

@@ -135,6 +135,7 @@ def test_conversions_that_overflow(source: str, target: str) -> None:
         same(instructions.convert(values, source, target), wanted.astype(FLOATS[target]))
 
 
+@pytest.mark.grid(60)
 @pytest.mark.parametrize("target", [name for name in FLOATS if name not in ("f64", UNSIGNED)])
 @pytest.mark.parametrize("source", ["f64", "f32", "f16"])
 @pytest.mark.parametrize(

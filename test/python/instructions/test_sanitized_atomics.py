@@ -94,6 +94,7 @@ end:
     return out
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("name", ATOMICS)
 @pytest.mark.parametrize("sanitize", ["address", "thread"])
 def test_atomics_that_are_right(name: str, sanitize: Literal["address", "thread"]) -> None:

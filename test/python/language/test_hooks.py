@@ -96,6 +96,7 @@ def test_warmup_does_not_run(events: list[Any]) -> None:
     assert events[1][1].kernel is compiled
 
 
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("dtype", [np.float16, "bfloat16", sl.int32, np.dtype(np.uint8), ml_dtypes.float8_e5m2])
 @pytest.mark.parametrize(
     ("shape", "strides"), [((96,), None), ((7,), None), ((1,), None), ((64,), (2,)), ((64,), (0,))]

@@ -175,6 +175,7 @@ REDUCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any] | None]] 
 }
 
 
+@pytest.mark.grid(19)
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_functions(name: str, dtype: str) -> None:

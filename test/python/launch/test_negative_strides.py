@@ -76,6 +76,7 @@ def test_windows(name: str, target: str) -> None:
     np.testing.assert_array_equal(y, x)
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["rows", "both", "dynamic", "mixed"])
 def test_single_elements_and_strided_windows(name: str, target: str) -> None:

@@ -420,7 +420,7 @@ def right_trips(text: str, trips: range, how: Emulation) -> list[int]:
     return right
 
 
-@pytest.mark.grid(11)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("how", [Emulation(copies="early"), Emulation(copies="late")], ids=lambda how: how.copies)
 @pytest.mark.parametrize("parity", PARITIES)
 @pytest.mark.parametrize("arrivals", ARRIVALS)

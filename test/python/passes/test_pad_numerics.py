@@ -230,7 +230,7 @@ def combined() -> Compiled:
     return Compiled(functions, PAD)
 
 
-@pytest.mark.grid(28)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("name", COMBINERS)
 def test_combiners(combined: Compiled, name: str) -> None:
     types, _ = COMBINERS[name]

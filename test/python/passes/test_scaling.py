@@ -107,7 +107,7 @@ HOPPER = [
 ]
 
 
-@pytest.mark.grid(1, cover=False)
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
 @pytest.mark.parametrize(("pipeline", "shape", "anchor"), HOPPER, ids=[shape for _, shape, _ in HOPPER])
 def test_work_on_kernels_with_wgmma(pipeline: str, shape: str, anchor: str, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ MODULES = [
 ]
 
 
-@pytest.mark.grid(1, cover=False)
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
 @pytest.mark.parametrize(("pipeline", "shape"), MODULES, ids=[shape for _, shape in MODULES])
 def test_work_on_thread_and_block_kernels(pipeline: str, shape: str, tmp_path: Path) -> None:

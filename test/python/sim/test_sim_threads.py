@@ -248,6 +248,7 @@ def test_transfers_that_leave_memory_read_padding() -> None:
 # Hopper: copies of boxes, and barriers in shared memory.
 
 
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
 @pytest.mark.parametrize(("trips", "slots"), [(1, 1), (2, 3), (5, 2), (7, 3)])
 def test_a_ring_of_slots_in_every_schedule(trips: int, slots: int, schedule: sim.Simulation) -> None:

@@ -268,6 +268,7 @@ INTEGER_PREDICATES: dict[int, Callable[[Array, Array], Array]] = {
 }  # fmt: skip
 
 
+@pytest.mark.grid(15)
 @pytest.mark.parametrize("predicate", INTEGER_PREDICATES)
 @pytest.mark.parametrize(
     "ty, unsigned, signed", [("i16", np.uint16, np.int16), ("i32", np.uint32, np.int32), ("i64", np.uint64, np.int64)]

@@ -95,6 +95,7 @@ def test_gather_of_addresses(name: str, chip: str, size: int) -> None:
     np.testing.assert_array_equal(got, gathered(SOURCE, size, lambda lane: 20 * lane + 8, 72, step, 64))
 
 
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("chip, size", SIZES)
 @pytest.mark.parametrize("has_words", [False, True])
 @pytest.mark.parametrize("is_structured", [False, True])

@@ -160,6 +160,7 @@ def check(got: Array, a: Array, b: Array, c: Array, exact: bool) -> None:
     assert (abs(got - expected) <= allowed).all()
 
 
+@pytest.mark.grid(37)
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("mfma", MFMAS, ids=lambda p: p[0])
 def test_mfma(mfma: tuple[str, int, int, int, str, Any, str, str], exact: bool) -> None:
@@ -265,6 +266,7 @@ FORMATS: list[tuple[Any, int, str]] = [
 ]
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("has_scales", [True, False], ids=["scales", "plain"])
 @pytest.mark.parametrize("of_a, of_b", [(i, i) for i in range(5)] + [(0, 4), (3, 1), (4, 2)])
 @pytest.mark.parametrize("name", ["mfma.scale.f32.16x16x128.f8f6f4", "mfma.scale.f32.32x32x64.f8f6f4"])

@@ -339,6 +339,7 @@ def test_wmma_of_32_rows(block: int, modifier: int) -> None:
     run_scaled(np.random.default_rng(block), (4, 4), 32, block, halves=(0, modifier & 1), modifier=modifier)
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("kinds", [(0, 0), (1, 2), (2, 1), (2, 2)], ids=str)
 @pytest.mark.parametrize("halves", [(0, 1), (1, 0), (1, 1)], ids=str)
 @pytest.mark.parametrize("block", [32, 16])

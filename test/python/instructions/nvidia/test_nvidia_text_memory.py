@@ -401,6 +401,7 @@ def _store_kernel(name: str, wait: str, fence: str = FENCE, after: str = "") -> 
 DATA = np.arange(64, dtype=np.uint32) * 0x01010101
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(("name", "wait"), [*itertools.product(BULK_STORES, BULK_WAITS)])
 def test_bulk_copies_to_global(name: str, wait: str) -> None:
     taken = np.array([MASK >> (i % 16) & 1 for i in range(256)], bool) if "mask" in name else np.ones(256, bool)
@@ -558,6 +559,7 @@ FIRST_BLOCK = {
 }
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("name", CANCEL)
 @pytest.mark.parametrize("first_block", FIRST_BLOCK)
 def test_nothing_is_left_to_cancel(name: str, first_block: str) -> None:
