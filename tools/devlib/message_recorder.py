@@ -190,11 +190,10 @@ def pytest_configure() -> None:
     import _pytest.capture
     import _pytest.raises
     import click.testing
-    from smalti import emulator, errors, remarks
+    from smalti import errors, remarks
     from smalti.emulator import findings
     from smalti.sim.machine import findings as sim_findings
 
-    del emulator
     _after(subprocess, "run", lambda done, *_: _outputs(done.stderr, done.stdout))
     _after(click.testing.CliRunner, "invoke", lambda done, *_: _outputs(done.output))
     _after(_pytest.capture.CaptureFixture, "readouterr", lambda captured, *_: _outputs(captured.err, captured.out))
