@@ -99,7 +99,7 @@ _CODE_PATHS = re.compile(
     r"tools/devlib/(?:layout_pictures|recorder|coverage|architecture|message\w*|op_table|words)\.py"
     r"|python/smalti/(?:compiler/_generate\w+|emulator/(?:session|memory)|lane_maps|launch/header)\.py|targets/\w+\.cpp"
 )
-_CODE_TEXT = re.compile(r"import |class |[A-Z ]+$|.*\bISA\b|LLVM,? |[\w.]+\.[\w.]+[ ,]|HSA |.*(?:\w+ ){3}= ")
+_CODE_TEXT = re.compile(r"!|import |class |[A-Z ]+$|.*\bISA\b|LLVM,? |[\w.]+\.[\w.]+[ ,]|HSA |.*(?:\w+ ){3}= ")
 _SURE = re.compile(
     r"(?:.*\.)?(?:emit\w*|remark\w*|report|miss|fail\w*|refuse\w*|complain\w*|attachNote|setError|hint|stop|Misuse|\w*Error"
     r"|Finding|finding|Unsupported|invalid|Failure|warn|option|clEnumValN|click\.option|UsageError|BadParameter|create\w*Error)"
@@ -114,8 +114,6 @@ _VALUE = re.compile(r"\{[^{}]*\}")
 
 def _is_likely_message(template: Template) -> bool:
     """Whether a text that no test prints is a message: many texts of the sources are code, or parts of messages."""
-    if _CODE_PATHS.match(template.path) or _CODE_TEXT.match(template.text):
-        return False
     if template.path.startswith("python/bindings/") and template.text.endswith("."):
         return False  # Documentation.
     count = len(re.findall(r"[A-Za-z]{2,}", _VALUE.sub(" ", template.text)))
@@ -322,7 +320,9 @@ def templates_of(path: str, source: str) -> Iterable[Template]:
 def templates(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Template]:
     for path in tracked(root, paths):
         source = (root / path).read_text(encoding="utf-8", errors="replace")
-        yield from {template.text: template for template in templates_of(path, source)}.values()
+        if not _CODE_PATHS.match(path):
+            found = {template.text: template for template in templates_of(path, source)}
+            yield from (template for text, template in found.items() if not _CODE_TEXT.match(text))
 
 
 _CONVERSION = re.compile(
