@@ -181,7 +181,9 @@ def _add_finding(finding: Any) -> None:
 
 
 def pytest_runtest_teardown() -> None:
-    record([str(finding) for finding in _pending.values() if not any(finding.message in text for text in _of_test)])
+    found = {str(finding): finding.message for finding in _pending.values()}
+    notes = [*_of_test, *(text.partition("\n")[2] for text in found)]
+    record([text for text, message in found.items() if not any(message in note for note in notes)])
     _pending.clear()
     _of_test.clear()
 
