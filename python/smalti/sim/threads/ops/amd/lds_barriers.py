@@ -101,7 +101,7 @@ class Arrival(Work):
     def __init__(self, st: Any, warp: Any, kind: str, lanes: Array, buffer: Any, at: int, site: Site) -> None:
         super().__init__(st, site)
         self.warp, self.buffer, self.at = warp, buffer, at
-        self.count = len(lanes)
+        self.threads = st.threads[lanes]
         counter = warp.counters.of[kind]
         self.counter, self.number = counter, counter.issued
         self.clocks = warp.release()
@@ -121,7 +121,7 @@ class Arrival(Work):
             work.complete([self.warp])
             if work is self:
                 break
-        counts = [1] * self.count
+        counts = [1] * len(self.threads)
         _arrive(self.warp, self.buffer, self.at, counts, self.clocks, self.site)
 
 
