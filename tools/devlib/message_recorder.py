@@ -181,7 +181,9 @@ def _add_finding(finding: Any) -> None:
 
 
 def pytest_runtest_teardown() -> None:
-    record([str(finding) for finding in _pending.values() if not any(finding.message in text for text in _of_test)])
+    found = {str(finding): finding.message for finding in _pending.values()}
+    notes = [*_of_test, *(text.partition("\n")[2] for text in found)]
+    record([text for text, message in found.items() if not any(message in note for note in notes)])
     _pending.clear()
     _of_test.clear()
 
@@ -190,11 +192,10 @@ def pytest_configure() -> None:
     import _pytest.capture
     import _pytest.raises
     import click.testing
-    from smalti import emulator, errors, remarks
+    from smalti import errors, remarks
     from smalti.emulator import findings
     from smalti.sim.machine import findings as sim_findings
 
-    del emulator
     _after(subprocess, "run", lambda done, *_: _outputs(done.stderr, done.stdout))
     _after(click.testing.CliRunner, "invoke", lambda done, *_: _outputs(done.output))
     _after(_pytest.capture.CaptureFixture, "readouterr", lambda captured, *_: _outputs(captured.err, captured.out))

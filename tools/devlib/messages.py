@@ -57,27 +57,26 @@ class Message:
 # Recording.
 
 
-def record(arguments: Sequence[str]) -> int:
-    """Runs lit and pytest, on these paths or on all tests, and writes the texts that they print. Returns their number."""
-    lit = [path for path in arguments if not path.startswith("test/python")]
-    python = [path for path in arguments if path not in lit]
+def record(paths: Sequence[str]) -> int:
+    """Runs all tests and writes the texts that they print; or adds those of the tests in `paths`. Returns their number."""
     folder = steps.BUILD / "messages"
-    shutil.rmtree(folder, ignore_errors=True)
-    tools = ("smalti-opt", "smalti")
-    with outputs.stand_ins(folder, message_recorder.COMMAND, tools):
-        environment = {**os.environ, **steps.environment(), "PYTHONPATH": str(pathlib.Path(__file__).parent)}
-        plugin = ["-p", "message_recorder", "-n", "auto", "--dist", "worksteal", "-q"]
+    if not paths:
+        shutil.rmtree(folder, ignore_errors=True)
+    python = [path for path in paths if path.startswith("test/python")] if paths else ["test/python"]
+    lit = [path for path in paths if path not in python] if paths else ["test"]
+    plugin = ["-p", "message_recorder", "-n", "auto", "--dist", "worksteal", "-q"]
+    with outputs.stand_ins(folder, message_recorder.COMMAND, ("smalti-opt", "smalti")):
         with step("Recording messages: help texts"):
             message_recorder.record(message_recorder.helps())
-        # A test that fails, for example because the recording takes time, does not end the recording.
-        if lit or not arguments:
-            with step("Recording messages: lit"):
-                command = [steps.VENV / "bin" / "lit", "--succinct", *(lit or ["test"])]
-                subprocess.run(command, env=environment, cwd=ROOT, check=False)
-        if python or not arguments:
-            with step("Recording messages: pytest"):
-                command = [steps.PYTHON, "-m", "pytest", *plugin, *(python or ["test/python"])]
-                subprocess.run(command, env=environment, cwd=ROOT, check=False)
+        environment = {**os.environ, **steps.environment(), "PYTHONPATH": str(pathlib.Path(__file__).parent)}
+        for name, command, tests in (
+            ("lit", [steps.VENV / "bin" / "lit", "--succinct"], lit),
+            ("pytest", [steps.PYTHON, "-m", "pytest", *plugin], python),
+        ):
+            if tests:
+                with step(f"Recording messages: {name}"):
+                    # A test that fails, for example because it is slower now, does not end the recording.
+                    subprocess.run([*command, *tests], env=environment, cwd=ROOT, check=False)
     texts = message_recorder.merged(folder)
     RECORDING.write_text(json.dumps(texts, indent=0) + "\n", encoding="utf-8")
     return len(texts)
@@ -100,10 +99,10 @@ _CODE_PATHS = re.compile(
     r"tools/devlib/(?:layout_pictures|recorder|coverage|architecture|message\w*|op_table|words)\.py"
     r"|python/smalti/(?:compiler/_generate\w+|emulator/(?:session|memory)|lane_maps|launch/header)\.py|targets/\w+\.cpp"
 )
-_CODE_TEXT = re.compile(r"import |class |[A-Z ]+$|.*\bISA\b|LLVM,? |[\w.]+\.[\w.]+[ ,]|HSA |.*(?:\w+ ){3}= ")
+_CODE_TEXT = re.compile(r"!|import |class |[A-Z ]+$|.*\bISA\b|LLVM,? |[\w.]+\.[\w.]+[ ,]|HSA |.*(?:\w+ ){3}= ")
 _SURE = re.compile(
     r"(?:.*\.)?(?:emit\w*|remark\w*|report|miss|fail\w*|refuse\w*|complain\w*|attachNote|setError|hint|stop|Misuse|\w*Error"
-    r"|Finding|finding|Unsupported|invalid|Failure|warn|gap|option|clEnumValN|click\.option|UsageError|BadParameter|create\w*Error)"
+    r"|Finding|finding|Unsupported|invalid|Failure|warn|option|clEnumValN|click\.option|UsageError|BadParameter|create\w*Error)"
 )
 """Contexts whose texts are messages."""
 _VERB = re.compile(
@@ -115,8 +114,8 @@ _VALUE = re.compile(r"\{[^{}]*\}")
 
 def _is_likely_message(template: Template) -> bool:
     """Whether a text that no test prints is a message: many texts of the sources are code, or parts of messages."""
-    if _CODE_PATHS.match(template.path) or _CODE_TEXT.match(template.text):
-        return False
+    if template.path.startswith("python/bindings/") and template.text.endswith("."):
+        return False  # Documentation.
     count = len(re.findall(r"[A-Za-z]{2,}", _VALUE.sub(" ", template.text)))
     if _SURE.fullmatch(template.context):
         return count >= 3
@@ -136,7 +135,8 @@ def _value(expression: str) -> str:
 
 _ARGUMENT = "\0"
 """Separates the texts of different arguments of a call."""
-_PLURAL = re.compile(r".*\b(?:plural|count)\((.*),")
+_CONCATENATING = ("emitOptionalError", "require", "shape", "size", "toText")
+"""Functions that concatenate their arguments."""
 _CALLS = r"\(*(?:[\w:]+\()*"
 
 
@@ -151,8 +151,6 @@ def _between(code: str) -> str:
         code = code.partition("+")[2].strip()
         if not code:
             return ""
-    if plural := _PLURAL.fullmatch(code):
-        return _between(code[: plural.start(1)].rpartition("+")[0]) + _value(plural[1]) + " "
     parts = [part.strip() for part in re.split(r"<<|\+(?!\+)", code)]
     if len(parts) > 1:
         return "".join(_value(part.strip(" ,")) for part in parts if part.strip(" ,()") and "?" not in part)
@@ -197,7 +195,9 @@ def cpp_templates(path: str, source: str, first: int = 1) -> Iterator[Template]:
                 pieces.append([_between(tail)])
             choices = range(max(map(len, pieces)))
             texts = ["".join(piece[min(choice, len(piece) - 1)] for piece in pieces) for choice in choices]
-            for text in dict.fromkeys(part for whole in texts for part in whole.split(_ARGUMENT)):
+            separator = "\n" if context in _CONCATENATING else _ARGUMENT
+            for text in dict.fromkeys(part for whole in texts for part in whole.split(separator)):
+                text = text.replace(_ARGUMENT, "")
                 if is_prose(_VALUE.sub("N", text)) and not _CODE.fullmatch(context):
                     yield Template(path, line, context, " ".join(text.split()))
         pieces.clear()
@@ -232,17 +232,6 @@ def cpp_templates(path: str, source: str, first: int = 1) -> Iterator[Template]:
             pieces += [[value], [text]]
         code = ""
     yield from flush(code)
-
-
-_GAP = re.compile(r'^\{(".*?")\},$', re.DOTALL | re.MULTILINE)
-
-
-def gap_templates(path: str, source: str) -> Iterator[Template]:
-    """The refusals of the gaps of the table of legal ops, as `describeGap` in OpTable.cpp writes them."""
-    for row in _GAP.finditer(source, source.index("#ifdef GET_GAPS")):
-        _, form, reason, remedy, *_ = re.findall(r'"([^"]*)"', re.sub(r'"\s+"', "", row[1]))
-        text = f"'{{op}}' {form} is not supported{{platform}}: {reason}" + (f"; {remedy}" if remedy else "")
-        yield Template(path, 1 + source.count("\n", 0, row.start()), "gap", text.replace("  ", " "))
 
 
 _TABLEGEN_STRINGS = re.compile(
@@ -321,8 +310,6 @@ def python_templates(path: str, source: str) -> Iterator[Template]:
 
 
 def templates_of(path: str, source: str) -> Iterable[Template]:
-    if path.endswith("/OpTable.def"):
-        return gap_templates(path, source)
     if path.endswith((".cpp", ".h", ".def")):
         return cpp_templates(path, source)
     if path.endswith(".td"):
@@ -333,7 +320,9 @@ def templates_of(path: str, source: str) -> Iterable[Template]:
 def templates(root: pathlib.Path, paths: Sequence[str] = FOLDERS) -> Iterator[Template]:
     for path in tracked(root, paths):
         source = (root / path).read_text(encoding="utf-8", errors="replace")
-        yield from {template.text: template for template in templates_of(path, source)}.values()
+        if not _CODE_PATHS.match(path):
+            found = {template.text: template for template in templates_of(path, source)}
+            yield from (template for text, template in found.items() if not _CODE_TEXT.match(text))
 
 
 _CONVERSION = re.compile(

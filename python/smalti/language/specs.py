@@ -37,5 +37,7 @@ def described(value: Any) -> Any:
     strides = value.strides if is_ours else None
     steps = arrays.row_major(shape) if strides is None else tuple(int(step) for step in strides)
     if len(steps) != len(shape):
-        raise ValueError(f"an array of {len(shape)} dimensions must have as many strides, not {len(steps)}")
+        raise ValueError(
+            f"'strides' has {len(steps)} numbers, and 'shape' has {len(shape)}; one stride per dimension is required"
+        )
     return arrays.ArrayView(0, shape, steps, to_dtype(value.dtype).name, arrays.CPU)

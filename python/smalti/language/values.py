@@ -134,7 +134,7 @@ class Value:
 
     def _description(self) -> str:
         shape = "x".join(map(str, self.shape))
-        return f"{self.dtype} tile {shape}" if isinstance(self, Tile) else f"{self.dtype} scalar"
+        return f"{self.dtype} tile of shape {shape}" if isinstance(self, Tile) else f"{self.dtype} scalar"
 
     def __repr__(self) -> str:
         """The element type and the shape, and the elements in a kernel with `interpret=True`."""

@@ -50,7 +50,7 @@ def a_copy_from_shared_memory(x, y):
     sb.async_copy(buffer, x)  # error
 
 
-@case("the source is float32 tile 64x64, but must be memory")
+@case("the source is float32 tile of shape 64x64, but must be memory")
 def a_copy_of_a_tile(x, y):
     buffer = sb.shared((64, 64), sl.float32)
     sb.async_copy(x[:, :], buffer)  # error
@@ -94,7 +94,7 @@ def a_barrier_without_arrivals(x, y):
     sb.barrier(0)  # error
 
 
-@case("operand B is float32 tile 64x64, but must be in shared memory")
+@case("operand B is float32 tile of shape 64x64, but must be in shared memory")
 def wgmma_of_registers(x, y):
     y[:, :] = sb.wgmma(x[:, :], x[:, :])  # error
 

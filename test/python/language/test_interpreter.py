@@ -156,7 +156,7 @@ def test_a_breakpoint_stops_in_the_kernel(monkeypatch: pytest.MonkeyPatch) -> No
     text = output.getvalue()
     first = stopped.__smalti_function__.__code__.co_firstlineno
     assert f"{__file__}({first + 5})stopped()" in text and "-> doubled = 2 * t" in text
-    assert "float32 tile 4\n[0. 1. 2. 3.]" in text
+    assert "float32 tile of shape 4\n[0. 1. 2. 3.]" in text
     assert "12.0" in text and "array out (memref<?xf32>)\n[0. 2. 4. 6. 0. 0. 0. 0.]" in text
     assert "4 (index scalar)" in text
 
@@ -173,7 +173,7 @@ def test_print_and_conversions(capsys: pytest.CaptureFixture[str]) -> None:
     out = np.zeros(2, np.float32)
     printed(X, 2, out)
     assert capsys.readouterr().out.splitlines() == [
-        "tile float16 tile 2",
+        "tile float16 tile of shape 2",
         "[0. 1.] 2 (index scalar) 3 (index scalar)",
         "tile 0: elements [0] = 0",
         "tile 0: elements [1] = 1",

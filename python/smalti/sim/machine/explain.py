@@ -55,8 +55,8 @@ def conflicting(before: str, now: str) -> str:
 def unfenced(access: str, place: str, writer: str) -> str:
     """The message of a missing proxy fence."""
     return (
-        f"{access} {place} through the async proxy, but {writer} wrote them through the generic proxy; without a proxy fence "
-        "between the two accesses, the write may not be visible"
+        f"{access} {place} through the async proxy, but {writer} accessed them through the generic proxy; without a proxy fence "
+        "between the two accesses, the written data may not be visible"
     )
 
 

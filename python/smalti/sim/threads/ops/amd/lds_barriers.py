@@ -43,9 +43,7 @@ def after_arrival(state: int, count: int) -> tuple[int, bool]:
     return rest << _INIT_BIT | (phase & _PHASES) << _PENDING_BITS | pending & _PENDING, over
 
 
-def _arrive(
-    warp: Any, buffer: LaneBuffer, at: int, counts: list[int], clocks: HappensBefore, site: Site, thread: int
-) -> list[int]:
+def _arrive(warp: Any, buffer: LaneBuffer, at: int, counts: list[int], clocks: HappensBefore, site: Site) -> list[int]:
     """Lanes of a wave arrive at a barrier one after the other. Returns the old word of each."""
     cell, block, found = np.array([at]), warp.block, []
     state = int(read(buffer, cell, _STEPS, _WIDE, None)[0, 0]) & (1 << 64) - 1
@@ -62,7 +60,7 @@ def _arrive(
                 if not state >> _INIT_BIT + 16
                 else f"the arrival uses byte {at} of LDS, where no barrier is initialized; initialize the barrier before the arrival"
             )
-            warp.stop("barrier", f"{block.name_of(thread)}: {message}", site)
+            warp.stop("barrier", message, site)
         state, over = after_arrival(state, count)
         if over:
             buffer.places[at] = merged([*buffer.places.get(at, []), *told])
@@ -124,7 +122,7 @@ class Arrival(Work):
             if work is self:
                 break
         counts = [1] * len(self.threads)
-        _arrive(self.warp, self.buffer, self.at, counts, self.clocks, self.site, int(self.threads[0]))
+        _arrive(self.warp, self.buffer, self.at, counts, self.clocks, self.site)
 
 
 def arrive_behind(st: Any, warp: Any, kind: str, lanes: Array, buffer: Any, at: int, site: Site) -> None:
@@ -174,8 +172,7 @@ def _arrive_now(op: Any, tr: ThreadTranslator) -> Step:
             accesses = warp.counters.of[DS]
             # Later accesses are distinguished from earlier ones, which may be outstanding.
             clocks.seen[accesses.agent] = accesses.told = accesses.issued
-            thread = int(st.threads[lanes[0]])
-            states = _arrive(warp, buffer, at, counts[lanes].tolist(), clocks, site, thread)
+            states = _arrive(warp, buffer, at, counts[lanes].tolist(), clocks, site)
             found[lanes] = np.array(states, np.uint64).view(_WIDE)
         more: Any = {"level": BLOCK, "reads": True, "kind": DS}
         at = spread(places, _WIDE, st.lanes)
