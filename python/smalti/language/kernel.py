@@ -16,6 +16,7 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import hashlib
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -177,6 +178,13 @@ class Variant:
         assert self._module is not None
         return self._module
 
+    @property
+    def digest(self) -> str:
+        """Equal for variants with equal modules, also in other processes."""
+        if self.cache is not None and self._fingerprint is not None:
+            return self._fingerprint.digest
+        return hashlib.sha256(str(self.module).encode()).hexdigest()
+
     def _load(self) -> None:
         self._module, captured, self.remarks = self._translate()
         self._captured = tuple(captured.values())
@@ -193,6 +201,16 @@ def _is_fixed(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(map(_is_fixed, cast("tuple[Any, ...]", value)))
     return copied(value) is value
+
+
+@dataclasses.dataclass(frozen=True)
+class Binding:
+    """The kernel for the types of arguments, and the array views and numbers of its call."""
+
+    kernel: SpecializedKernel
+    given: list[Any]
+    digest: str
+    """Equal for equal modules, also in other processes."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -265,6 +283,11 @@ class PythonKernel(native.NativeCallable):
             for p in given
         }
 
+    @property
+    def target(self) -> str | targets.Target | None:
+        """The target that the kernel states, or None."""
+        return self._target
+
     def __repr__(self) -> str:
         return f"<smalti.kernel {self.__smalti_function__.__name__}({', '.join(self._signature.parameters)})>"
 
@@ -307,6 +330,11 @@ class PythonKernel(native.NativeCallable):
         """The kernel for the types of these arguments, and the arrays and numbers of its call."""
         variant, given = self._variant(arguments, named)
         return self._specialized(variant, given), given
+
+    def bind_descriptions(self, named: Mapping[str, Any]) -> Binding:
+        """As `bind`, for arguments of which arrays may be descriptions."""
+        variant, given = self._described_variant((), named)
+        return Binding(self._specialized(variant, given), given, variant.digest)
 
     def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool]]:
         """The captured values that the dispatcher compares before a launch, and a function that checks the others and hooks."""
