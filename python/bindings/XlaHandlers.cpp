@@ -332,12 +332,34 @@ std::optional<uint64_t> streamOf(const CallFrame *frame) {
   return reinterpret_cast<uint64_t>(arguments.stream);
 }
 
-/// Finds the function of a kernel in the context of a stream, or loads it.
-Error *findFunction(const CallFrame *frame, Kernel &kernel, uint64_t stream,
+/// Makes the context of a stream the current one, as long as it exists.
+struct CurrentContext {
+  explicit CurrentContext(const Description &facts) : facts(facts) {}
+  ~CurrentContext() {
+    if (isChanged)
+      facts.setCurrent(before);
+  }
+
+  /// Returns a status of the driver.
+  int set(uint64_t stream) {
+    if (int status = facts.contextOf(stream, &context))
+      return status;
+    if (int status = facts.getCurrent(&before))
+      return status;
+    if (before == context)
+      return 0;
+    isChanged = true;
+    return facts.setCurrent(context);
+  }
+
+  const Description &facts;
+  uint64_t context = 0, before = 0;
+  bool isChanged = false;
+};
+
+/// Finds the function of a kernel in the current context, or loads it.
+Error *findFunction(const CallFrame *frame, Kernel &kernel, uint64_t context,
                     uint64_t &function) {
-  uint64_t context = 0;
-  if (int status = kernel.facts.contextOf(stream, &context))
-    return failedRun(frame, kernel, status);
   {
     std::shared_lock<std::shared_mutex> lock(kernel.mutex);
     for (auto [known, loaded] : kernel.functions)
@@ -348,7 +370,7 @@ Error *findFunction(const CallFrame *frame, Kernel &kernel, uint64_t stream,
   }
   // Without the lock, since another thread may hold the GIL and wait for it.
   char text[4096] = "";
-  function = kernel.facts.load(context, text, sizeof text);
+  function = kernel.facts.load(text, sizeof text);
   if (!function)
     return fail(frame, ErrorCode::FailedPrecondition, text);
   std::unique_lock<std::shared_mutex> lock(kernel.mutex);
@@ -436,8 +458,11 @@ Error *smalti::xla::smalti_xla_run_on_gpu(CallFrame *frame) {
   if (!stream)
     return fail(frame, ErrorCode::Internal,
                 kernel->name + ": XLA does not have a stream for the call");
+  CurrentContext current(kernel->facts);
+  if (int status = current.set(*stream))
+    return failedRun(frame, *kernel, status);
   uint64_t function;
-  if (Error *error = findFunction(frame, *kernel, *stream, function))
+  if (Error *error = findFunction(frame, *kernel, current.context, function))
     return error;
   std::vector<EncodedMap> maps(kernel->maps.size());
   std::vector<void *> parameters = call.parameters(*kernel, maps.size());
@@ -458,6 +483,12 @@ Error *smalti::xla::smalti_xla_prepare_gpu(CallFrame *frame) {
   if (Error *error = findKernel(frame, /*isForGpu=*/true, kernel))
     return error;
   std::optional<uint64_t> stream = streamOf(frame);
+  // XLA may not have a stream before the run, which then loads the code.
+  if (!stream)
+    return nullptr;
+  CurrentContext current(kernel->facts);
+  if (int status = current.set(*stream))
+    return failedRun(frame, *kernel, status);
   uint64_t function;
-  return stream ? findFunction(frame, *kernel, *stream, function) : nullptr;
+  return findFunction(frame, *kernel, current.context, function);
 }

@@ -55,9 +55,10 @@ using HostFunction = void (*)(void **);
 using DescribeError = void (*)(int64_t status, const int64_t *values,
                                char *text, int64_t size);
 
-/// Loads the code of a GPU kernel into a context of CUDA or on a device of HIP.
-/// Returns the handle of its function, or 0 with an error in `text`.
-using LoadFunction = uint64_t (*)(uint64_t context, char *text, int64_t size);
+/// Loads the code of a GPU kernel into the current context of CUDA, or on the
+/// current device of HIP. Returns the handle of its function, or 0 with an
+/// error in `text`.
+using LoadFunction = uint64_t (*)(char *text, int64_t size);
 
 /// A kernel for arrays of fixed shapes. smalti/jax/handlers.py has the same
 /// structure.
@@ -93,6 +94,10 @@ struct Description {
   int64_t numMaps;
   /// cuStreamGetCtx or hipStreamGetDevice.
   int (*contextOf)(uint64_t stream, uint64_t *context);
+  /// cuCtxGetCurrent or hipGetDevice.
+  smalti::launch::CurrentFunction getCurrent;
+  /// cuCtxSetCurrent or hipSetDevice.
+  int (*setCurrent)(uint64_t context);
   /// cuLaunchKernel, cuLaunchKernelEx or hipModuleLaunchKernel.
   void *launch;
   /// cuTensorMapEncodeTiled.

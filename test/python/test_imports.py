@@ -66,6 +66,7 @@ ORDER = (
     "smalti.language",
     "smalti.block",
     "smalti.torch",
+    "smalti.jax",
     "smalti.cli",
     "smalti",
     "smalti.__main__",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 from ..errors import LaunchError
@@ -150,8 +150,9 @@ class Operator:
                     value = value(values)
                 values[name] = value
 
-    def check(self, kernel: SpecializedKernel) -> None:
-        """Raises LaunchError if the kernel accesses an argument in a way that the framework does not know."""
+    def check(self, kernel: SpecializedKernel, initialized: Collection[str]) -> None:
+        """Raises LaunchError if the kernel accesses an argument in a way that the framework does not know. `initialized` are
+        the outputs that have elements before the kernel runs."""
         if kernel in self._checked:
             return
         for argument in kernel.entry.arguments:
@@ -163,16 +164,12 @@ class Operator:
                     f"{self.name}: the kernel writes {name}, which is an input of the operator",
                     hint=f"add {self.changes}=['{name}'], or outputs={{'{name}': ...}} if the operator returns it",
                 )
-            if argument.reads and not self.is_initialized(name):
+            if argument.reads and name in self.outputs and name not in initialized:
                 raise LaunchError(
                     f"{self.name}: the kernel reads the output {name}, but its elements are not initialized",
                     hint=f"initialize it: outputs={{'{name}': lambda x: {self.zeros}}}",
                 )
         self._checked.add(kernel)
-
-    def is_initialized(self, name: str) -> bool:
-        """Whether the elements of an array may have values before the kernel runs."""
-        return not isinstance(self.outputs.get(name), str)
 
     def gradients(self, result: Any) -> Mapping[str, Any]:
         """The gradients that the backward function returned, by the names of the arrays."""

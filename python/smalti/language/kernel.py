@@ -481,7 +481,7 @@ class PythonKernel(native.NativeCallable):
     def _bound_variant(self, bound: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
         specs, given, grid = self._facts(bound)
         launch, numbers = self._launch(grid)
-        key = _hashable((tuple(specs.items()), launch))
+        key = hashable((tuple(specs.items()), launch))
         variant = self._variants.get(key)
         if variant is None or not variant.is_current:
             found = self._fingerprint(specs, launch) if disk_cache.is_enabled() else None
@@ -557,7 +557,7 @@ class PythonKernel(native.NativeCallable):
         memory = placement.memory_of(arrays_given) if self._target is None else None
         options = {"line_info": True, **self._options}
         options.pop(INTERPRET, None)
-        key = _hashable((self._target, memory, tuple(sorted(options.items()))))
+        key = hashable((self._target, memory, tuple(sorted(options.items()))))
         if key not in variant.compiled:
             chosen = placement.target_for(memory) if self._target is None else targets.get(self._target)
             variant.compiled[key] = SpecializedKernel(
@@ -692,12 +692,12 @@ def _quoted(place: SourceLocation) -> str:
     return f'"{file}":{place.line}:{place.column}'
 
 
-def _hashable(value: Any) -> Any:
+def hashable(value: Any) -> Any:
     """A key for a dictionary. Objects that are not hashable are compared by their repr."""
     if isinstance(value, (tuple, list)):
-        return (type(value), tuple(_hashable(item) for item in value))
+        return (type(value), tuple(hashable(item) for item in value))
     if isinstance(value, dict):
-        return (dict, tuple((key, _hashable(item)) for key, item in value.items()))
+        return (dict, tuple((key, hashable(item)) for key, item in value.items()))
     try:
         hash(value)
     except TypeError:

@@ -96,7 +96,8 @@ class _Operator(Operator):
         allocated = self._allocate(values)
         self.add_constants(values)
         kernel, given = self.kernel.bind((), {**values, **allocated})
-        self.check(kernel)
+        # A function may initialize its output.
+        self.check(kernel, [name for name, formula in self.outputs.items() if not isinstance(formula, str)])
         kernel(*given)
         return self._results(allocated)
 
