@@ -6,9 +6,8 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast, overload
+from typing import Any, overload
 
 from ..errors import LaunchError
 from ..language.arithmetic import is_number
@@ -96,7 +95,7 @@ class _Function(Operator):
             numbers=Static({n: v for n, v in values.items() if n not in self.arrays}),
             operands=tuple(operands),
             results=self.results,
-            types=tuple((tuple(types[n].shape), self._jax.numpy.dtype(types[n].dtype)) for n in self.results),
+            types=tuple((tuple(types[n].shape), types[n].dtype) for n in self.results),
             initialized=frozenset(operands) & frozenset(self.outputs),
             sizes=(),
             dimensions=((),) * len(operands),

@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import numpy as np
+
 from .. import targets
 from ..calling import arrays
 from ..errors import LaunchError
 from ..language import batching
 from ..language.framework import Operator
-from ..language.kernel import hashable
+from ..language.kernel import PythonKernel, hashable
 from ..language.specs import ShapeDtypeStruct
 from ..launch import placement
 from ..launch.kernels import Kernel
@@ -62,6 +64,11 @@ class Call:
 
     def __repr__(self) -> str:
         return f"{self.operator.name}({self.numbers})"
+
+    def dimensions_of(self) -> dict[str, tuple[int, ...]]:
+        """The dimensions of the batch that each array has."""
+        every = tuple(range(len(self.sizes)))
+        return dict(zip(self.operands, self.dimensions, strict=True)) | dict.fromkeys(self.results, every)
 
     def add_batch(self, size: int, is_batched: Sequence[bool]) -> Call:
         """The call for one more dimension of the batch, which becomes the first one."""
@@ -178,15 +185,50 @@ def _target(call: Call, platform: str) -> targets.Target:
 _CHIPS = {"cpu": "cpu", "cuda": "sm_90a", "rocm": "gfx942"}
 
 
+def _is_in_python(kernel: PythonKernel) -> bool:
+    """Whether Python runs the kernel: interpreted, emulated and simulated ones."""
+    if kernel.is_interpreted:
+        return True
+    target = None if kernel.target is None else targets.get(kernel.target)
+    return target is not None and (target.is_emulated or target.is_simulated)
+
+
+def _call_python(call: Call, *operands: Any) -> Sequence[Any]:
+    jax: Any = importlib.import_module("jax")
+    types = [jax.ShapeDtypeStruct((*call.sizes, *shape), dtype) for shape, dtype in call.types]
+    return jax.pure_callback(functools.partial(_run_in_python, call), types, *operands)
+
+
+def _run_in_python(call: Call, *operands: Any) -> list[np.ndarray]:
+    """Runs the kernel for each element of a batch, on arrays of numpy."""
+    kernel = call.operator.kernel
+    found = {
+        # A kernel does not change its operands, which other operations use.
+        name: np.array(value) if name in call.results else np.asarray(value)
+        for name, value in zip(call.operands, operands, strict=True)
+    }
+    for name, (shape, dtype) in zip(call.results, call.types, strict=True):
+        found.setdefault(name, np.empty((*call.sizes, *shape), dtype))
+    dimensions = call.dimensions_of()
+    for position in np.ndindex(*call.sizes):
+        elements = {name: value[(*(position[d] for d in dimensions[name]), ...)] for name, value in found.items()}
+        arguments = {**call.numbers.values, **elements}
+        if not kernel.is_interpreted:
+            call.operator.check(kernel.bind((), arguments)[0], call.initialized)
+        kernel(**arguments)
+    return [found[name] for name in call.results]
+
+
 def _lower(platform: str, context: Any, *operands: Any, call: Call) -> Any:
     jax: Any = importlib.import_module("jax")
+    if platform == "cpu" and _is_in_python(call.operator.kernel):
+        mlir: Any = importlib.import_module("jax.interpreters.mlir")
+        return mlir.lower_fun(functools.partial(_call_python, call))(context, *operands)
     avals = [*context.avals_in, *context.avals_out]
     names = [*call.operands, *call.results]
     kernel = call.operator.kernel.on(_target(call, platform))
     if call.sizes:
-        batch = tuple(range(len(call.sizes)))
-        dimensions = dict(zip(call.operands, call.dimensions, strict=True)) | dict.fromkeys(call.results, batch)
-        kernel = batching.batched(kernel, call.sizes, dimensions)
+        kernel = batching.batched(kernel, call.sizes, call.dimensions_of())
     described = {name: _described(call, name, aval) for name, aval in zip(names, avals, strict=True)}
     binding = kernel.bind_descriptions({**call.numbers.values, **described})
     call.operator.check(binding.kernel, call.initialized)

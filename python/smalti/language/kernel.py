@@ -288,6 +288,11 @@ class PythonKernel(native.NativeCallable):
         """The target that the kernel states, or None."""
         return self._target
 
+    @property
+    def is_interpreted(self) -> bool:
+        """Whether Python executes the body."""
+        return bool(self._options.get(INTERPRET))
+
     def __repr__(self) -> str:
         return f"<smalti.kernel {self.__smalti_function__.__name__}({', '.join(self._signature.parameters)})>"
 
@@ -309,7 +314,7 @@ class PythonKernel(native.NativeCallable):
         `stream` is a stream of CUDA or HIP. Default: torch's current stream for tensors of torch, else the default stream. Raises CompileError with the line of the kernel, and LaunchError if an
         argument cannot be passed.
         """
-        if self._options.get(INTERPRET):
+        if self.is_interpreted:
             self._interpret(arguments, named)
             return
         variant, given = self._variant(arguments, named)
