@@ -29,19 +29,19 @@ _DESCRIBE = ctypes.CFUNCTYPE(None, _I64, ctypes.POINTER(_I64), ctypes.c_void_p, 
 _LOAD = ctypes.CFUNCTYPE(_U64, ctypes.c_void_p, _I64)
 
 
-class _Address(ctypes.Structure):
+class Address(ctypes.Structure):
     _fields_ = [("word", _I64), ("buffer", _I64), ("alignment", _I64)]
 
 
-class _Link(ctypes.Structure):
+class Link(ctypes.Structure):
     _fields_ = [("word", _I64), ("target", _I64)]
 
 
-class _Alias(ctypes.Structure):
+class Alias(ctypes.Structure):
     _fields_ = [("argument", _I64), ("result", _I64)]
 
 
-class _Map(ctypes.Structure):
+class Map(ctypes.Structure):
     _fields_ = [
         *((name, _I64) for name in ("word", "offset", "least_address")),
         *((name, _I32) for name in ("type", "rank", "interleave", "swizzle", "promotion", "fill")),
@@ -52,7 +52,7 @@ class _Map(ctypes.Structure):
     ]
 
 
-class _Description(ctypes.Structure):
+class Description(ctypes.Structure):
     _fields_ = [
         ("name", ctypes.c_char_p),
         ("sizes", ctypes.c_void_p),
@@ -102,7 +102,7 @@ _kept: dict[str, list[Any]] = {}
 def library() -> Any:
     """The library of the handlers."""
     found = ctypes.CDLL(str(Path(__file__).with_name("smalti_xla.so")))
-    found.smalti_xla_add.argtypes = [ctypes.c_char_p, ctypes.POINTER(_Description)]
+    found.smalti_xla_add.argtypes = [ctypes.c_char_p, ctypes.POINTER(Description)]
     found.smalti_xla_add.restype = None
     return found
 
@@ -139,8 +139,8 @@ class _Words:
         packed = bytes(layout.pack(layout.expand(values, given)))
         self.words = list(memoryview(packed).cast("Q"))
         self.parameters = list(range(len(self.words)))
-        self.addresses: list[_Address] = []
-        self.links: list[_Link] = []
+        self.addresses: list[Address] = []
+        self.links: list[Link] = []
         self.positions: list[int] = []
         """The first word of each argument."""
         at = 0
@@ -150,22 +150,22 @@ class _Words:
                 assert argument.name is not None
                 buffer, alignment = buffers.index(argument.name), argument.address_alignment(least)
                 if takes_sizes:
-                    self.addresses.append(_Address(at, buffer, alignment))
+                    self.addresses.append(Address(at, buffer, alignment))
                 else:
                     # The parameter is the address of a descriptor, which begins with the address twice.
                     first = len(self.words)
                     self.words += descriptor(value, argument.packed)
-                    self.links.append(_Link(at, first))
-                    self.addresses += [_Address(first + i, buffer, alignment) for i in range(2)]
+                    self.links.append(Link(at, first))
+                    self.addresses += [Address(first + i, buffer, alignment) for i in range(2)]
             at += argument.num_parameters if takes_sizes else 1
 
-    def fill(self, description: _Description, buffers: Buffers) -> None:
-        aliases = [_Alias(*pair) for pair in sorted(buffers.aliases.items())]
+    def fill(self, description: Description, buffers: Buffers) -> None:
+        aliases = [Alias(*pair) for pair in sorted(buffers.aliases.items())]
         description.set("words", _U64, [word % 2**64 for word in self.words])
-        description.set("addresses", _Address, self.addresses)
-        description.set("links", _Link, self.links)
+        description.set("addresses", Address, self.addresses)
+        description.set("links", Link, self.links)
         description.set("parameters", _I64, self.parameters)
-        description.set("aliases", _Alias, aliases)
+        description.set("aliases", Alias, aliases)
         description.set_array("sizes", _I64, buffers.sizes)
         description.num_arguments, description.num_results = len(buffers.operands), len(buffers.results)
 
@@ -197,7 +197,7 @@ def _loader(load: Callable[[], int]) -> Any:
     return _LOAD(run)
 
 
-def _describe_host(description: _Description, launcher: CpuLauncher, given: Sequence[Any]) -> tuple[Any, ...]:
+def _describe_host(description: Description, launcher: CpuLauncher, given: Sequence[Any]) -> tuple[Any, ...]:
     """Returns what must exist as long as the description."""
     code = launcher.code
     description.host = native.address(code.function)
@@ -213,7 +213,7 @@ def _describe_host(description: _Description, launcher: CpuLauncher, given: Sequ
     return (describe,)
 
 
-def _map(described: TensorMap, view: arrays.ArrayView, word: int) -> _Map:
+def _map(described: TensorMap, view: arrays.ArrayView, word: int) -> Map:
     bound = described.bind(view.shape, view.strides)
     check_address(bound, bound.offset)
     sizes, strides = bound.static_layout
@@ -221,7 +221,7 @@ def _map(described: TensorMap, view: arrays.ArrayView, word: int) -> _Map:
     def inner_first(values: Sequence[int], kind: Any) -> Any:
         return (kind * MAX_RANK)(*reversed(values))
 
-    return _Map(
+    return Map(
         word,
         bound.offset,
         ADDRESS_ALIGNMENT if described.is_dynamic else 0,
@@ -239,7 +239,7 @@ def _map(described: TensorMap, view: arrays.ArrayView, word: int) -> _Map:
 
 
 def _describe_gpu(
-    description: _Description, launcher: CudaLauncher | HipLauncher, given: Sequence[Any], words: _Words
+    description: Description, launcher: CudaLauncher | HipLauncher, given: Sequence[Any], words: _Words
 ) -> tuple[Any, ...]:
     """Returns what must exist as long as the description."""
     kernel, resources = launcher.kernel, launcher.kernel.resources
@@ -248,7 +248,7 @@ def _describe_gpu(
     description.block = (_U32 * 3)(*resources.block)
     description.cluster = (_U32 * 3)(*(resources.cluster or ()))
     maps = [_map(one, given[one.argument], words.positions[one.argument]) for one in kernel.tensor_maps]
-    description.set("maps", _Map, maps)
+    description.set("maps", Map, maps)
     functions = launcher.functions()
     description.shared = functions.shared
     description.context_of = native.address(functions.context_of)
@@ -274,7 +274,7 @@ def add(kernel: Kernel, given: Sequence[Any], buffers: Buffers, identity: str) -
     key = f"{kernel.symbol}-{hashlib.sha256(facts.encode()).hexdigest()[:32]}"
     if key in _kept:
         return key
-    description = _Description(name=f"@{kernel.symbol}".encode())
+    description = Description(name=f"@{kernel.symbol}".encode())
     words.fill(description, buffers)
     if is_host:
         kept = _describe_host(description, launcher, given)

@@ -251,7 +251,7 @@ else:
         functions.softmax(x[:4])  # Other shapes.
     try:
         print(abs(export.deserialize(path.read_bytes()).call(x) - jax.nn.softmax(x)).max() < 1e-6)
-    except ValueError as error:
+    except jax.errors.JaxRuntimeError as error:
         print(error)
 """
 
