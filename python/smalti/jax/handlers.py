@@ -90,7 +90,8 @@ class Description(ctypes.Structure):
     def set_array(self, name: str, kind: Any, values: Sequence[Any]) -> None:
         array = (kind * max(len(values), 1))(*values)
         # The description has addresses only, which the library reads.
-        self.__dict__.setdefault("memory", []).append(array)
+        memory: dict[str, Any] = vars(self)
+        memory.setdefault("memory", []).append(array)
         setattr(self, name, ctypes.addressof(array))
 
 
@@ -300,5 +301,3 @@ def register(jax: Any) -> None:
     }
     for platform in ("CUDA", "ROCM"):
         jax.ffi.register_ffi_target(TARGET, stages, platform=platform)
-
-

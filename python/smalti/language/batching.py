@@ -98,5 +98,3 @@ class BatchedKernel(PythonKernel):
         block: Any = value.owner
         ids = _IDS.get()(block)
         return Array(value, spec.dtype, name, tuple(ids[d] for d in self.dimensions.get(name, ())))
-
-

@@ -123,9 +123,7 @@ class Operator:
                     kind = "a constant" if parameters[given].is_constant else "not a constant"
                     raise TypeError(f"{name}: {what} has {given}, but this parameter is {kind} of the kernel")
         if both := set(outputs) & set(self.changed):
-            raise TypeError(
-                f"{name}: {min(both)} is in outputs and in {self.changes}; the operator allocates outputs"
-            )
+            raise TypeError(f"{name}: {min(both)} is in outputs and in {self.changes}; the operator allocates outputs")
         if not outputs and not self.changed:
             raise TypeError(
                 f"{name}: the operator does not have a result; state the parameters that the kernel writes, with outputs= or "

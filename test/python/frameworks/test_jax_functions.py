@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 import smalti
 import smalti.language as sl
+from conftest import ROOT
+from helpers import run_python_blocks
 
 jax = pytest.importorskip("jax")
 
@@ -141,7 +143,7 @@ def test_vmap_of_some_arrays() -> None:
     values = jnp.asarray(np.random.default_rng(1).integers(0, 9, (3, 500), dtype=np.int32))
     for row, found in zip(values, jax.vmap(lambda v: FUNCTIONS.count(v, 9))(values), strict=True):
         assert (found == jnp.bincount(row, length=9)).all()
-    with pytest.raises(smalti.LaunchError, match="bins is .*; a number must be a Python number"):
+    with pytest.raises(smalti.LaunchError, match=r"bins is .*; a number must be a Python number"):
         counts(values, jnp.int32(9))
 
 
@@ -348,17 +350,17 @@ def test_wrong_arguments() -> None:
     x = random(100)
     with pytest.raises(TypeError, match="scale: missing a required argument: 'factor'"):
         FUNCTIONS.scale(x)
-    with pytest.raises(smalti.LaunchError, match="factor is .*; a number must be a Python number") as found:
+    with pytest.raises(smalti.LaunchError, match=r"factor is .*; a number must be a Python number") as found:
         jax.jit(FUNCTIONS.scale)(x, 2.0)
     assert "make it a static argument of jax.jit" in str(found.value)
     with pytest.raises(smalti.LaunchError, match="x is 'text', but must be an array"):
         FUNCTIONS.scale("text", 2.0)
-    with pytest.raises(smalti.LaunchError, match="an array has elements of int4; .* packed in an array of int8"):
+    with pytest.raises(smalti.LaunchError, match=r"an array has elements of int4; .* packed in an array of int8"):
         FUNCTIONS.softmax(jnp.zeros((5, 70), jnp.int4))
-    with pytest.raises(smalti.LaunchError, match="complex64.* is not an element type"):
+    with pytest.raises(smalti.LaunchError, match=r"complex64.* is not an element type"):
         FUNCTIONS.softmax(jnp.zeros((5, 70), jnp.complex64))
     wrong = smalti.jax.ffi_call(torch_programs.accumulate, outputs={"out": lambda x: x.shape})
-    with pytest.raises(smalti.LaunchError, match="returned tuple; a jax.ShapeDtypeStruct or an array is required"):
+    with pytest.raises(smalti.LaunchError, match=r"returned tuple; a jax.ShapeDtypeStruct or an array is required"):
         wrong(x)
     with pytest.raises(TypeError, match=r"is not a kernel; decorate the function with @smalti\.kernel"):
         smalti.jax.ffi_call(check, outputs={"y": "x"})  # type: ignore[call-overload]
@@ -405,3 +407,7 @@ def test_a_race_in_the_emulator() -> None:
 
     with pytest.raises(Exception, match="race"):
         jax.block_until_ready(smalti.jax.ffi_call(same, outputs={"y": "x"})(jnp.zeros(4)))
+
+
+def test_the_page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run_python_blocks((ROOT / "docs" / "jax.md").read_text(), monkeypatch, capsys)

@@ -37,7 +37,10 @@ class Api(ctypes.Structure):
     _fields_ = [
         *_HEAD,
         ("version", Version),
-        *((name, _P) for name in ("internal", "create_error", "get_error_message", "destroy_error", "register_handler")),
+        *(
+            (name, _P)
+            for name in ("internal", "create_error", "get_error_message", "destroy_error", "register_handler")
+        ),
         ("get_stream", _P),
         ("others", _P * 6),
         ("schedule_task", _P),
@@ -143,9 +146,7 @@ class Xla:
 
         # XLA sorts attributes by their names.
         texts = [("another", "value"), (handlers.ATTRIBUTE, key)]
-        names, values = (
-            [String(text.encode(), len(text)) for text in column] for column in zip(*texts, strict=True)
-        )
+        names, values = ([String(text.encode(), len(text)) for text in column] for column in zip(*texts, strict=True))
         pointers = [(_P * len(column))(*map(ctypes.addressof, column)) for column in (names, values)]
         types = (_I32 * len(texts))(4, 4)
         attributes = Attributes(
