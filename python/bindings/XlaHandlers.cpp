@@ -58,7 +58,7 @@ struct Kernel {
   const std::vector<int64_t> parameters;
   const std::vector<TensorMap> maps;
 
-  /// Of a kernel for GPUs: its function in each context.
+  /// The function of a kernel for GPUs in each context.
   std::shared_mutex mutex;
   std::vector<std::pair<uint64_t, uint64_t>> functions;
 };
@@ -127,10 +127,9 @@ Error *findKernel(const CallFrame *frame, bool isForGpu, Kernel *&kernel) {
   if (!kernel)
     return fail(frame, ErrorCode::NotFound,
                 "the kernel " + key +
-                    " is not in this process; a program that was exported or "
-                    "loaded does not contain the code of kernels; trace the "
-                    "function for these shapes in this process before the "
-                    "program runs");
+                    " is not in this process; a loaded program does not "
+                    "contain the code of kernels; lower the function for "
+                    "these shapes in this process first");
   if ((kernel->facts.host == nullptr) != isForGpu)
     return fail(frame, ErrorCode::FailedPrecondition,
                 kernel->name + (isForGpu ? " is a kernel for the CPU, but XLA "

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
@@ -43,7 +42,7 @@ class _Function(Operator):
                 for name, one in sorted(self.arguments.items(), key=lambda item: item[1].is_constant)
             ]
         )
-        self._jax: Any = importlib.import_module("jax")
+        self._jax = primitive.module()
         self._differentiable: Any = None
         if backward is not None:
             self._differentiable = self._jax.custom_vjp(self._run, nondiff_argnums=(0,))

@@ -8,7 +8,7 @@ import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -79,23 +79,24 @@ class Call:
         return replace(self, sizes=(size, *self.sizes), dimensions=dimensions)
 
 
+def module(name: str = "jax") -> Any:
+    """A module of JAX, which is imported when a function is made: Smalti does not require JAX."""
+    return importlib.import_module(name)
+
+
 @functools.cache
 def _primitive() -> Any:
     """The primitive, with its rules."""
-    jax: Any = importlib.import_module("jax")
-    core, mlir, batching_rules, ad, xla = (
-        importlib.import_module(f"jax.{name}")
-        for name in ("extend.core", "interpreters.mlir", "interpreters.batching", "interpreters.ad", "interpreters.xla")
-    )
-    handlers.register(jax)
-    one: Any = cast(Any, core).Primitive("smalti_kernel")
+    mlir = module("jax.interpreters.mlir")
+    handlers.register(module())
+    one = module("jax.extend.core").Primitive("smalti_kernel")
     one.multiple_results = True
-    one.def_impl(functools.partial(cast(Any, xla).apply_primitive, one))
+    one.def_impl(functools.partial(module("jax.interpreters.xla").apply_primitive, one))
     one.def_abstract_eval(_abstract_eval)
-    cast(Any, batching_rules).primitive_batchers[one] = _batch
-    cast(Any, ad).primitive_jvps[one] = _jvp
+    module("jax.interpreters.batching").primitive_batchers[one] = _batch
+    module("jax.interpreters.ad").primitive_jvps[one] = _jvp
     for platform in _MEMORY:
-        cast(Any, mlir).register_lowering(one, functools.partial(_lower, platform), platform=platform)
+        mlir.register_lowering(one, functools.partial(_lower, platform), platform=platform)
     return one
 
 
@@ -106,18 +107,16 @@ def bind(call: Call, operands: Sequence[Any]) -> Sequence[Any]:
 
 def _same_axes(operands: Sequence[Any]) -> list[Any]:
     """In `jax.shard_map`, operands that vary over the same axes of the mesh."""
-    jax: Any = importlib.import_module("jax")
-    axes = [jax.typeof(operand).manual_axis_type.varying for operand in operands]
+    axes = [module().typeof(operand).manual_axis_type.varying for operand in operands]
     union = frozenset[Any]().union(*axes)
     return [
-        operand if one == union else jax.lax.pcast(operand, tuple(union - one), to="varying")
+        operand if one == union else module().lax.pcast(operand, tuple(union - one), to="varying")
         for operand, one in zip(operands, axes, strict=True)
     ]
 
 
 def _abstract_eval(*operands: Any, call: Call) -> list[Any]:
-    sharding: Any = importlib.import_module("jax.sharding")
-    core: Any = importlib.import_module("jax.core")
+    sharding, core = module("jax.sharding"), module("jax.core")
     results: list[Any] = []
     for shape, dtype in call.types:
         shape = (*call.sizes, *shape)
@@ -132,13 +131,12 @@ def _abstract_eval(*operands: Any, call: Call) -> list[Any]:
 
 
 def _batch(operands: Sequence[Any], dims: Sequence[int | None], *, call: Call) -> tuple[Sequence[Any], Sequence[int]]:
-    jax: Any = importlib.import_module("jax")
     size = next(x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None)
-    moved = [x if d is None else jax.numpy.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True)]
+    moved = [x if d is None else module().numpy.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True)]
     # Each element of the batch changes its own copy.
     is_changed = [name in call.results for name in call.operands]
     moved = [
-        jax.numpy.broadcast_to(x, (size, *x.shape)) if d is None and changed else x
+        module().numpy.broadcast_to(x, (size, *x.shape)) if d is None and changed else x
         for x, d, changed in zip(moved, dims, is_changed, strict=True)
     ]
     is_batched = [d is not None or changed for d, changed in zip(dims, is_changed, strict=True)]
@@ -151,13 +149,12 @@ def _batch(operands: Sequence[Any], dims: Sequence[int | None], *, call: Call) -
 
 def _loop(call: Call, operands: Sequence[Any], is_batched: Sequence[bool]) -> Sequence[Any]:
     """Calls a block-level kernel for each element of a batch."""
-    jax: Any = importlib.import_module("jax")
 
     def one(elements: Sequence[Any]) -> Sequence[Any]:
         rest = iter(elements)
         return bind(call, [next(rest) if b else x for x, b in zip(operands, is_batched, strict=True)])
 
-    return jax.lax.map(one, [x for x, b in zip(operands, is_batched, strict=True) if b])
+    return module().lax.map(one, [x for x, b in zip(operands, is_batched, strict=True) if b])
 
 
 def _jvp(*_: Any, call: Call) -> Any:
@@ -194,9 +191,8 @@ def _is_in_python(kernel: PythonKernel) -> bool:
 
 
 def _call_python(call: Call, *operands: Any) -> Sequence[Any]:
-    jax: Any = importlib.import_module("jax")
-    types = [jax.ShapeDtypeStruct((*call.sizes, *shape), dtype) for shape, dtype in call.types]
-    return jax.pure_callback(functools.partial(_run_in_python, call), types, *operands)
+    types = [module().ShapeDtypeStruct((*call.sizes, *shape), dtype) for shape, dtype in call.types]
+    return module().pure_callback(functools.partial(_run_in_python, call), types, *operands)
 
 
 def _run_in_python(call: Call, *operands: Any) -> list[np.ndarray]:
@@ -220,10 +216,8 @@ def _run_in_python(call: Call, *operands: Any) -> list[np.ndarray]:
 
 
 def _lower(platform: str, context: Any, *operands: Any, call: Call) -> Any:
-    jax: Any = importlib.import_module("jax")
     if platform == "cpu" and _is_in_python(call.operator.kernel):
-        mlir: Any = importlib.import_module("jax.interpreters.mlir")
-        return mlir.lower_fun(functools.partial(_call_python, call))(context, *operands)
+        return module("jax.interpreters.mlir").lower_fun(functools.partial(_call_python, call))(context, *operands)
     avals = [*context.avals_in, *context.avals_out]
     names = [*call.operands, *call.results]
     kernel = call.operator.kernel.on(_target(call, platform))
@@ -236,7 +230,7 @@ def _lower(platform: str, context: Any, *operands: Any, call: Call) -> Any:
     assert isinstance(compiled, Kernel)
     buffers = handlers.Buffers(call.operands, call.results, [math.prod(aval.shape) for aval in avals])
     key = handlers.add(compiled, binding.given, buffers, repr((binding.digest, sorted(binding.kernel.options.items()))))
-    rule = jax.ffi.ffi_lowering(handlers.TARGET, operand_output_aliases=buffers.aliases)
+    rule = module().ffi.ffi_lowering(handlers.TARGET, operand_output_aliases=buffers.aliases)
     return rule(context, *operands, **{handlers.ATTRIBUTE: key})
 
 

@@ -149,8 +149,8 @@ class Operator:
                 values[name] = value
 
     def check(self, kernel: SpecializedKernel, initialized: Collection[str]) -> None:
-        """Raises LaunchError if the kernel accesses an argument in a way that the framework does not know. `initialized` are
-        the outputs that have elements before the kernel runs."""
+        """Raises LaunchError if the kernel has an access that the operator does not state. `initialized` are the outputs that
+        have elements before the kernel runs."""
         if kernel in self._checked:
             return
         for argument in kernel.entry.arguments:

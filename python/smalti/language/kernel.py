@@ -524,7 +524,7 @@ class PythonKernel(native.NativeCallable):
         try:
             view = arrays.view(value)
         except arrays.NotAnArray as error:
-            if arrays.is_torch(value):
+            if arrays.is_torch(value) or arrays.is_jax(value):
                 raise LaunchError(f"{self.__name__}: {name}: {error}") from None
             raise LaunchError(
                 f"{self.__name__}: {name} is not an array or a number ({error}); annotate a constant with smalti.constexpr"

@@ -60,7 +60,7 @@ def hip_library() -> ctypes.CDLL | None:
 
 @dataclass(frozen=True)
 class LaunchFunctions:
-    """What a launch without Python code needs: functions of a driver, as objects of ctypes."""
+    """The functions of a driver for launches without Python code, as objects of ctypes."""
 
     launch: Any
     """`cuLaunchKernel`, `cuLaunchKernelEx` for a kernel with clusters, or `hipModuleLaunchKernel`."""

@@ -162,6 +162,11 @@ def test_gradients() -> None:
     a, b = random(50), random(50, seed=1)
     da, db = jax.grad(lambda a, b: FUNCTIONS.multiply_add(a, b, 0.5, block=16).sum(), (0, 1))(a, b)
     assert (da == b).all() and (db == a).all()
+    # `x` is the array before the call, and `grad_x` the gradient of the array after it.
+    power = smalti.jax.ffi_call(
+        torch_programs.scale, input_output_aliases="x", backward=lambda grad_x, x, factor: grad_x * x * factor
+    )
+    check(jax.grad(lambda x: power(x, 3.0).sum())(a), 3 * a)
 
 
 def test_wrong_gradients() -> None:
@@ -261,7 +266,7 @@ else:
 def test_an_exported_program_needs_its_kernels(tmp_path: Path) -> None:
     path = str(tmp_path / "program")
     run(EXPORT, path, "write")
-    message = r"the kernel softmax-\w{32} is not in this process; a program that was exported .*; trace the function"
+    message = r"the kernel softmax-\w{32} is not in this process; a loaded program does not contain the code of kernels"
     assert re.search(message, run(EXPORT, path, "loaded"))
     assert run(EXPORT, path, "traced") == "True\n"
 
@@ -364,6 +369,12 @@ def test_wrong_arguments() -> None:
         wrong(x)
     with pytest.raises(TypeError, match=r"is not a kernel; decorate the function with @smalti\.kernel"):
         smalti.jax.ffi_call(check, outputs={"y": "x"})  # type: ignore[call-overload]
+
+
+def test_a_kernel_in_a_traced_function() -> None:
+    message = r"double: x: JAX traces the array, .*; call the function of the kernel \(smalti\.jax\.ffi_call\)"
+    with pytest.raises(smalti.LaunchError, match=message):
+        jax.jit(lambda x: torch_programs.double(x, np.zeros(64, np.float32)))(random(64))
 
 
 def test_sizes_must_be_static() -> None:

@@ -300,7 +300,7 @@ def test_errors_of_a_launch(driver: Stub, size: int) -> None:
     error = Xla(7).call(RUN["cpu"], key, [(X, (size,))], [(X, (size,))])
     assert error == "@scale is a kernel for a GPU, but XLA calls it on the CPU"
     error = Xla(7).call(RUN["cuda"], "scale-0123", [(X, (size,))], [(X, (size,))])
-    assert error is not None and error.startswith("the kernel scale-0123 is not in this process; a program that was")
+    assert error is not None and error.startswith("the kernel scale-0123 is not in this process; a loaded program")
     # No other test uses this context, which therefore does not have the code.
     driver.set(devices=10)
     stream = 109001
