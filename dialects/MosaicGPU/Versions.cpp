@@ -150,9 +150,20 @@ LogicalResult MosaicGPUDialect::verifyRegionArgAttribute(
 LogicalResult
 MosaicGPUDialect::verifyOperationAttribute(Operation *op,
                                            NamedAttribute attribute) {
+  // JAX sets the last four on kernels for several GPUs, for its own launches.
   static constexpr StringLiteral kKnown[] = {
-      kArchMajor,        kArchMinor,  kAutoBarriers,    kKernelArgument,
-      kOriginalArgument, kTensorMaps, kThreadGroupSize, kVersionAttr,
+      kArchMajor,
+      kArchMinor,
+      kAutoBarriers,
+      kKernelArgument,
+      kOriginalArgument,
+      kTensorMaps,
+      kThreadGroupSize,
+      kVersionAttr,
+      "mosaic_gpu.collective_metadata_used",
+      "mosaic_gpu.device_id_load",
+      "mosaic_gpu.multimem_args",
+      "mosaic_gpu.multimem_used",
   };
   if (!llvm::is_contained(kKnown, attribute.getName()))
     return refuseAttribute(op, attribute.getName(), "", kKnown);

@@ -9,6 +9,7 @@
 #ifndef SMALTI_BINDINGS_LAUNCHER_H
 #define SMALTI_BINDINGS_LAUNCHER_H
 
+#include "GpuDriver.h"
 #include "LaunchArguments.h"
 
 #include <cstring>
@@ -87,27 +88,6 @@ struct Code {
   int device;
   uint64_t function;
 };
-
-/// cuda.h: CUlaunchAttribute and CUlaunchConfig.
-struct LaunchAttribute {
-  int id;
-  char padding[4];
-  unsigned value[16];
-};
-struct LaunchConfig {
-  unsigned grid[3], block[3], shared;
-  void *stream;
-  LaunchAttribute *attributes;
-  unsigned count;
-};
-constexpr int clusterDimension = 4;
-
-using CurrentFunction = int (*)(uint64_t *);
-using LaunchFunction = int (*)(uint64_t, unsigned, unsigned, unsigned, unsigned,
-                               unsigned, unsigned, unsigned, uint64_t, void **,
-                               void **);
-using LaunchExFunction = int (*)(const LaunchConfig *, uint64_t, void **,
-                                 void **);
 
 /// The description of a kernel.
 struct Kernel {

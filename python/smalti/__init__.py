@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from . import aot, emulator, sim, targets, testing, torch
+    from . import aot, emulator, jax, sim, targets, testing, torch
     from .compiler.insertion import insertion_points
     from .compiler.pipeline import Pipeline, register_pass
     from .emulator.options import Emulation
@@ -92,6 +92,7 @@ _MODULES = {
         "errors",
         "language",
         "block",
+        "jax",
         "torch",
     )
 }
@@ -126,6 +127,7 @@ __all__ = [
     "emulator",
     "hooks",
     "insertion_points",
+    "jax",
     "kernel",
     "parse",
     "register_pass",

@@ -197,6 +197,11 @@ int cuCtxSetCurrent(uintptr_t context) {
   current = (int)context;
   return 0;
 }
+int cuStreamGetCtx(uintptr_t stream, uintptr_t *context) {
+  // A stream of 1000 or more has the context of its thousands.
+  *context = stream >= 1000 ? stream / 1000 : (uintptr_t)current;
+  return 0;
+}
 int cuCtxGetDevice(int *device) {
   *device = current - 100;
   return current ? 0 : 201;
@@ -399,6 +404,11 @@ int hipGetDevice(int *device) {
 }
 int hipSetDevice(int device) {
   hip_device = device;
+  return 0;
+}
+int hipStreamGetDevice(uintptr_t stream, int *device) {
+  // A stream of 1000 or more has the device of its thousands.
+  *device = stream >= 1000 ? (int)stream / 1000 : hip_device;
   return 0;
 }
 const char *hipGetErrorString(int status) { return status == 209 ? "no kernel image" : "unknown error"; }

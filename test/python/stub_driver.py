@@ -90,6 +90,14 @@ class Stub:
         self.library.stub_on_launch(self._callback)
 
     @property
+    def current(self) -> tuple[int, int]:
+        """The current context of CUDA, and the current device of HIP."""
+        context, device = ctypes.c_void_p(), ctypes.c_int()
+        self.library.cuCtxGetCurrent(ctypes.byref(context))
+        self.library.hipGetDevice(ctypes.byref(device))
+        return context.value or 0, device.value
+
+    @property
     def log(self) -> list[str]:
         return self.library.stub_log().decode().splitlines()
 

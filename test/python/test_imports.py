@@ -65,6 +65,7 @@ ORDER = (
     "smalti.specialization",
     "smalti.language",
     "smalti.block",
+    "smalti.jax",
     "smalti.torch",
     "smalti.cli",
     "smalti",

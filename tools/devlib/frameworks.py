@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests with frameworks that CI does not have, in a virtual environment of their own, and the record of them."""
+"""Tests with torch, which CI does not have, and with JAX, in a virtual environment of their own, and the record of them."""
 
 from __future__ import annotations
 
@@ -19,20 +19,26 @@ from .shell import ROOT, Failure, capture, run, say, step
 ENVIRONMENT = steps.CACHE / "frameworks"
 PYTHON = ENVIRONMENT / "bin" / "python"
 REQUIREMENTS = steps.TOOLS / "requirements-frameworks.txt"
-CASES = ROOT / "test" / "python" / "frameworks" / "torch_cases.py"
+_FOLDER = ROOT / "test" / "python" / "frameworks"
+CASES = {
+    "torch": [_FOLDER / "torch_cases.py"],
+    "jax": [_FOLDER / "test_jax_functions.py", _FOLDER / "test_jax_handlers.py"],
+}
+"""The files of tests by framework."""
 RESULTS = ROOT / "benchmarks" / "results" / "frameworks.json"
 
 _VERSIONS = """
-import importlib.metadata, json, torch
-facts = {name: importlib.metadata.version(name) for name in ("torch", "numpy")}
+import importlib.metadata, jax, json, torch
+facts = {name: importlib.metadata.version(name) for name in ("torch", "jax", "numpy")}
 gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
-print(json.dumps({"versions": facts, "gpu": gpu}))
+print(json.dumps({"versions": facts, "gpu": gpu, "jax_platform": jax.default_backend()}))
 """
 
 
 def _install() -> None:
     stamp = ENVIRONMENT / ".stamp"
-    key = steps.digest(REQUIREMENTS.read_bytes(), (steps.TOOLS / "requirements.txt").read_bytes(), str(ROOT))
+    files = [REQUIREMENTS, *(steps.TOOLS / f"requirements{name}.txt" for name in ("", "-jax"))]
+    key = steps.digest(*(file.read_bytes() for file in files), str(ROOT))
     if steps.is_stamped(stamp, key):
         return
     with step(f"Installing {REQUIREMENTS.relative_to(ROOT)} into {ENVIRONMENT.relative_to(ROOT)}"):
@@ -58,22 +64,28 @@ def outcomes(report: Path) -> dict[str, str]:
 
 
 def frameworks(arguments: Sequence[str]) -> None:
-    """Run the tests with torch, which CI does not have, in .cache/frameworks, and record the versions and outcomes in
-    benchmarks/results/frameworks.json. Options of pytest narrow them down; then nothing is recorded."""
+    """Run the tests with torch, which CI does not have, and with JAX, in .cache/frameworks, and record the versions and
+    outcomes in benchmarks/results/frameworks.json. Options of pytest narrow them down; then nothing is recorded."""
     steps.build()
     _install()
+    codes: set[int] = set()
+    found: dict[str, dict[str, str]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.xml"
-        command = [PYTHON, "-m", "pytest", f"--junitxml={report}", *arguments, CASES]
-        environment = {**os.environ, **steps.environment()}
-        code = subprocess.run(list(map(str, command)), env=environment, cwd=ROOT, check=False).returncode
-        if code not in (0, 1):
-            raise Failure("pytest did not run the tests; its error is above")
-        if not arguments:
-            facts: dict[str, Any] = json.loads(capture([PYTHON, "-c", _VERSIONS]))
-            facts["python"] = platform.python_version()
-            facts["tests"] = outcomes(report)
-            RESULTS.write_text(json.dumps(facts, indent=1) + "\n")
-            say(f"    {RESULTS.relative_to(ROOT)}")
-    if code:
+        for framework, files in CASES.items():
+            report = Path(folder) / f"{framework}.xml"
+            command = [PYTHON, "-m", "pytest", f"--junitxml={report}", *arguments, *files]
+            environment = {**os.environ, **steps.environment()}
+            codes.add(subprocess.run(list(map(str, command)), env=environment, cwd=ROOT, check=False).returncode)
+            if report.is_file():
+                found[framework] = outcomes(report)
+    # Pytest returns 5 if the options select no test of a framework.
+    if not codes <= {0, 1, 5} or codes == {5}:
+        raise Failure("pytest did not run the tests; its error is above")
+    if not arguments:
+        facts: dict[str, Any] = json.loads(capture([PYTHON, "-c", _VERSIONS]))
+        facts["python"] = platform.python_version()
+        facts["tests"] = found
+        RESULTS.write_text(json.dumps(facts, indent=1) + "\n")
+        say(f"    {RESULTS.relative_to(ROOT)}")
+    if 1 in codes:
         raise Failure("tests failed; their errors are above")

@@ -64,6 +64,10 @@ def test_verb(arguments: Sequence[str]) -> None:
                 environment=steps.environment(),
             )
     if python_paths or options or not arguments:
+        steps.pip_install(
+            steps.TOOLS / "requirements-jax.txt",
+            optional="JAX could not be installed, so the tests with JAX are skipped. The next run tries again.",
+        )
         run_pytest([*options, *python_paths])
 
 

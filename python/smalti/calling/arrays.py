@@ -307,7 +307,8 @@ def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
     return ArrayView(address, shape, strides, dtype, device, readonly=bool(readonly), owner=array)
 
 
-def _is_jax(array: Any) -> bool:
+def is_jax(array: Any) -> bool:
+    """Whether a value is an array of JAX, or one that JAX traces."""
     return type(array).__module__.partition(".")[0] in ("jax", "jaxlib")
 
 
@@ -324,6 +325,10 @@ def _dlpack_capsule(array: Any, device: str, stream: int | None) -> Any:
             keywords.pop("max_version")
             return array.__dlpack__(**keywords)
     except Exception as error:
+        if is_jax(array) and type(array).__name__.endswith("Tracer"):
+            raise NotAnArray(
+                "JAX traces the array, which does not have memory; call the function of the kernel (smalti.jax.ffi_call)"
+            ) from None
         raise NotAnArray(
             f"{type(array).__name__} does not provide its memory through DLPack: {error}; pass a numpy array or a PyTorch tensor"
         ) from None
@@ -360,7 +365,7 @@ def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
         device=device,
         device_index=None if device == CPU else int(tensor.device.device_id),
         # JAX arrays are immutable, and capsules of older versions do not have the flag.
-        readonly=readonly or _is_jax(array),
+        readonly=readonly or is_jax(array),
         # A capsule that is not consumed frees its tensor when it is destroyed, so the view owns it.
         owner=(array, capsule),
     )

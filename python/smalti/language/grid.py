@@ -14,6 +14,10 @@ GRID: contextvars.ContextVar[tuple[Scalar, ...] | None] = contextvars.ContextVar
 """The tile ids of the kernel that this thread translates."""
 
 
+BATCH: contextvars.ContextVar[int] = contextvars.ContextVar("batch", default=0)
+"""The number of dimensions before those of the grid that the kernel sees."""
+
+
 def tile_id(axis: int = 0) -> Scalar:
     """The number of the tile that this instance of the kernel computes, in dimension `axis` of the grid: an `index` scalar."""
     ids = GRID.get()
@@ -30,4 +34,4 @@ def num_tiles(axis: int = 0) -> Scalar:
     """The number of tiles in dimension `axis` of the grid: an `index` scalar."""
     tile_id(axis)  # Checks the dimension.
     require_tile_level("sl.num_tiles", "use sb.num_blocks")
-    return Scalar(triton_xla.num_tiles(axis), index)
+    return Scalar(triton_xla.num_tiles(BATCH.get() + axis), index)

@@ -11,6 +11,7 @@ double(x, y)
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import types
@@ -58,6 +59,16 @@ Formula: TypeAlias = (
 """A function of parameters of a kernel. Type checkers infer the parameters of a lambda from `[Any]`, but not from `...`."""
 
 Grid: TypeAlias = int | Sequence[int] | Formula
+
+
+@dataclasses.dataclass(frozen=True)
+class Binding:
+    """The kernel for the types of arguments, and the array views and numbers of its call."""
+
+    kernel: SpecializedKernel
+    given: list[Any]
+    digest: str
+    """Equal for equal modules, also in other processes."""
 
 
 class PythonKernel(native.NativeCallable, Generic[P]):
@@ -112,6 +123,16 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         """The parameters by name, in order."""
         return self._parameters.by_name
 
+    @property
+    def target(self) -> str | targets.Target | None:
+        """The target that the kernel states, or None."""
+        return self._target
+
+    @property
+    def is_interpreted(self) -> bool:
+        """Whether Python executes the body."""
+        return bool(self._options.get(INTERPRET))
+
     def __repr__(self) -> str:
         return (
             f"<smalti.kernel {self.__smalti_function__.__name__}({', '.join(self._parameters.signature.parameters)})>"
@@ -135,7 +156,7 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         `stream` is a stream of CUDA or HIP. Default: torch's current stream for tensors of torch, else the default stream. Raises CompileError with the line of the kernel, and LaunchError if an
         argument cannot be passed.
         """
-        if self._options.get(INTERPRET):
+        if self.is_interpreted:
             self._interpret(arguments, named)
             return
         variant, given = self._variant(arguments, named)
@@ -156,6 +177,11 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         """The kernel for the types of these arguments, and the arrays and numbers of its call."""
         variant, given = self._variant(arguments, named)
         return self._specialized(variant, given), given
+
+    def bind_descriptions(self, named: Mapping[str, Any]) -> Binding:
+        """As `bind`, for arguments of which arrays may be descriptions."""
+        variant, given = self._described_variant((), named)
+        return Binding(self._specialized(variant, given), given, variant.digest)
 
     def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool] | None]:
         """The captured values and lists of hooks that the dispatcher compares before a launch, and a function that checks

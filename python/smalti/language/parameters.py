@@ -151,7 +151,7 @@ class Parameters:
         try:
             view = arrays.view(value)
         except arrays.NotAnArray as error:
-            if arrays.is_torch(value):
+            if arrays.is_torch(value) or arrays.is_jax(value):
                 raise LaunchError(f"{self._kernel}: {name}: {error}") from None
             raise LaunchError(
                 f"{self._kernel}: {name} is not an array or a number ({error}); annotate a constant with smalti.constexpr"

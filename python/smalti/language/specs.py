@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..calling import arrays
+from .types import Misuse
 from .types import dtype as to_dtype
 
 _PROTOCOLS = ("__dlpack__", "__array_interface__", "__cuda_array_interface__")
@@ -40,4 +41,10 @@ def described(value: Any) -> Any:
         raise ValueError(
             f"'strides' has {len(steps)} numbers, and 'shape' has {len(shape)}; one stride per dimension is required"
         )
-    return arrays.ArrayView(0, shape, steps, to_dtype(value.dtype).name, arrays.CPU)
+    dtype = to_dtype(value.dtype)
+    if dtype.bits < 8:
+        raise Misuse(
+            f"an array has elements of {dtype}; elements of less than 8 bits are packed in an array of int8 or uint8, and the "
+            f"parameter is annotated with sl.Array[sl.{dtype}]"
+        )
+    return arrays.ArrayView(0, shape, steps, dtype.name, arrays.CPU)

@@ -310,16 +310,18 @@ class Array:
         """The annotation of an array with a fixed element type, and optionally its sizes: `sl.Array[sl.int4, ("m", 64)]`."""
         return types.GenericAlias(cls, item)
 
-    def __init__(self, value: ir.Value, dtype: DType, name: str) -> None:
+    def __init__(self, value: ir.Value, dtype: DType, name: str, batch: tuple[Scalar, ...] = ()) -> None:
         self.value = value
         self.dtype = dtype
         self.name = name
         self.type = ir.MemRefType(value.type)
+        self.batch = batch
+        """The indices of the first dimensions of the memory, which the kernel does not see."""
 
     @property
     def ndim(self) -> int:
         """Number of dimensions."""
-        return self.type.rank
+        return self.type.rank - len(self.batch)
 
     @property
     def shape(self) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -77,6 +78,13 @@ class Variant:
             self._load()
         assert self._module is not None
         return self._module
+
+    @property
+    def digest(self) -> str:
+        """Equal for variants with equal modules, also in other processes."""
+        if self.cache is not None and self._fingerprint is not None:
+            return self._fingerprint.digest
+        return hashlib.sha256(str(self.module).encode()).hexdigest()
 
     def _load(self) -> None:
         self._module, captured, self.remarks = self._translate()

@@ -45,6 +45,7 @@ def option(kind: str, value: str | None) -> Any:
 
 def size(array: Array, dimension: int) -> int | Scalar:
     """The size of a dimension: a number if it is static."""
+    dimension += len(array.batch)
     if not array.type.is_dynamic_dim(dimension):
         return array.type.shape[dimension]
     # One value for each dimension, so that differences of offsets that contain it are static.
@@ -152,7 +153,7 @@ class Window:
 
     def __init__(self, array: Array, key: Any) -> None:
         self.array = array
-        self._keys = normalized_keys(array, key)
+        self._keys = [*array.batch, *normalized_keys(array, key)]
         self.is_gather = any(isinstance(k, Tile) for k in self._keys)
 
     @property

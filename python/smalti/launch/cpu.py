@@ -45,7 +45,8 @@ def _pool() -> ThreadPoolExecutor:
 os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def _descriptor(view: arrays.ArrayView, packed: int) -> Any:
+def descriptor(view: arrays.ArrayView, packed: int) -> Any:
+    """The descriptor of an array for a kernel, of which the first two words are the address."""
     # The strided memref descriptor of MLIR: allocated and aligned pointer, offset, sizes, strides; all 64-bit words. Sizes
     # and strides count elements, and those of an array of packed elements count bytes.
     shape, strides = view.shape, view.strides
@@ -120,6 +121,11 @@ class CpuLauncher:
         self._layout = calls.ParameterLayout(kernel.arguments)
 
     @property
+    def kernel(self) -> CompiledCode:
+        """The kernel that the launcher runs."""
+        return self._kernel
+
+    @property
     def code(self) -> HostCode:
         """The code, to store it."""
         return self._code
@@ -134,7 +140,7 @@ class CpuLauncher:
         # The packed interface takes the address of every argument. The argument of a memref is the address of its
         # descriptor. Everything in `keep` must exist until the last tile completes.
         keep = [
-            _descriptor(value, argument.packed) if isinstance(value, arrays.ArrayView) else value
+            descriptor(value, argument.packed) if isinstance(value, arrays.ArrayView) else value
             for value, argument in zip(values, self._arguments, strict=True)
         ]
         cells = ctypes.create_string_buffer(max(self._layout.size, 1))
@@ -163,11 +169,15 @@ class CpuLauncher:
         """Raises the error of a run that stopped early."""
         name = f"@{self._symbol}"
         if why > 0:
-            raise LaunchError("", diagnostics=[self._error(why, memory[2 * why - 1 : 2 * why + 1])])
+            raise self.error(why, memory)
         if why == _TIMED_OUT:
             raise LaunchError(f"{name}: the time limit of {time_limit:g} s is reached", hint=pace.MORE_TIME)
         # The handler of SIGINT has run without raising an exception.
         raise KeyboardInterrupt
+
+    def error(self, why: int, memory: Sequence[int]) -> LaunchError:
+        """The error of a run after which the flag is `why`. `memory` is the flag with the values after it."""
+        return LaunchError("", diagnostics=[self._error(why, memory[2 * why - 1 : 2 * why + 1])])
 
     def _error(self, number: int, values: Sequence[int]) -> Diagnostic:
         """The error for which the kernel sets the flag to `number`, with the values that the kernel stored."""

@@ -178,6 +178,29 @@ class CudaLauncher:
             stream_pointer=stream_pointer,
         )
 
+    @property
+    def kernel(self) -> CompiledCode:
+        """The kernel that the launcher runs."""
+        return self._kernel
+
+    def functions(self) -> devices.LaunchFunctions:
+        """The functions of the driver for launches without Python code."""
+        resources = self._kernel.resources
+        context_of, get_current, set_current = self._driver.stream_functions
+        return devices.LaunchFunctions(
+            launch=self._driver.launch_function(resources.cluster),
+            context_of=context_of,
+            get_current=get_current,
+            set_current=set_current,
+            encode=self._driver.encode_function if self._maps else None,
+            shared=resources.dynamic_shared_bytes,
+            error=lambda status: self._driver.launch_error(status, f"@{self._kernel.symbol}"),
+        )
+
+    def function(self) -> int:
+        """The handle of the code in the current context, which is loaded on first use."""
+        return self._code(None).function
+
     def _encode(
         self, context: int, index: int, address: int, shape: tuple[int, ...], strides: tuple[int, ...]
     ) -> bytes:

@@ -34,6 +34,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "cuCtxSetCurrent": [_P],
     "cuCtxGetDevice": [_OUT(_I)],
     "cuCtxSynchronize": [],
+    "cuStreamGetCtx": [_P, _OUT(_P)],
     "cuModuleLoadDataEx": [_OUT(_P), ctypes.c_char_p, _U, _P, _P],
     "cuModuleUnload": [_P],
     "cuModuleGetFunction": [_OUT(_P), _P, ctypes.c_char_p],
@@ -59,7 +60,7 @@ _FUNCTION_SHARED_BYTES, _FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 1, 8
 _FUNCTION_NON_PORTABLE_CLUSTER = 14
 _JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES = 5, 6
 _LAUNCH_CLUSTER_DIMENSION = 4
-_INTERLEAVE_NONE = 0
+INTERLEAVE_NONE = 0
 
 PORTABLE_CLUSTER_SIZE = 8
 """The cluster size that every chip with clusters supports (CUDA C++ Programming Guide, "Thread Block Clusters")."""
@@ -103,6 +104,16 @@ class Driver:
     def context_function(self) -> Any:
         """`cuCtxGetCurrent`."""
         return self._library.cuCtxGetCurrent
+
+    @property
+    def stream_functions(self) -> tuple[Any, Any, Any]:
+        """`cuStreamGetCtx`, `cuCtxGetCurrent` and `cuCtxSetCurrent`."""
+        return self._library.cuStreamGetCtx, self._library.cuCtxGetCurrent, self._library.cuCtxSetCurrent
+
+    @property
+    def encode_function(self) -> Any:
+        """`cuTensorMapEncodeTiled`."""
+        return self._newer("cuTensorMapEncodeTiled", "a kernel with TMA copies")
 
     def launch_function(self, cluster: Sequence[int] | None) -> Any:
         """The function that launches a kernel with these clusters, or None if the driver does not have it."""
@@ -223,7 +234,7 @@ class Driver:
 
     def tensor_map(self, described: TensorMap, address: int) -> Any:
         """Encodes a tensor map. Returns its 128 bytes in host memory that a launch can read."""
-        encode = self._newer("cuTensorMapEncodeTiled", "a kernel with TMA copies")
+        encode = self.encode_function
         check_address(described, address)
         # The driver requires an alignment of 64 bytes.
         storage = (ctypes.c_char * (BYTES + 64))()
@@ -244,7 +255,7 @@ class Driver:
             inner_first(strides[:-1], ctypes.c_uint64),
             inner_first(described.box, ctypes.c_uint32),
             inner_first(described.element_strides, ctypes.c_uint32),
-            _INTERLEAVE_NONE,
+            INTERLEAVE_NONE,
             described.driver_swizzle,
             L2_PROMOTION,
             described.driver_fill,

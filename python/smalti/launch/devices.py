@@ -7,8 +7,10 @@ import ctypes
 import functools
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .. import targets
 from ..errors import LaunchError
@@ -54,6 +56,26 @@ def hip_library() -> ctypes.CDLL | None:
             except OSError:
                 continue
     return None
+
+
+@dataclass(frozen=True)
+class LaunchFunctions:
+    """The functions of a driver for launches without Python code, as objects of ctypes."""
+
+    launch: Any
+    """`cuLaunchKernel`, `cuLaunchKernelEx` for a kernel with clusters, or `hipModuleLaunchKernel`."""
+    context_of: Any
+    """`cuStreamGetCtx` or `hipStreamGetDevice`."""
+    get_current: Any
+    """`cuCtxGetCurrent` or `hipGetDevice`."""
+    set_current: Any
+    """`cuCtxSetCurrent` or `hipSetDevice`."""
+    encode: Any
+    """`cuTensorMapEncodeTiled`, for a kernel with tensor maps."""
+    shared: int
+    """Bytes of dynamic shared memory."""
+    error: Callable[[int], LaunchError]
+    """The error for a status of the driver."""
 
 
 FORK_HINT = "start the process before the first use of the GPU, or without a fork: multiprocessing.get_context('spawn').Process(...)"

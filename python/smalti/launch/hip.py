@@ -80,15 +80,44 @@ class HipLauncher:
             stream_pointer=stream_pointer,
         )
 
+    @property
+    def kernel(self) -> CompiledCode:
+        """The kernel that the launcher runs."""
+        return self._kernel
+
+    def functions(self) -> devices.LaunchFunctions:
+        """The functions of the runtime for launches without Python code."""
+        return devices.LaunchFunctions(
+            launch=self._hip.hipModuleLaunchKernel,
+            context_of=self._hip.hipStreamGetDevice,
+            get_current=self._hip.hipGetDevice,
+            set_current=self._hip.hipSetDevice,
+            encode=None,
+            # The code object declares its shared memory.
+            shared=0,
+            error=self._launch_error,
+        )
+
+    def function(self) -> int:
+        """The handle of the code on the current GPU, which is loaded on first use."""
+        return self._function(None).value or 0
+
+    def _launch_error(self, status: int) -> LaunchError:
+        return self._error(status, f"launching @{self._kernel.symbol}")
+
     def _fail(self, status: int) -> None:
-        self._require(status, f"launching @{self._kernel.symbol}")
+        if status:
+            raise self._launch_error(status)
+
+    def _error(self, status: int, what: str, hint: str | None = None) -> LaunchError:
+        reason = self._hip.hipGetErrorString(status)
+        return LaunchError(
+            f"{what} failed: {reason.decode() if reason else 'unknown error'} (HIP error {status})", hint=hint
+        )
 
     def _require(self, status: int, what: str, hint: str | None = None) -> None:
         if status:
-            reason = self._hip.hipGetErrorString(status)
-            raise LaunchError(
-                f"{what} failed: {reason.decode() if reason else 'unknown error'} (HIP error {status})", hint=hint
-            )
+            raise self._error(status, what, hint)
 
     def _function(self, needed: int | None) -> ctypes.c_void_p:
         """The code on the current GPU, which must be that of the arrays."""

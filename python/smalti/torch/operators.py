@@ -5,43 +5,19 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast, overload
 
 from ..errors import LaunchError
+from ..language.framework import Operator, require_kernel
 from ..language.kernel import Formula, PythonKernel
 from ..language.types import DType
-from ..specialization import SpecializedKernel
 
 _NUMBERS: Mapping[type, str] = {bool: "bool", int: "SymInt", float: "float"}
 """The types of a number in a schema, by the annotation of its parameter. Sizes of torch.compile are symbolic."""
 
 _CONSTANTS: Mapping[type, str] = {bool: "bool", int: "int", float: "float", str: "str"}
-
-
-class _Formula:
-    """A function whose parameters are names of values: `lambda x, block: ...`."""
-
-    def __init__(self, what: str, function: Any, known: Iterable[str]) -> None:
-        if not callable(function):
-            raise TypeError(f"{what} is {function!r}; a function such as `lambda x: x.new_empty(x.shape)` is required")
-        try:
-            self.names = tuple(inspect.signature(function).parameters)
-        except ValueError:
-            raise TypeError(
-                f"{what} is {function!r}, whose parameters have no names; wrap it: `lambda x: ...`"
-            ) from None
-        unknown = [name for name in self.names if name not in known]
-        if unknown:
-            raise TypeError(
-                f"{what} has the parameter {unknown[0]}, which is not a value of the kernel; its parameters must be among {', '.join(known)}"
-            )
-        self._function = function
-
-    def __call__(self, values: Mapping[str, Any]) -> Any:
-        return self._function(*(values[name] for name in self.names))
 
 
 def _argument_type(annotation: Any) -> str:
@@ -51,8 +27,13 @@ def _argument_type(annotation: Any) -> str:
     return _NUMBERS.get(annotation, "Tensor") if isinstance(annotation, type) else "Tensor"
 
 
-class _Operator:
+class _Operator(Operator):
     """The functions that torch calls: implementation, fake function and autograd formula."""
+
+    array_word = "tensor"
+    changes = "mutates_args"
+    output_example = "lambda x: x.new_empty(x.shape)"
+    zeros = "torch.zeros_like(x)"
 
     def __init__(
         self,
@@ -63,109 +44,41 @@ class _Operator:
         constants: Mapping[str, Any],
         backward: Callable[..., Any] | None,
     ) -> None:
-        self.name = name
-        self._kernel = kernel
-        self.mutated = tuple(mutates_args)
-        parameters = kernel.parameters
-        for what, names in (("outputs", outputs), ("mutates_args", mutates_args), ("constants", constants)):
-            for given in names:
-                if given not in parameters:
-                    raise TypeError(
-                        f"{name}: {what} has {given}, but the parameters of the kernel are {', '.join(parameters)}"
-                    )
-                if parameters[given].is_constant != (what == "constants"):
-                    kind = "a constant" if parameters[given].is_constant else "not a constant"
-                    raise TypeError(f"{name}: {what} has {given}, but this parameter is {kind} of the kernel")
-        if both := set(outputs) & set(mutates_args):
-            raise TypeError(f"{name}: {min(both)} is in outputs and in mutates_args; the operator allocates outputs")
-        if not outputs and not mutates_args:
-            raise TypeError(
-                f"{name}: the operator does not have a result; state the parameters that the kernel writes, with outputs= or "
-                "mutates_args="
-            )
-        self.types: dict[str, str] = {}
+        super().__init__(name, kernel, outputs, mutates_args, constants)
+        self.types = {
+            name: _CONSTANTS[type(one.default)] if one.is_constant else _argument_type(one.annotation)
+            for name, one in self.arguments.items()
+        }
         """The types of the arguments of the operator in its schema."""
-        self.defaults: dict[str, Any] = {}
-        self.keywords: list[str] = []
-        for parameter in parameters.values():
-            if parameter.name in outputs or parameter.name in constants:
-                continue
-            default = parameter.default
-            if not parameter.is_constant:
-                self.types[parameter.name] = _argument_type(parameter.annotation)
-            elif type(default) in _CONSTANTS:
-                self.types[parameter.name] = _CONSTANTS[type(default)]
-                self.keywords.append(parameter.name)
-            elif default is inspect.Parameter.empty:
-                raise TypeError(
-                    f"{name}: the constant {parameter.name} does not have a value; state one: "
-                    f"constants={{'{parameter.name}': 64}}, or a function such as `lambda x: x.shape[1]`"
-                )
-            else:
-                continue
-            if default is not inspect.Parameter.empty:
-                self.defaults[parameter.name] = default
-        for mutated in self.mutated:
-            if self.types[mutated] != "Tensor":
-                raise TypeError(f"{name}: mutates_args has {mutated}, but this parameter is a number")
-        self.tensors = [given for given, type_ in self.types.items() if type_ == "Tensor"]
-        known = list(self.types)
-        self._constants: dict[str, Any] = {}
-        for constant, value in constants.items():
-            self._constants[constant] = _Formula(f"{name}: {constant}", value, known) if callable(value) else value
-            known.append(constant)
-        self._outputs: dict[str, _Formula | str] = {}
-        for output, value in outputs.items():
-            if isinstance(value, str):
-                if value not in self.tensors:
-                    raise TypeError(
-                        f"{name}: the output {output} is like {value!r}, but the tensors are {', '.join(self.tensors)}"
-                    )
-                self._outputs[output] = value
-            else:
-                self._outputs[output] = _Formula(f"{name}: the output {output}", value, known)
-        self._backward = None
-        if backward is not None:
-            gradients = [f"grad_{output}" for output in outputs]
-            self._backward = _Formula(f"{name}: backward", backward, [*gradients, *self.types, *outputs])
-        self._checked: set[SpecializedKernel] = set()
+        self._backward = None if backward is None else self.backward_formula(backward, outputs)
 
     @property
     def schema(self) -> str:
         letters = iter("abcdefghijklmnopqrstuvwxyz")
 
         def text(name: str) -> str:
-            type_ = f"Tensor({next(letters)}!)" if name in self.mutated else self.types[name]
+            type_ = f"Tensor({next(letters)}!)" if name in self.changed else self.types[name]
             default = f"={_literal(self.defaults[name])}" if name in self.defaults else ""
             return f"{type_} {name}{default}"
 
         arguments = [text(name) for name in self.types if name not in self.keywords]
         if self.keywords:
             arguments += ["*", *(text(name) for name in self.keywords)]
-        results = ", ".join("Tensor" for _ in self._outputs)
-        return f"({', '.join(arguments)}) -> {results if len(self._outputs) == 1 else f'({results})'}"
+        results = ", ".join("Tensor" for _ in self.outputs)
+        return f"({', '.join(arguments)}) -> {results if len(self.outputs) == 1 else f'({results})'}"
 
     def _values(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name. Torch drops those that equal their default."""
         return {**self.defaults, **dict(zip(self.types, arguments, strict=False)), **named}
 
-    def _add_constants(self, values: dict[str, Any], needed: Iterable[str]) -> None:
-        for name in needed:
-            if name in self._constants and name not in values:
-                value = self._constants[name]
-                if isinstance(value, _Formula):
-                    self._add_constants(values, value.names)
-                    value = value(values)
-                values[name] = value
-
     def _allocate(self, values: dict[str, Any]) -> dict[str, Any]:
         torch = importlib.import_module("torch")
         allocated: dict[str, Any] = {}
-        for name, formula in self._outputs.items():
+        for name, formula in self.outputs.items():
             if isinstance(formula, str):
                 allocated[name] = torch.empty_like(values[formula])
                 continue
-            self._add_constants(values, formula.names)
+            self.add_constants(values, formula.names)
             result = allocated[name] = formula(values)
             if not isinstance(result, torch.Tensor):
                 raise LaunchError(
@@ -181,30 +94,12 @@ class _Operator:
         """Allocates the outputs, and runs the kernel."""
         values = self._values(arguments, named)
         allocated = self._allocate(values)
-        self._add_constants(values, self._constants)
-        kernel, given = self._kernel.bind((), {**values, **allocated})
-        if kernel not in self._checked:
-            self._check(kernel)
+        self.add_constants(values)
+        kernel, given = self.kernel.bind((), {**values, **allocated})
+        # A function may initialize its output.
+        self.check(kernel, [name for name, formula in self.outputs.items() if not isinstance(formula, str)])
         kernel(*given)
         return self._results(allocated)
-
-    def _check(self, kernel: SpecializedKernel) -> None:
-        """Raises LaunchError if the kernel writes an argument that torch does not know to be written."""
-        for argument in kernel.entry.arguments:
-            if not argument.is_memref or argument.name is None:
-                continue
-            name = argument.name
-            if argument.writes and name in self.types and name not in self.mutated:
-                raise LaunchError(
-                    f"{self.name}: the kernel writes {name}, which is an input of the operator",
-                    hint=f"add mutates_args=['{name}'], or outputs={{'{name}': ...}} if the operator returns it",
-                )
-            if argument.reads and isinstance(self._outputs.get(name), str):
-                raise LaunchError(
-                    f"{self.name}: the kernel reads the output {name}, but its elements are not initialized",
-                    hint=f"initialize it: outputs={{'{name}': lambda x: torch.zeros_like(x)}}",
-                )
-        self._checked.add(kernel)
 
     def fake(self, *arguments: Any, **named: Any) -> Any:
         """The outputs without their elements."""
@@ -222,9 +117,9 @@ class _Operator:
         """Saves the values that the backward function names."""
         assert self._backward is not None
         outputs = cast(tuple[Any, ...], output) if isinstance(output, tuple) else (output,)
-        values = {**self._values(inputs, keyword_only_inputs or {}), **dict(zip(self._outputs, outputs, strict=True))}
+        values = {**self._values(inputs, keyword_only_inputs or {}), **dict(zip(self.outputs, outputs, strict=True))}
         saved = {name: values[name] for name in self._backward.names if name in values}
-        tensors = {name for name in saved if name in self.tensors or name in self._outputs}
+        tensors = {name for name in saved if name in self.arrays or name in self.outputs}
         ctx.smalti_tensors = [name for name in saved if name in tensors]
         ctx.smalti_numbers = {name: value for name, value in saved.items() if name not in tensors}
         ctx.save_for_backward(*(saved[name] for name in ctx.smalti_tensors))
@@ -232,27 +127,10 @@ class _Operator:
     def backward(self, ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         """The gradients of the arguments by position."""
         assert self._backward is not None
-        values = dict(zip((f"grad_{name}" for name in self._outputs), gradients, strict=True))
+        values = dict(zip((f"grad_{name}" for name in self.outputs), gradients, strict=True))
         values |= dict(zip(ctx.smalti_tensors, ctx.saved_tensors, strict=True))
-        found = self._gradients(self._backward({**values, **ctx.smalti_numbers}))
+        found = self.gradients(self._backward({**values, **ctx.smalti_numbers}))
         return tuple(found.get(name) for name in self.types if name not in self.keywords)
-
-    def _gradients(self, result: Any) -> Mapping[str, Any]:
-        if isinstance(result, Mapping):
-            named = cast(Mapping[str, Any], result)
-            unknown = [name for name in named if name not in self.tensors]
-            if unknown:
-                raise LaunchError(
-                    f"{self.name}: backward returned a gradient of {unknown[0]}; the tensors are {', '.join(self.tensors)}"
-                )
-            return named
-        results = cast(Sequence[Any], result) if isinstance(result, (tuple, list)) else (result,)
-        if len(results) != len(self.tensors):
-            raise LaunchError(
-                f"{self.name}: backward returned {len(results)} gradients; it must return {len(self.tensors)}, for "
-                f"{', '.join(self.tensors)}, or a dictionary of gradients by name"
-            )
-        return dict(zip(self.tensors, results, strict=True))
 
 
 def _literal(value: Any) -> str:
@@ -325,8 +203,7 @@ def _custom_op(
     constants: Mapping[str, Any] | None,
     backward: Formula | None,
 ) -> Any:
-    if not isinstance(kernel, PythonKernel):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"{name}: {kernel!r} is not a kernel; decorate the function with @smalti.kernel")
+    require_kernel(name, kernel)
     mutated = [mutates_args] if isinstance(mutates_args, str) else list(mutates_args)
     if backward is not None and mutated:
         raise TypeError(f"{name}: an operator with mutates_args cannot have a backward function; omit one of them")

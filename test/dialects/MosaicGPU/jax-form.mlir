@@ -2,8 +2,8 @@
 // transforms that its inference leaves on them.
 // RUN: smalti-opt %s | smalti-opt | FileCheck %s
 
-// CHECK: module @kernel attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32}
-module @kernel attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+// CHECK: module @kernel attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32, mosaic_gpu.collective_metadata_used, mosaic_gpu.multimem_args = dense<[false, true]> : tensor<2xi1>, mosaic_gpu.multimem_used}
+module @kernel attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32, mosaic_gpu.collective_metadata_used, mosaic_gpu.multimem_args = dense<[false, true]> : tensor<2xi1>, mosaic_gpu.multimem_used} {
   // CHECK-LABEL: func.func @body
   func.func @body(%arg0: !llvm.ptr<3>, %arg1: memref<32x64xf32>) {
     // CHECK: mosaic_gpu.slice_smem 2048 {out_transforms = {{\[\[}}#mosaic_gpu.tile<[8, 32]>, #mosaic_gpu.swizzle<64 : i32>]]} : memref<2x64x32xbf16, #gpu.address_space<workgroup>>

@@ -55,7 +55,7 @@ def test_package(installed: Path) -> None:
 
 def test_no_path_of_the_build_tree_is_left(installed: Path) -> None:
     objects = [*(installed / "smalti" / "_mlir_libs").glob("*.so"), *(installed / "bin").iterdir()]
-    objects.append(installed / "smalti" / "lib" / "SmaltiPlugin.so")
+    objects += [installed / "smalti" / "lib" / "SmaltiPlugin.so", installed / "smalti" / "jax" / "smalti_xla.so"]
     objects += (installed / "smalti" / "_emulator").iterdir()
     assert len(objects) > 16
     for path in objects:

@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels as functions of JAX, on the CPU."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+import smalti.language as sl
+from conftest import ROOT
+from helpers import run_python_blocks
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402
+import jax_kernels  # noqa: E402
+import torch_programs  # noqa: E402
+
+FUNCTIONS = jax_kernels.functions()
+
+
+def random(*shape: int, seed: int = 0, dtype: Any = np.float32) -> jax.Array:
+    return jnp.asarray(np.random.default_rng(seed).standard_normal(shape, np.float32)).astype(dtype)
+
+
+def check(found: Any, wanted: Any, tolerance: float = 1e-6) -> None:
+    np.testing.assert_allclose(
+        np.asarray(found, np.float64), np.asarray(wanted, np.float64), rtol=tolerance, atol=tolerance
+    )
+
+
+def custom_calls(function: Callable[..., Any], *arguments: Any) -> int:
+    """The number of calls of kernels in the program that JAX gives to XLA."""
+    return jax.jit(function).lower(*arguments).as_text().count("custom_call @smalti_kernel")
+
+
+# --- Values ---
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float16, jnp.bfloat16], ids=lambda t: t.__name__)
+def test_outputs(dtype: Any) -> None:
+    x = random(5, 70, dtype=dtype)
+    tolerance = {jnp.float16: 2e-3, jnp.bfloat16: 2e-2}.get(dtype, 1e-6)
+    y = FUNCTIONS.softmax(x)
+    assert y.dtype == x.dtype
+    check(y, jax.nn.softmax(x), tolerance)
+    low, high = jax.jit(FUNCTIONS.extrema)(x)
+    assert (low == x.min(1)).all() and (high == x.max(1)).all()
+
+
+def test_outputs_with_initial_elements() -> None:
+    values = jnp.asarray(np.random.default_rng(1).integers(0, 9, 500, dtype=np.int32))
+    for _ in range(2):
+        assert (FUNCTIONS.count(values, 9) == jnp.bincount(values, length=9)).all()
+
+
+def test_a_function_without_arrays() -> None:
+    assert (FUNCTIONS.count_up() == jnp.arange(100)).all()
+    assert (jax.jit(FUNCTIONS.count_up)() == jnp.arange(100)).all()
+
+
+def test_empty_arrays_and_arrays_of_numpy() -> None:
+    assert FUNCTIONS.softmax(jnp.zeros((0, 70))).shape == (0, 70)
+    x = np.asarray(random(5, 70))
+    check(FUNCTIONS.softmax(x), jax.nn.softmax(x))
+    # XLA changes the layout of the transposed array.
+    check(jax.jit(lambda x: FUNCTIONS.softmax(x.T))(x), jax.nn.softmax(x.T))
+
+
+def test_changed_arrays() -> None:
+    """The kernel changes the memory of its argument in the program; the array of the caller does not change."""
+    x = random(100)
+    before = np.asarray(x)
+    check(FUNCTIONS.scale(x, 2.0), 2 * before)
+    check(FUNCTIONS.scale(x, 0.5, negate=True), -0.5 * before)
+    assert (np.asarray(x) == before).all()
+
+    def both(x: jax.Array) -> jax.Array:
+        return FUNCTIONS.scale(x, 3.0) + x
+
+    check(jax.jit(both)(x), 4 * before)
+    text = jax.jit(FUNCTIONS.scale, static_argnums=1).lower(x, 2.0).as_text()
+    assert "output_tuple_indices = [], operand_index = 0" in text
+    given = jnp.array(before)
+    donated = jax.jit(lambda x: FUNCTIONS.scale(x, 2.0), donate_argnums=0)
+    address = given.unsafe_buffer_pointer()
+    result = donated(given)
+    assert result.unsafe_buffer_pointer() == address and given.is_deleted()
+    low, high = FUNCTIONS.lows(random(5, 70), jnp.zeros(5))
+    assert (high == random(5, 70).max(1)).all() and (low == random(5, 70).min(1)).all()
+
+
+def test_many_tiles_run_on_several_threads() -> None:
+    x = random(1 << 20)
+    y = random(1 << 20, seed=1)
+    function = jax.jit(FUNCTIONS.multiply_add, static_argnums=2, static_argnames="block")
+    for _ in range(5):
+        check(function(x, y, 0.5), np.asarray(x) * np.asarray(y) + np.float32(0.5))
+
+
+def test_the_name_and_description_are_those_of_the_kernel() -> None:
+    assert FUNCTIONS.scale.__name__ == "scale"
+    assert FUNCTIONS.scale.__doc__ == "Multiplies a vector by a number."
+
+
+# --- Transformations ---
+
+
+@pytest.mark.parametrize(("in_axes", "shape"), [(0, (3, 5, 70)), (1, (5, 3, 70)), (-1, (5, 70, 3))], ids=str)
+def test_vmap_is_one_launch(in_axes: int, shape: tuple[int, ...]) -> None:
+    x = random(*shape)
+    batched = jax.vmap(FUNCTIONS.softmax, in_axes=in_axes)
+    check(batched(x), jax.vmap(jax.nn.softmax, in_axes=in_axes)(x))
+    assert custom_calls(batched, x) == 1
+
+
+def test_vmap_of_some_arrays() -> None:
+    """An array without the batch is not repeated in memory, except if the kernel changes it."""
+    x, w = random(3, 5, 70), random(70)
+
+    def wanted(x: Any, w: Any) -> Any:
+        return x + w + 5
+
+    check(jax.vmap(FUNCTIONS.rows_plus, (0, None))(x, w), wanted(x, w))
+    both = jax.vmap(jax.vmap(FUNCTIONS.rows_plus, (0, None)), (None, 0))
+    v = random(2, 70, seed=1)
+    check(both(x, v), x[None] + v[:, None, None] + 5)
+    assert custom_calls(both, x, v) == 1 and "broadcast_in_dim" not in jax.jit(both).lower(x, v).as_text()
+    inner = jax.vmap(jax.vmap(FUNCTIONS.rows_plus, (None, 0)), (0, 0))
+    u = random(3, 2, 70, seed=2)
+    check(inner(x, u), x[:, None] + u[:, :, None] + 5)
+
+    low, high = jax.vmap(FUNCTIONS.lows, (0, None))(x, jnp.zeros(5))
+    assert (low == x.min(2)).all() and (high == x.max(2)).all()
+    counts = jax.vmap(FUNCTIONS.count, (0, None))
+    values = jnp.asarray(np.random.default_rng(1).integers(0, 9, (3, 500), dtype=np.int32))
+    for row, found in zip(values, jax.vmap(lambda v: FUNCTIONS.count(v, 9))(values), strict=True):
+        assert (found == jnp.bincount(row, length=9)).all()
+    with pytest.raises(smalti.LaunchError, match=r"bins is .*; a number must be a Python number"):
+        counts(values, jnp.int32(9))
+
+
+def test_gradients() -> None:
+    x, w = random(5, 70), random(5, 70, seed=1)
+
+    def loss(softmax: Callable[..., Any], x: jax.Array) -> jax.Array:
+        return (softmax(2 * x) * w).sum()
+
+    found, wanted = (jax.grad(lambda x, f=f: loss(f, x)) for f in (FUNCTIONS.softmax, jax.nn.softmax))
+    check(found(x), wanted(x))
+    check(jax.jit(found)(x), wanted(x))
+    batch = random(3, 5, 70, seed=2)
+    check(jax.jit(jax.vmap(found))(batch), jax.vmap(wanted)(batch))
+    check(jax.grad(lambda x: jax.checkpoint(lambda x: loss(FUNCTIONS.softmax, x))(x))(x), wanted(x))
+    a, b = random(50), random(50, seed=1)
+    da, db = jax.grad(lambda a, b: FUNCTIONS.multiply_add(a, b, 0.5, block=16).sum(), (0, 1))(a, b)
+    assert (da == b).all() and (db == a).all()
+    # `x` is the array before the call, and `grad_x` the gradient of the array after it.
+    power = smalti.jax.ffi_call(
+        torch_programs.scale, input_output_aliases="x", backward=lambda grad_x, x, factor: grad_x * x * factor
+    )
+    check(jax.grad(lambda x: power(x, 3.0).sum())(a), 3 * a)
+
+
+def test_wrong_gradients() -> None:
+    def gradient(backward: Any) -> Any:
+        function = smalti.jax.ffi_call(torch_programs.multiply_add, outputs={"out": "x"}, backward=backward)
+        return jax.grad(lambda x: function(x, random(8), 0.0).sum())(random(8))
+
+    with pytest.raises(smalti.LaunchError, match="returned 1 gradients; it must return 2, for x, y, or a dictionary"):
+        gradient(lambda grad_out: grad_out)
+    with pytest.raises(smalti.LaunchError, match="returned a gradient of bias; the arrays are x, y"):
+        gradient(lambda grad_out: {"bias": grad_out})
+    # Without the rule, no function has a gradient.
+    with pytest.raises(smalti.LaunchError, match=r"extrema does not have a derivative\nhint: state its gradients"):
+        jax.grad(lambda x: FUNCTIONS.extrema(x)[0].sum())(random(5, 70))
+
+
+def test_control_flow() -> None:
+    x = random(100)
+    _, found = jax.lax.scan(lambda carry, _: (FUNCTIONS.scale(carry, 2.0), carry.sum()), x, length=4)
+    check(found, [x.sum() * 2**i for i in range(4)], 1e-5)
+    assert (jax.lax.cond(True, lambda x: FUNCTIONS.scale(x, 2.0), lambda x: x, x) == 2 * x).all()
+    with jax.disable_jit():
+        check(FUNCTIONS.scale(x, 2.0), 2 * x)
+
+
+SHARDED = """
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+import jax_kernels
+
+functions = jax_kernels.functions()
+x = jnp.asarray(np.random.default_rng(0).standard_normal((8, 5, 70), np.float32))
+w = jnp.ones(70)
+for kind in (AxisType.Auto, AxisType.Explicit):
+    mesh = jax.make_mesh((4,), ("d",), axis_types=(kind,))
+    placed = jax.device_put(x, NamedSharding(mesh, P("d")))
+    with jax.set_mesh(mesh):
+        for check_vma in (False, True):
+            # The kernel has the shapes of one device; the vector is the same for all devices.
+            rows = jax.shard_map(jax.vmap(functions.rows_plus, (0, None)), in_specs=(P("d"), P()), out_specs=P("d"), check_vma=check_vma)
+            found = jax.jit(rows)(placed, w)
+            assert len(found.sharding.device_set) == 4 and found.addressable_shards[0].data.shape == (2, 5, 70)
+            np.testing.assert_allclose(found, x + 6, rtol=1e-6)
+            assert "tensor<2x5x70xf32>" in jax.jit(rows).lower(placed, w).as_text()
+            # Outputs with initial elements.
+            count = jax.shard_map(lambda v: functions.count(v, 9)[None], in_specs=P("d"), out_specs=P("d"), check_vma=check_vma)
+            values = jax.device_put(jnp.arange(400, dtype=jnp.int32) % 9, NamedSharding(mesh, P("d")))
+            np.testing.assert_array_equal(np.asarray(count(values)).sum(0), np.bincount(np.arange(400) % 9))
+        gradient = jax.shard_map(jax.grad(lambda x: (functions.softmax(x) ** 2).sum()), in_specs=P("d"), out_specs=P("d"))
+        flat = jax.device_put(x[:, 0], NamedSharding(mesh, P("d")))
+        np.testing.assert_allclose(gradient(flat), jax.grad(lambda x: (jax.nn.softmax(x) ** 2).sum())(x[:, 0]), atol=1e-6)
+        # Without shard_map, each device computes the whole array.
+        found = jax.jit(functions.softmax)(flat)
+        np.testing.assert_allclose(found, jax.nn.softmax(x[:, 0]), atol=1e-6)
+print("passed")
+"""
+
+
+def run(code: str, *arguments: str, **environment: str) -> str:
+    """Runs code in a new process, which sees several devices."""
+    setup = f"import sys\nsys.path += {sys.path!r}\n"
+    variables = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", **environment}
+    command = ["env", *(f"{key}={value}" for key, value in variables.items()), sys.executable, "-c", setup + code]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_shard_map() -> None:
+    assert run(SHARDED) == "passed\n"
+
+
+# --- Programs in other processes ---
+
+EXPORT = """
+import pathlib, jax, jax.numpy as jnp, jax_kernels
+from jax import export
+
+functions = jax_kernels.functions()
+path = pathlib.Path(sys.argv[1])
+x = jnp.arange(350.0).reshape(5, 70)
+if sys.argv[2] == "write":
+    checks = [export.DisabledSafetyCheck.custom_call("smalti_kernel")]
+    path.write_bytes(export.export(jax.jit(functions.softmax), disabled_checks=checks)(x).serialize())
+else:
+    if sys.argv[2] == "traced":
+        jax.jit(functions.softmax).lower(x)
+    else:
+        functions.softmax(x[:4])  # Other shapes.
+    try:
+        print(abs(export.deserialize(path.read_bytes()).call(x) - jax.nn.softmax(x)).max() < 1e-6)
+    except jax.errors.JaxRuntimeError as error:
+        print(error)
+"""
+
+
+def test_an_exported_program_needs_its_kernels(tmp_path: Path) -> None:
+    path = str(tmp_path / "program")
+    run(EXPORT, path, "write")
+    message = r"the kernel softmax-\w{32} is not in this process; a loaded program does not contain the code of kernels"
+    assert re.search(message, run(EXPORT, path, "loaded"))
+    assert run(EXPORT, path, "traced") == "True\n"
+
+
+CACHED = """
+import logging, jax, jax.numpy as jnp, jax_kernels
+jax.config.update("jax_compilation_cache_dir", sys.argv[1])
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+hits = []
+jax.monitoring.register_event_listener(lambda event, **_: hits.append(event) if event.endswith("cache_hits") else None)
+x = jnp.arange(350.0).reshape(5, 70)
+run = jax.jit(lambda x: jax_kernels.functions().softmax(x) + 1)
+assert abs(run(x) - jax.nn.softmax(x) - 1).max() < 1e-6
+print(len(hits))
+"""
+
+
+@pytest.mark.parametrize("cache", ["0", "1"])
+def test_the_compilation_cache_of_jax(tmp_path: Path, cache: str) -> None:
+    """The key of a kernel is the same in each process, with and without the cache of kernels."""
+    counts = [int(run(CACHED, str(tmp_path), SMALTI_CACHE=cache)) for _ in range(2)]
+    assert counts[1] > counts[0]
+
+
+# --- Errors ---
+
+
+def test_errors_of_a_run() -> None:
+    @smalti.kernel
+    def small(x: sl.Array, y: sl.Array):
+        t = x[0:4]
+        sl.check(t < 3, "the element is too large")
+        y[0:4] = t
+
+    function = jax.jit(smalti.jax.ffi_call(small, outputs={"y": "x"}))
+    assert (function(jnp.zeros(4)) == 0).all()
+    for _ in range(2):
+        with pytest.raises(Exception, match=r"the assertion failed in tile 0 at \[3\]: the element is too large"):
+            jax.block_until_ready(function(jnp.arange(4.0)))
+
+
+def test_errors_of_the_compilation() -> None:
+    @smalti.kernel
+    def wrong(x: sl.Array, y: sl.Array):
+        y[0:4] = x[0:4] + x[0:8]
+
+    with pytest.raises(smalti.CompileError, match=r"shapes \(4,\) and \(8,\) do not match"):
+        smalti.jax.ffi_call(wrong, outputs={"y": "x"})(jnp.zeros(8))
+
+
+def test_accesses_that_jax_would_not_know() -> None:
+    call = smalti.jax.ffi_call
+    reads = call(torch_programs.accumulate, outputs={"out": "x"})
+    with pytest.raises(smalti.LaunchError, match="reads the output out, but its elements are not initialized") as found:
+        reads(random(8))
+    assert "jnp.zeros_like(x)" in str(found.value)
+    writes = call(
+        torch_programs.extrema, outputs={"low": lambda x: jax.ShapeDtypeStruct((2,), x.dtype)}, constants={"block": 4}
+    )
+    with pytest.raises(smalti.LaunchError, match="writes high, which is an input of the operator") as found:
+        writes(random(2, 4), random(2))
+    assert "input_output_aliases=['high']" in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "message"),
+    [
+        ("scale", {}, "state the parameters that the kernel writes, with outputs= or input_output_aliases="),
+        ("scale", {"input_output_aliases": "factor"}, "factor, but this parameter is a number"),
+        ("accumulate", {"outputs": {"out": "y"}}, "the output out is like 'y', but the arrays are x"),
+        ("accumulate", {"outputs": {"out": 3}}, r"a function such as `lambda x: jax\.ShapeDtypeStruct"),
+        (
+            "scale",
+            {"input_output_aliases": "x", "backward": lambda grad: grad},
+            "its parameters must be among grad_x, x, factor, negate",
+        ),
+    ],
+)
+def test_wrong_definitions(kernel: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        smalti.jax.ffi_call(getattr(torch_programs, kernel), **options)
+
+
+def test_wrong_arguments() -> None:
+    x = random(100)
+    with pytest.raises(TypeError, match="scale: missing a required argument: 'factor'"):
+        FUNCTIONS.scale(x)
+    with pytest.raises(smalti.LaunchError, match=r"factor is .*; a number must be a Python number") as found:
+        jax.jit(FUNCTIONS.scale)(x, 2.0)
+    assert "make it a static argument of jax.jit" in str(found.value)
+    with pytest.raises(smalti.LaunchError, match="x is 'text', but must be an array"):
+        FUNCTIONS.scale("text", 2.0)
+    with pytest.raises(smalti.LaunchError, match=r"an array has elements of int4; .* packed in an array of int8"):
+        FUNCTIONS.softmax(jnp.zeros((5, 70), jnp.int4))
+    with pytest.raises(smalti.LaunchError, match=r"complex64.* is not an element type"):
+        FUNCTIONS.softmax(jnp.zeros((5, 70), jnp.complex64))
+    wrong = smalti.jax.ffi_call(torch_programs.accumulate, outputs={"out": lambda x: x.shape})
+    with pytest.raises(smalti.LaunchError, match=r"returned tuple; a jax.ShapeDtypeStruct or an array is required"):
+        wrong(x)
+    with pytest.raises(TypeError, match=r"is not a kernel; decorate the function with @smalti\.kernel"):
+        smalti.jax.ffi_call(check, outputs={"y": "x"})  # type: ignore[call-overload]
+
+
+def test_a_kernel_in_a_traced_function() -> None:
+    message = r"double: x: JAX traces the array, .*; call the function of the kernel \(smalti\.jax\.ffi_call\)"
+    with pytest.raises(smalti.LaunchError, match=message):
+        jax.jit(lambda x: torch_programs.double(x, np.zeros(64, np.float32)))(random(64))
+
+
+def test_sizes_must_be_static() -> None:
+    from jax import export
+
+    described = jax.ShapeDtypeStruct(export.symbolic_shape("n, 70"), jnp.float32)
+    function = smalti.jax.ffi_call(torch_programs.softmax, outputs={"y": "x"}, constants={"block": 128})
+    checks = [export.DisabledSafetyCheck.custom_call("smalti_kernel")]
+    with pytest.raises(smalti.LaunchError, match=r"the shape of x is \(n, 70\); .* needs static sizes"):
+        export.export(jax.jit(function), disabled_checks=checks)(described)
+
+
+# --- Targets ---
+
+
+def test_a_target_of_another_platform() -> None:
+    function = jax_kernels.functions("sm_90a").softmax
+    with pytest.raises(
+        smalti.LaunchError, match="is called on the platform cpu of JAX, but its target is sm_90a"
+    ) as found:
+        function(random(5, 70))
+    assert "state the chip: softmax.on('cpu')" in str(found.value)
+
+
+@pytest.mark.parametrize("options", [("emu:sm_80", {}), ("sim:sm_80", {}), (None, {"interpret": True})], ids=str)
+def test_kernels_that_python_runs(options: tuple[str | None, dict[str, Any]]) -> None:
+    """An emulated, a simulated and an interpreted kernel run as a callback of JAX."""
+    target, more = options
+    add = smalti.jax.ffi_call(jax_kernels.rows_plus.on(target, **more), outputs={"y": "x"})
+    x, w = random(5, 70), random(70)
+    check(jax.jit(add)(x, w), x + w + 5)
+    scale = smalti.jax.ffi_call(torch_programs.scale.on(target, **more), input_output_aliases="x")
+    check(scale(w, 2.0), 2 * w)
+    check(jax.vmap(lambda w: add(x, w))(jnp.stack([w, 2 * w])), jnp.stack([x + w, x + 2 * w]) + 5)
+
+
+def test_a_race_in_the_emulator() -> None:
+    @smalti.kernel(grid=2, target="emu:sm_80", sanitize="thread")
+    def same(x: sl.Array, y: sl.Array):
+        y[0:4] = x[0:4] + sl.tile_id().to(sl.float32)
+
+    with pytest.raises(Exception, match="race"):
+        jax.block_until_ready(smalti.jax.ffi_call(same, outputs={"y": "x"})(jnp.zeros(4)))
+
+
+def test_the_page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run_python_blocks((ROOT / "docs" / "jax.md").read_text(), monkeypatch, capsys)
