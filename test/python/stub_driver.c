@@ -30,7 +30,7 @@ static int lost;
 static long taken;
 static pthread_mutex_t is_writing = PTHREAD_MUTEX_INITIALIZER;
 
-static void say(const char *format, const char *a, uint64_t b, uint64_t c) {
+static void append(const char *format, const char *a, uint64_t b, uint64_t c) {
   char line[256];
   int size = snprintf(line, sizeof(line), format, a, b, c);
   if (length + size + 1 > room) {
@@ -39,6 +39,12 @@ static void say(const char *format, const char *a, uint64_t b, uint64_t c) {
   }
   memcpy(text + length, line, size + 1);
   length += size;
+}
+
+static void say(const char *format, const char *a, uint64_t b, uint64_t c) {
+  pthread_mutex_lock(&is_writing);
+  append(format, a, b, c);
+  pthread_mutex_unlock(&is_writing);
 }
 
 // A lost context fails every call, as on a GPU.
@@ -260,14 +266,14 @@ static int launch(const unsigned *grid, const unsigned *block, const unsigned *c
     return 400;
   pthread_mutex_lock(&is_writing);
   const char *name = names_of_functions[function - 77];
-  say("launch %s", name, 0, 0);
+  append("launch %s", name, 0, 0);
   const unsigned *dimensions[] = {grid, block, cluster};
   for (int i = 0; i < 3; ++i) {
-    say("%s ", "", 0, 0);
+    append("%s ", "", 0, 0);
     for (int axis = 0; axis < 3; ++axis)
-      say(axis ? ",%s%lu" : "%s%lu", "", dimensions[i] ? dimensions[i][axis] : 0, 0);
+      append(axis ? ",%s%lu" : "%s%lu", "", dimensions[i] ? dimensions[i][axis] : 0, 0);
   }
-  say("%s %lu %lu", "", shared, stream);
+  append("%s %lu %lu", "", shared, stream);
   // A name may state the sizes of the parameters: `kernel__8_4`.
   const char *stated = strstr(name, "__");
   int count = (int)facts.params, own[64];
@@ -275,11 +281,11 @@ static int launch(const unsigned *grid, const unsigned *block, const unsigned *c
     for (count = 0, ++stated; *stated == '_' && count < 64; ++count)
       own[count] = (int)strtol(stated + 1, (char **)&stated, 10);
   for (int i = 0; i < count; ++i) {
-    say("%s ", "", 0, 0);
+    append("%s ", "", 0, 0);
     for (int at = 0; at < (strstr(name, "__") ? own : sizes)[i]; ++at)
-      say("%s%02lx", "", ((unsigned char *)parameters[i])[at], 0);
+      append("%s%02lx", "", ((unsigned char *)parameters[i])[at], 0);
   }
-  say("%s\n", "", 0, 0);
+  append("%s\n", "", 0, 0);
   pthread_mutex_unlock(&is_writing);
   if (on_launch)
     on_launch(name, parameters);
