@@ -199,8 +199,11 @@ def _without_none(annotation: str) -> str:
 
 
 def _uses(constructor: ast.FunctionDef) -> Mapping[str, str]:
-    """The use of each parameter by a generated constructor: `operand`, `operands`, `result`, `results`, `successor`,
-    `successors`, `unit`, `regions` (a number of regions), or `attribute` and the name of the constraint in TableGen."""
+    """The use of each parameter by a generated constructor.
+
+    It is `operand`, `operands`, `result`, `results`, `successor`, `successors`, `unit`, `regions` (a number of regions), or
+    `attribute` with the name of the constraint in TableGen.
+    """
     uses: dict[str, str] = {}
     for statement in constructor.body:
         text = ast.unparse(statement)

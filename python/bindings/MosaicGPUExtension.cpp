@@ -252,8 +252,9 @@ NB_MODULE(_smaltiMosaicGPU, m) {
             });
           },
           nb::arg("cls"), nb::arg("tiling"), nb::arg("context") = nb::none(),
-          nb::sig("def get(cls, tiling: collections.abc.Sequence[int], context: "
-                  "smalti.ir.Context | None = None) -> TileTransformAttr"),
+          nb::sig(
+              "def get(cls, tiling: collections.abc.Sequence[int], context: "
+              "smalti.ir.Context | None = None) -> TileTransformAttr"),
           "Shared memory that is stored tile after tile.")
       .def_property_readonly("tiling", &readSizes, "The sizes of a tile.");
 

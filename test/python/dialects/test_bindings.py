@@ -246,5 +246,23 @@ def test_stubs() -> None:
     assert declared == {name for name in dir(_smalti) if not name.startswith("_")}
 
 
+def test_stubs_of_dialects() -> None:
+    """Each module of a dialect has a stub, with a type of each parameter and result."""
+    dialects = PACKAGE / "dialects"
+    modules = [
+        *dialects.glob("_*_ops_gen.py"),
+        *dialects.glob("[a-z]*.py"),
+        dialects / "gpu" / "__init__.py",
+        PACKAGE / "ir.py",
+    ]
+    names = {path.stem for path in modules}
+    assert {"_mosaic_gpu_ops_gen", "_triton_xla_ops_gen", "_arith_ops_gen", "arith", "func", "scf"} <= names
+    for path in modules:
+        for node in ast.walk(ast.parse(path.with_suffix(".pyi").read_text())):
+            if isinstance(node, ast.FunctionDef):
+                parameters = [one for one in (*node.args.args, *node.args.kwonlyargs) if one.arg not in ("self", "cls")]
+                assert all(one.annotation for one in parameters) and node.returns, f"{path.stem}: {ast.unparse(node)}"
+
+
 def test_version() -> None:
     assert _smalti.llvm_version().startswith("22.")

@@ -88,6 +88,14 @@ def test_typed(installed: Path) -> None:
     assert (installed / "smalti" / "py.typed").is_file()
     assert (installed / "smalti" / "_mlir_libs" / "_mlir" / "ir.pyi").is_file()
     assert (installed / "smalti" / "_mlir_libs" / "_smalti.pyi").is_file()
+    for name in (
+        "ir",
+        "dialects/_mosaic_gpu_ops_gen",
+        "dialects/_triton_xla_ops_gen",
+        "dialects/arith",
+        "dialects/gpu/__init__",
+    ):
+        assert (installed / "smalti" / f"{name}.pyi").is_file()
 
 
 HEADERS = """\

@@ -65,7 +65,11 @@ def run_kernels() -> npt.NDArray[np.float32]:
 
 def compile_file() -> smalti.Kernel:
     module = smalti.parse("test/kernels/vector_add.mlir")
-    kernel = smalti.compile(module, target="cpu")
+    kernel = smalti.compile(module, target="cpu", passes={"after:tile": count, "before:tile": smalti.Pipeline().cse()})
+    described = smalti.ShapeDtypeStruct((256,), np.float32)
+    print(str(scale.on("cpu").module(described, described, 2.0)).count("triton_xla"), smalti.insertion_points("cpu")[0])
+    smalti.hooks.launch_enter.append(lambda launch: print(launch.kernel.target))
+    smalti.hooks.launch_enter.clear()
     assert isinstance(kernel, smalti.Kernel)
     try:
         smalti.compile(module, target="no_such_chip")
