@@ -382,8 +382,11 @@ def walk(op: ir.Operation) -> Iterator[Any]:
     for region in op.regions:
         for block in region.blocks:
             for view in block.operations:
-                yield view.operation
-                yield from walk(view.operation)
+                inner = view.operation
+                yield inner
+                # Most ops do not have regions, and another generator for each takes most of the time.
+                if len(inner.regions):
+                    yield from walk(inner)
 
 
 def strides_and_offset(ty: ir.MemRefType) -> tuple[list[int], int]:
