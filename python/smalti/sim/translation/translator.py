@@ -145,6 +145,7 @@ class Translator:
 
     def __init__(self, numbers: dict[Any, int], timed: bool = False) -> None:
         self._numbers = numbers
+        self._sites: dict[int, Site] = {}
         self.timed = timed
         """Whether arithmetic records its time."""
         self.count = 0
@@ -185,7 +186,13 @@ class Translator:
         return [self.slot(value) for value in op.results]
 
     def site(self, op: ir.Operation) -> Site:
-        return Site(op.name, source_location(op.location), self._numbers.get(op, -1))
+        number = self._numbers.get(op, -1)
+        found = self._sites.get(number)
+        if found is None:
+            found = Site(op.name, source_location(op.location), number)
+            if number >= 0:
+                self._sites[number] = found
+        return found
 
     def uses_shared(self, grain: int, end: int = 0) -> None:
         """Records an object of this size, or at a multiple of it, in shared memory."""
@@ -382,8 +389,11 @@ def walk(op: ir.Operation) -> Iterator[Any]:
     for region in op.regions:
         for block in region.blocks:
             for view in block.operations:
-                yield view.operation
-                yield from walk(view.operation)
+                inner = view.operation
+                yield inner
+                # Most ops do not have regions, and another generator for each takes most of the time.
+                if len(inner.regions):
+                    yield from walk(inner)
 
 
 def strides_and_offset(ty: ir.MemRefType) -> tuple[list[int], int]:
