@@ -32,7 +32,8 @@ def build(folder: Path, *definitions: str, sources: Sequence[Path] = ()) -> Path
         "-O1",
         "-w",
         *(f"-D{name}" for name in definitions),
-        "-Wl,-soname,libcuda.so.1",
+        # With a name of its own, each stub is a library of its own in the process.
+        *(["-Wl,-soname,libcuda.so.1"] if sources else []),
         SOURCE,
         *sources,
         "-o",

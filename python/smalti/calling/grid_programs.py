@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import dis
 import types
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 from .native import GridProgram, GridStep
 
@@ -117,8 +117,8 @@ def program(grid: Any, parameters: int, cdiv: Callable[..., Any]) -> GridProgram
         return None
     try:
         captured = tuple(_captured(grid, cdiv))
-        found = grid(*map(_Argument, range(parameters)))
-        sizes = tuple(map(_steps, found if isinstance(found, (tuple, list)) else (found,)))
+        found: Any = grid(*map(_Argument, range(parameters)))
+        sizes = tuple(map(_steps, cast("Sequence[Any]", found) if isinstance(found, (tuple, list)) else (found,)))
     except Exception:
         # The function is called in each launch.
         return None
