@@ -136,7 +136,10 @@ class _Words:
 
     def __init__(self, kernel: Kernel, given: Sequence[Any], buffers: Buffers, least: int, takes_sizes: bool) -> None:
         layout = calls.ParameterLayout(kernel.arguments, takes_sizes)
-        values = [0 if isinstance(value, arrays.ArrayView) else value for value in given]
+        values = [
+            0 if isinstance(value, arrays.ArrayView) else calls.scalar(argument, value)
+            for argument, value in zip(kernel.arguments, given, strict=True)
+        ]
         packed = bytes(layout.pack(layout.expand(values, given)))
         self.words = list(memoryview(packed).cast("Q"))
         self.parameters = list(range(len(self.words)))
@@ -172,7 +175,8 @@ class _Words:
 
 
 def _write(text: str, to: int, size: int) -> None:
-    data = text.encode()[: size - 1] + b"\0"
+    # The end of a long text may be within a character.
+    data = text.encode()[: size - 1].decode(errors="ignore").encode() + b"\0"
     ctypes.memmove(to, data, len(data))
 
 

@@ -81,7 +81,7 @@ class Call:
 
 
 def module(name: str = "jax") -> Any:
-    """A module of JAX, which is imported when a function is made: Smalti does not require JAX."""
+    """A module of JAX, which is imported by the first function: Smalti does not require JAX."""
     return importlib.import_module(name)
 
 

@@ -358,6 +358,8 @@ def test_wrong_arguments() -> None:
     with pytest.raises(smalti.LaunchError, match=r"factor is .*; a number must be a Python number") as found:
         jax.jit(FUNCTIONS.scale)(x, 2.0)
     assert "make it a static argument of jax.jit" in str(found.value)
+    with pytest.raises(smalti.LaunchError, match=r"1e\+40"):
+        FUNCTIONS.scale(x, 1e40)
     with pytest.raises(smalti.LaunchError, match="x is 'text', but must be an array"):
         FUNCTIONS.scale("text", 2.0)
     with pytest.raises(smalti.LaunchError, match=r"an array has elements of int4; .* packed in an array of int8"):
