@@ -183,6 +183,21 @@ NB_MODULE(_smalti, m) {
       "The version of the LLVM that is loaded.");
 
   m.def(
+      "describe_library",
+      [](const nb::bytes &code) {
+        std::string description, problem;
+        if (!smaltiDescribeLibrary(
+                mlirStringRefCreate(code.c_str(), code.size()), appendTo,
+                &description, appendTo, &problem))
+          throw nb::value_error(problem.c_str());
+        return description;
+      },
+      nb::arg("code"),
+      "The functions of a library, LLVM IR as text or bitcode, as a JSON "
+      "object `{\"triple\", \"functions\", \"missing\"}`: the types of those "
+      "that it defines by name, and the names of those that it declares.");
+
+  m.def(
       "rewrite_for_host",
       [](const nb::bytes &module, const std::string &options) {
         std::string code, description, problem;

@@ -229,6 +229,14 @@ class Worker:
         answer, code = self._ask({"rewrite": json.dumps(options)}, device_ir, time_limit)
         return code, answer["description"]
 
+    def describe_library(self, code: bytes, time_limit: float | None = None) -> dict[str, Any]:
+        """The functions of a library, LLVM IR as text or bitcode: `triple`, `functions` (type by name) and `missing`.
+
+        Raises WorkerDied, WorkerTimeout or WorkerRefused.
+        """
+        answer, _ = self._ask({"library": True}, code, time_limit)
+        return answer["description"]
+
     def _ask(self, header: dict[str, Any], payload: bytes, time_limit: float | None) -> tuple[dict[str, Any], bytes]:
         if time_limit is None:
             time_limit = _default_time_limit()
@@ -313,6 +321,15 @@ def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
     return {"description": json.loads(description)}, code
 
 
+def _describe_library(code: bytes) -> dict[str, Any]:
+    from .._mlir_libs import _smalti
+
+    try:
+        return {"description": json.loads(_smalti.describe_library(code))}
+    except ValueError as error:
+        return {"error": str(error)}
+
+
 def _end_with_parent() -> None:
     """Ends this process when the parent ends, also during a request: the kernel sends SIGIO when the pipe to stdin closes. A
     thread could not watch the pipe, because native code may hold the lock of Python."""
@@ -345,6 +362,8 @@ def _serve(requests: int, replies: int) -> None:
         try:
             if "rewrite" in header:
                 answer, data = _rewrite(header["rewrite"], payload)
+            elif "library" in header:
+                answer, data = _describe_library(payload), b""
             else:
                 answer, data = _generate(header["pipeline"], payload)
         except ir.MLIRError as error:

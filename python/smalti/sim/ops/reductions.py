@@ -18,19 +18,20 @@ from .vector import reduce_tuples, scalar_of
 
 Array = np.ndarray[Any, Any]
 Combine = Callable[[list[Array], list[Array]], list[Array]]
+Elementwise = Callable[[State, list[Array]], list[Array]]
 
 
-def _combiner(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[Any]]) -> Callable[[Any], Combine]:
-    """A function that combines the elements of tuples of arrays that have the same index."""
+def elementwise(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[Any]]) -> Elementwise:
+    """The region of an op, applied to the elements of arrays that have the same index. `dtypes` are those of the results."""
     body, arguments, yields = translator.region(op.regions[0])
     run = body.step
     assert run is not None and not body.blocking
     # Ops on scalars also act on arrays with one number per thread, but their control flow is that of threads.
     is_straight = not any(inner.operation.regions for inner in op.regions[0].blocks[0].operations)
 
-    def combine(st: State, left: list[Array], right: list[Array]) -> list[Array]:
-        given = [np.asarray(array).reshape(-1) for array in (*left, *right)]
-        shape, count = left[0].shape, given[0].size
+    def apply(st: State, arrays: list[Array]) -> list[Array]:
+        given = [np.asarray(array).reshape(-1) for array in arrays]
+        shape, count = np.shape(arrays[0]), given[0].size
         found = [np.empty(count, dtype) for dtype in dtypes]
         for part in [slice(None)] if is_straight else range(count):
             for slot, array in zip(arguments, given, strict=True):
@@ -40,7 +41,13 @@ def _combiner(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[An
                 array[part] = st.v[slot]
         return [array.reshape(shape) for array in found]
 
-    return lambda st: lambda left, right: combine(st, left, right)
+    return apply
+
+
+def _combiner(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[Any]]) -> Callable[[Any], Combine]:
+    """A function that combines the elements of tuples of arrays that have the same index."""
+    apply = elementwise(op, translator, dtypes)
+    return lambda st: lambda left, right: apply(st, [*left, *right])
 
 
 def _inputs(op: ir.Operation, translator: Translator) -> tuple[Any, Any, list[np.dtype[Any]]]:
