@@ -63,7 +63,6 @@ static bool isRegisterElement(Type type) {
          type.isSignlessInteger(32) || type.isSignlessInteger(64);
 }
 
-/// The name of the op and of the text that it contains may be any bytes.
 static bool hasNull(StringRef text) { return text.contains('\0'); }
 
 static LogicalResult verifyExternal(Operation *op, ExternalEffects effects,
@@ -292,12 +291,12 @@ readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
     StringRef code = codes[number];
     size_t tied;
     if (!isOutput[number] && !code.getAsInteger(10, tied)) {
-      if (tied >= numOutputs || words[tied].bits != word.bits)
+      if (words[tied].bits != word.bits)
         return refuse("the constraint '" + code + "' of operand " +
-                      Twine(word.number) +
-                      " must be the number of a result "
-                      "with registers of " +
-                      Twine(word.bits) + " bits");
+                      Twine(word.number) + " is a result with registers of " +
+                      Twine(words[tied].bits) +
+                      " bits, and the operand has registers of " +
+                      Twine(word.bits) + " bits; both must have one size");
       types.push_back(types[tied]);
       continue;
     }
