@@ -63,7 +63,11 @@ static bool isRegisterElement(Type type) {
          type.isSignlessInteger(32) || type.isSignlessInteger(64);
 }
 
-static bool hasNull(StringRef text) { return text.contains('\0'); }
+/// Assemblers end a text at a NUL byte, or refuse characters beyond ASCII.
+static bool isText(StringRef text) {
+  return llvm::all_of(
+      text, [](char c) { return llvm::isPrint(c) || c == '\n' || c == '\t'; });
+}
 
 static LogicalResult verifyExternal(Operation *op, ExternalEffects effects,
                                     Region &reference) {
@@ -142,10 +146,16 @@ int64_t smalti::triton_xla::getElementsPerWord(Type element, int64_t pack) {
 
 /// Finds references to operands that do not exist, at which LLVM aborts, and
 /// braces and comments that would continue after the assembly.
-static std::optional<std::string> findTextProblem(StringRef text,
-                                                  size_t numOperands) {
-  if (hasNull(text))
-    return "has a NUL byte";
+static std::optional<std::string>
+findTextProblem(GPUVendor vendor, StringRef text, size_t numOperands) {
+  if (!isText(text))
+    return "has a character that is not printable ASCII";
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  for (StringRef line : lines)
+    if (vendor == GPUVendor::AMD && line.ltrim().starts_with("."))
+      return "has the directive '" + line.trim().str() +
+             "'; only instructions and labels are supported";
   int64_t depth = 0;
   enum { None, Line, Block } comment = None;
   while (!text.empty()) {
@@ -244,8 +254,9 @@ readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
     return std::nullopt;
   };
   StringRef text = op.getConstraints();
-  if (hasNull(text))
-    return refuse("the constraints have a NUL byte");
+  if (!isText(text))
+    return refuse("the constraints have a character that is not printable "
+                  "ASCII");
   InlineAsm::ConstraintInfoVector constraints =
       InlineAsm::ParseConstraints(text);
   if (constraints.empty())
@@ -335,7 +346,7 @@ LogicalResult InlineAsmOp::verify() {
                        [&](const Twine &why) { emitOpError() << why.str(); }))
     return failure();
   if (std::optional<std::string> problem =
-          findTextProblem(getText(), words.size()))
+          findTextProblem(getVendor(), getText(), words.size()))
     return emitOpError("the assembly ") << *problem;
   return success();
 }
@@ -365,7 +376,7 @@ LogicalResult ExternCallOp::verify() {
              << name
              << "' from a library, but the name is of the device library; "
                 "rename the function, or remove 'library'";
-    if (getLibrary()->empty() || hasNull(*getLibrary()))
+    if (getLibrary()->empty() || getLibrary()->contains('\0'))
       return emitOpError("the library must be the path of a file");
     return success();
   }

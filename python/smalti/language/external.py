@@ -15,7 +15,7 @@ from ..errors import SmaltiError
 from .arithmetic import Operand, as_value, broadcast_to, cast, shape_of, wrap
 from .reductions import fill_region
 from .tile_ops import tile_ops
-from .types import DType, Misuse, index, is_float, mlir_type
+from .types import DType, Misuse, boolean, index, is_float, mlir_type
 from .types import dtype as to_dtype
 from .values import Scalar, Tile, Value, evaluate
 
@@ -37,7 +37,7 @@ def _member(members: dict[str, Any], name: str, value: Any) -> Any:
 
 
 def _checked(dtype: DType) -> DType:
-    if dtype.bits < 8 or dtype == index or (is_float(dtype) and dtype.bits < 16):
+    if dtype.bits < 8 or dtype in (boolean, index) or (is_float(dtype) and dtype.bits < 16):
         raise Misuse(
             f"an operand or result of external code is {dtype}, but must be an integer of 8 to 64 bits or a float of 16 to "
             "64 bits",
@@ -110,6 +110,9 @@ def inline_asm(
     is_tuple = isinstance(dtype, (tuple, list))
     dtypes = [_checked(to_dtype(one)) for one in (dtype if is_tuple else [dtype])]
     chosen, effect = _member(_VENDORS, "vendor", vendor), _member(_EFFECTS, "effects", effects)
+    for what, given in (("text", text), ("constraints", constraints)):
+        if not isinstance(given, str) or not given.isascii():
+            raise Misuse(f"{what} is {given!r}, but must be a string of ASCII characters")
     if not isinstance(pack, int) or isinstance(pack, bool):
         raise Misuse(f"pack is {pack!r}, but must be 1, 2, 4, 8 or 16")
     values = _operands(list(operands) if isinstance(operands, (tuple, list)) else [operands])
@@ -177,10 +180,14 @@ def external(
     library of the vendor: `__nv_*`, or `__ocml_*` and `__ockl_*`. The file is read when the function is declared, and when
     a kernel is compiled. `vendor`, `effects` and `reference` are those of `inline_asm`.
 
-    Raises SmaltiError if the file cannot be read. A call that does not match the function is a CompileError.
+    Raises SmaltiError if the file cannot be read, or an argument is wrong. A call that does not match the function is a CompileError.
     """
-    for members, what, value in ((_VENDORS, "vendor", vendor), (_EFFECTS, "effects", effects)):
-        _member(members, what, value)
+    try:
+        _member(_VENDORS, "vendor", vendor)
+        _member(_EFFECTS, "effects", effects)
+        result = _checked(to_dtype(dtype))
+    except Misuse as misuse:
+        raise SmaltiError(f"sl.external: {misuse.message}", hint=misuse.hint) from None
     path = None if library is None else str(Path(library).absolute())
     digest = "" if path is None else _digest(path)
-    return External(name, _checked(to_dtype(dtype)), vendor, effects, path, digest, reference)
+    return External(name, result, vendor, effects, path, digest, reference)

@@ -73,7 +73,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints have a NUL byte}}
+  // expected-error@+1 {{the constraints have a character that is not printable ASCII}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f\00,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -289,7 +289,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the assembly has a NUL byte}}
+  // expected-error@+1 {{the assembly has a character that is not printable ASCII}}
   %r = triton_xla.inline_asm nvidia "mov.b32 \00 $0, $1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -403,5 +403,13 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
   // expected-error@+1 {{calls '__nv_sqrtf', which is not of the device library of AMD, whose names begin with '__ocml_' or '__ockl_'}}
   %r = triton_xla.extern_call amd "__nv_sqrtf"(%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the directive '.section .data'; only instructions and labels are supported}}
+  %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1\0A .section .data", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
