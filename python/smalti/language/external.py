@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from .. import ir
 from ..dialects import triton_xla
 from ..errors import SmaltiError
 from .arithmetic import Operand, as_value, broadcast_to, cast, shape_of, wrap
@@ -75,6 +76,8 @@ def _applied(
         results = [cast(as_value(item), dtype) for item, dtype in zip(items, dtypes, strict=True)]
         return [broadcast_to(r, first.shape) if isinstance(first, Tile) else r for r in results]
     types = [tile_ops().type(first.shape, mlir_type(d)) if isinstance(first, Tile) else mlir_type(d) for d in dtypes]
+    # A block-level kernel does not have other operations of the dialect.
+    _ = ir.Context.current.dialects["triton_xla"]
     op = create(types)
     if reference is not None:
         fill_region(op, [value.dtype for value in values], reference, 1, dtypes, triton_xla.yield_)
