@@ -19,6 +19,7 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 
 #include "llvm-c/Core.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -89,13 +90,14 @@ bool smaltiForEachRefusal(MlirOperation entry, MlirStringRef target,
   return true;
 }
 
-bool smaltiDescribeLibrary(MlirStringRef code, MlirStringCallback onDescription,
-                           void *description, MlirStringCallback onError,
-                           void *problem) {
+bool smaltiPrepareLibrary(MlirStringRef input, MlirStringCallback onCode,
+                          void *code, MlirStringCallback onDescription,
+                          void *description, MlirStringCallback onError,
+                          void *problem) {
   llvm::LLVMContext context;
   // Text ends with a null.
   std::unique_ptr<llvm::MemoryBuffer> buffer =
-      llvm::MemoryBuffer::getMemBufferCopy(unwrap(code), "library");
+      llvm::MemoryBuffer::getMemBufferCopy(unwrap(input), "library");
   llvm::SMDiagnostic diagnostic;
   std::unique_ptr<llvm::Module> module =
       llvm::parseIR(*buffer, diagnostic, context);
@@ -115,6 +117,9 @@ bool smaltiDescribeLibrary(MlirStringRef code, MlirStringCallback onDescription,
   llvm::json::Object functions;
   llvm::json::Array missing;
   for (llvm::Function &function : *module) {
+    // LLVM does not inline a function of another chip.
+    for (llvm::StringRef name : {"target-cpu", "target-features", "tune-cpu"})
+      function.removeFnAttr(name);
     if (function.hasLocalLinkage() || function.isIntrinsic())
       continue;
     if (function.isDeclaration()) {
@@ -130,6 +135,10 @@ bool smaltiDescribeLibrary(MlirStringRef code, MlirStringCallback onDescription,
                          {"functions", std::move(functions)},
                          {"missing", std::move(missing)}});
   onDescription(wrap(llvm::StringRef(text)), description);
+  std::string bitcode;
+  llvm::raw_string_ostream bits(bitcode);
+  llvm::WriteBitcodeToFile(*module, bits);
+  onCode(wrap(llvm::StringRef(bitcode)), code);
   return true;
 }
 

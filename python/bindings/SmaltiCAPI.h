@@ -62,16 +62,16 @@ MLIR_CAPI_EXPORTED MlirType smaltiGetArgumentType(MlirType type);
 MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback,
                                           void *userData);
 
-/// The functions that a library, LLVM IR as text or bitcode, defines for other
-/// modules. Calls `onDescription` with the JSON object `{"triple", "functions",
-/// "missing"}`, in which `functions` has the type of each function by its name,
-/// and `missing` the names of those that the library only declares. Or returns
-/// false after `onError` with a message.
-MLIR_CAPI_EXPORTED bool smaltiDescribeLibrary(MlirStringRef code,
-                                              MlirStringCallback onDescription,
-                                              void *description,
-                                              MlirStringCallback onError,
-                                              void *problem);
+/// A library, LLVM IR as text or bitcode, as bitcode that can be linked to the
+/// code of any chip of its vendor. Calls `onCode`, and `onDescription` with the
+/// JSON object `{"triple", "functions", "missing"}`, in which `functions` has
+/// the type of each function that the library defines for others by its name,
+/// and `missing` the names of those that it only declares. Or returns false
+/// after `onError` with a message.
+MLIR_CAPI_EXPORTED bool
+smaltiPrepareLibrary(MlirStringRef input, MlirStringCallback onCode, void *code,
+                     MlirStringCallback onDescription, void *description,
+                     MlirStringCallback onError, void *problem);
 
 /// The keyword of an attribute that is an enumerator of upstream's dialects, as
 /// `bfly` of `#nvvm<shfl_kind bfly>`; empty for other attributes. Upstream's

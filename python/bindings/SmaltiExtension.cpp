@@ -183,19 +183,20 @@ NB_MODULE(_smalti, m) {
       "The version of the LLVM that is loaded.");
 
   m.def(
-      "describe_library",
-      [](const nb::bytes &code) {
-        std::string description, problem;
-        if (!smaltiDescribeLibrary(
-                mlirStringRefCreate(code.c_str(), code.size()), appendTo,
-                &description, appendTo, &problem))
+      "prepare_library",
+      [](const nb::bytes &input) {
+        std::string code, description, problem;
+        if (!smaltiPrepareLibrary(
+                mlirStringRefCreate(input.c_str(), input.size()), appendTo,
+                &code, appendTo, &description, appendTo, &problem))
           throw nb::value_error(problem.c_str());
-        return description;
+        return std::make_pair(nb::bytes(code.data(), code.size()), description);
       },
-      nb::arg("code"),
-      "The functions of a library, LLVM IR as text or bitcode, as a JSON "
-      "object `{\"triple\", \"functions\", \"missing\"}`: the types of those "
-      "that it defines by name, and the names of those that it declares.");
+      nb::arg("library"),
+      "A library, LLVM IR as text or bitcode, as bitcode for any chip of its "
+      "vendor, and a JSON object `{\"triple\", \"functions\", \"missing\"}`: "
+      "the types of the functions that it defines by name, and the names of "
+      "those that it only declares.");
 
   m.def(
       "rewrite_for_host",

@@ -229,13 +229,14 @@ class Worker:
         answer, code = self._ask({"rewrite": json.dumps(options)}, device_ir, time_limit)
         return code, answer["description"]
 
-    def describe_library(self, code: bytes, time_limit: float | None = None) -> dict[str, Any]:
-        """The functions of a library, LLVM IR as text or bitcode: `triple`, `functions` (type by name) and `missing`.
+    def prepare_library(self, library: bytes, time_limit: float | None = None) -> tuple[bytes, dict[str, Any]]:
+        """A library, LLVM IR as text or bitcode, as bitcode for any chip of its vendor, and its description: `triple`,
+        `functions` (type by name) and `missing`.
 
         Raises WorkerDied, WorkerTimeout or WorkerRefused.
         """
-        answer, _ = self._ask({"library": True}, code, time_limit)
-        return answer["description"]
+        answer, code = self._ask({"library": True}, library, time_limit)
+        return code, answer["description"]
 
     def _ask(self, header: dict[str, Any], payload: bytes, time_limit: float | None) -> tuple[dict[str, Any], bytes]:
         if time_limit is None:
@@ -321,13 +322,14 @@ def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
     return {"description": json.loads(description)}, code
 
 
-def _describe_library(code: bytes) -> dict[str, Any]:
+def _prepare_library(library: bytes) -> tuple[dict[str, Any], bytes]:
     from .._mlir_libs import _smalti
 
     try:
-        return {"description": json.loads(_smalti.describe_library(code))}
+        code, description = _smalti.prepare_library(library)
     except ValueError as error:
-        return {"error": str(error)}
+        return {"error": str(error)}, b""
+    return {"description": json.loads(description)}, code
 
 
 def _end_with_parent() -> None:
@@ -363,7 +365,7 @@ def _serve(requests: int, replies: int) -> None:
             if "rewrite" in header:
                 answer, data = _rewrite(header["rewrite"], payload)
             elif "library" in header:
-                answer, data = _describe_library(payload), b""
+                answer, data = _prepare_library(payload)
             else:
                 answer, data = _generate(header["pipeline"], payload)
         except ir.MLIRError as error:

@@ -63,10 +63,10 @@ def _signature(operation: Any) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _described(code: bytes) -> dict[str, Any] | str:
-    """The description of a library, or the reason why it cannot be read."""
+def _prepared(code: bytes) -> tuple[bytes, dict[str, Any]] | str:
+    """A library that can be linked, and its description; or the reason why it cannot."""
     try:
-        return codegen_worker.worker.describe_library(code)
+        return codegen_worker.worker.prepare_library(code)
     except codegen_worker.WorkerRefused as refused:
         return str(refused)
     except codegen_worker.WorkerDied as died:
@@ -89,9 +89,10 @@ class _Check:
             code = Path(path).read_bytes()
         except OSError as error:
             return f"the library {path} of '{function}' cannot be read: {error.strerror}"
-        found = _described(code)
-        if isinstance(found, str):
-            return f"the library {path} is not LLVM IR that can be linked: {found}"
+        prepared = _prepared(code)
+        if isinstance(prepared, str):
+            return f"the library {path} is not LLVM IR that can be linked: {prepared}"
+        code, found = prepared
         triple, wanted = found["triple"], _TRIPLES[self.target.vendor]
         if triple and not triple.startswith(wanted):
             return (
@@ -105,8 +106,8 @@ class _Check:
         defined: dict[str, str] = {}
         files = toolchain.device_libraries(self.target.vendor, self.target.wave_size)
         for file in files:
-            if isinstance(found := _described(file.read_bytes()), dict):
-                defined.update(found["functions"])
+            if not isinstance(prepared := _prepared(file.read_bytes()), str):
+                defined.update(prepared[1]["functions"])
         # Without the device library, code generation reports that it is missing.
         return _mismatch(operation, function, "the device library", defined) if files else None
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from .. import ir
 from ..dialects import triton_xla
 from ..errors import SmaltiError
 from .arithmetic import Operand, as_value, broadcast_to, cast, shape_of, wrap
@@ -49,9 +48,13 @@ def _checked(dtype: DType) -> DType:
 
 def _operands(operands: Sequence[Operand]) -> list[Value]:
     """The operands with a common shape. Their element types may differ."""
+    if isinstance(operands, Value):
+        raise Misuse(f"the operands are {operands:a}, but must be a list", "write [t]")
     values = [as_value(operand) for operand in operands]
     if not values:
-        raise Misuse("external code does not have operands", "pass at least one; it determines the shape of the results")
+        raise Misuse(
+            "external code does not have operands", "pass at least one; it determines the shape of the results"
+        )
     for value in values:
         _checked(value.dtype)
     if all(isinstance(value, Scalar) for value in values):
@@ -77,7 +80,7 @@ def _applied(
         return [broadcast_to(r, first.shape) if isinstance(first, Tile) else r for r in results]
     types = [tile_ops().type(first.shape, mlir_type(d)) if isinstance(first, Tile) else mlir_type(d) for d in dtypes]
     # A block-level kernel does not have other operations of the dialect.
-    _ = ir.Context.current.dialects["triton_xla"]
+    _ = first.value.context.dialects["triton_xla"]
     op = create(types)
     if reference is not None:
         fill_region(op, [value.dtype for value in values], reference, 1, dtypes, triton_xla.yield_)
@@ -118,7 +121,7 @@ def inline_asm(
             raise Misuse(f"{what} is {given!r}, but must be a string of ASCII characters")
     if not isinstance(pack, int) or isinstance(pack, bool):
         raise Misuse(f"pack is {pack!r}, but must be 1, 2, 4, 8 or 16")
-    values = _operands(list(operands) if isinstance(operands, (tuple, list)) else [operands])
+    values = _operands(operands)
 
     def create(types: list[Any]) -> Any:
         inputs = [value.value for value in values]

@@ -122,7 +122,7 @@ def test_code_for_both_vendors(target: str) -> None:
 )
 def test_a_gpu_executes_the_assembly(target: str, level: str, instruction: str) -> None:
     x = np.zeros(COUNT, np.float32)
-    assert instruction in apply.on(target).compile(x, x, portable_power).asm[level]
+    assert instruction in apply.on(target).ir(level, x, x, portable_power)
 
 
 @pytest.mark.parametrize("target", ["cpu", "emu:sm_80"])
@@ -154,7 +154,7 @@ def test_assembly_with_effects_is_executed() -> None:
         return t
 
     x = np.zeros(COUNT, np.int32)
-    ptx = apply.on("sm_80").compile(x, x, unused).asm["ptx"]
+    ptx = apply.on("sm_80").ir("ptx", x, x, unused)
     assert "nanosleep" in ptx
     assert "brev" not in ptx
 
@@ -162,7 +162,8 @@ def test_assembly_with_effects_is_executed() -> None:
 # --- External functions ---
 
 LIBRARY = """
-define float @half_of(float %x) {
+attributes #0 = { "target-cpu"="sm_20" "target-features"="+none" }
+define float @half_of(float %x) #0 {
   %r = fmul float %x, 5.0e-1
   ret float %r
 }
@@ -202,6 +203,15 @@ def test_function_of_a_library(library: Path, vendor: Any, target: str) -> None:
     np.testing.assert_array_equal(y, 2 * x)
 
 
+@pytest.mark.parametrize(("vendor", "target", "level"), [("nvidia", "sm_90a", "ptx"), ("amd", "gfx1100", "gcn")])
+def test_a_function_is_inlined(library: Path, vendor: Any, target: str, level: str) -> None:
+    half = sl.external("half_of", sl.float32, vendor=vendor, effects="none", library=library)
+    x = np.zeros(COUNT, np.float32)
+    code = apply.on(target).ir(level, x, x, half)
+    assert "half_of" not in code
+    assert "mul" in code
+
+
 @pytest.mark.parametrize("target", ["cpu", "interpret", "sim:sm_90a", "emu:gfx942"])
 def test_reference_of_a_function(library: Path, target: str) -> None:
     half = sl.external(
@@ -225,7 +235,7 @@ def test_a_library_may_call_the_device_library(library: Path) -> None:
     root = sl.external("root_of", sl.float32, vendor="nvidia", effects="none", library=library)
     x, y = applied(lambda t: root(t * t), np.float32, "emu:sm_80")
     np.testing.assert_array_equal(y, np.abs(x))
-    assert "sqrt.approx.f32" in apply.on("sm_80").compile(x, y, root).asm["ptx"]
+    assert "sqrt.approx.f32" in apply.on("sm_80").ir("ptx", x, y, root)
 
 
 @pytest.mark.parametrize("target", ["sm_80", "gfx942", "emu:sm_80"])
@@ -251,7 +261,7 @@ def test_invalid_library(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bad.bc"
     path.write_bytes(content)
     found = sl.external("f", sl.float32, vendor="nvidia", effects="none", library=path)
-    with pytest.raises(smalti.CompileError, match="is not LLVM IR that can be linked|does not define 'f'"):
+    with pytest.raises(smalti.CompileError, match=r"is not LLVM IR that can be linked|does not define 'f'"):
         apply.on("sm_80").compile(np.zeros(COUNT, np.float32), np.zeros(COUNT, np.float32), found)
 
 
@@ -272,7 +282,9 @@ def test_calls_that_do_not_match(library: Path) -> None:
     assert "the device library does not define '__nv_nothing'" in error(declared("__nv_nothing", library=None))
     assert "'__nv_sqrt' is double (double) in the device library" in error(declared("__nv_sqrt", library=None))
     # Only the code of the target is checked; here, the vendor of the code is refused.
-    assert "for AMD GPUs without a reference is not supported on NVIDIA GPUs" in error(declared("missing", vendor="amd"))
+    assert "for AMD GPUs without a reference is not supported on NVIDIA GPUs" in error(
+        declared("missing", vendor="amd")
+    )
     path = library.parent / "apply.ll"
     path.write_text(LIBRARY.replace("half_of", "apply"))
     assert "calls 'apply', which is also the name of a symbol of the module" in error(declared("apply", library=path))
@@ -281,22 +293,24 @@ def test_calls_that_do_not_match(library: Path) -> None:
 def test_calls_with_different_types(library: Path) -> None:
     other = library.parent / "other.ll"
     other.write_text(LIBRARY)
-    one, two = (sl.external("half_of", sl.float32, vendor="nvidia", effects="none", library=p) for p in (library, other))
+    one, two = (
+        sl.external("half_of", sl.float32, vendor="nvidia", effects="none", library=p) for p in (library, other)
+    )
     with pytest.raises(smalti.CompileError, match="from another library than another call"):
-        apply.on("sm_80").compile(
-            np.zeros(COUNT, np.float32), np.zeros(COUNT, np.float32), lambda t: one(t) + two(t)
-        )
+        apply.on("sm_80").compile(np.zeros(COUNT, np.float32), np.zeros(COUNT, np.float32), lambda t: one(t) + two(t))
 
 
 def test_declaration(library: Path) -> None:
-    with pytest.raises(smalti.errors.SmaltiError, match="the library .*nowhere.ll cannot be read: No such file"):
+    with pytest.raises(smalti.errors.SmaltiError, match=r"the library .*nowhere\.ll cannot be read: No such file"):
         sl.external("f", sl.float32, vendor="nvidia", effects="none", library="nowhere.ll")
     with pytest.raises(smalti.errors.SmaltiError, match="vendor is 'intel', but must be 'nvidia' or 'amd'"):
         sl.external("f", sl.float32, vendor="intel", effects="none")  # pyright: ignore[reportArgumentType]
     half = sl.external("half_of", sl.float32, vendor="nvidia", effects="none", library=library)
     assert pickle.loads(pickle.dumps(half)) == half
     library.write_text(LIBRARY + "\n")
-    with pytest.raises(smalti.CompileError, match=r"has changed since sl.external declared half_of.*\n.*\n.*\n.*declare it again"):
+    with pytest.raises(
+        smalti.CompileError, match=r"has changed since sl.external declared half_of.*\n.*\n.*\n.*declare it again"
+    ):
         apply.on("sm_80").compile(np.zeros(COUNT, np.float32), np.zeros(COUNT, np.float32), half)
 
 

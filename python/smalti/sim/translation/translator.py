@@ -271,7 +271,15 @@ class Translator:
 
 
 _TERMINATORS = {
-    *("scf.yield", "scf.condition", "mosaic_gpu.return", "triton_xla.yield", "gpu.terminator", "gpu.return", "func.return")
+    *(
+        "scf.yield",
+        "scf.condition",
+        "mosaic_gpu.return",
+        "triton_xla.yield",
+        "gpu.terminator",
+        "gpu.return",
+        "func.return",
+    )
 }
 
 
