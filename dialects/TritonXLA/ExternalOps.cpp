@@ -199,7 +199,7 @@ findTextProblem(GPUVendor vendor, StringRef text, size_t numOperands) {
 namespace {
 /// A register of an execution.
 struct Word {
-  /// Of what the word is a part, for messages.
+  /// "operand" or "result", for messages.
   StringRef kind;
   unsigned number;
   Type element;

@@ -5,6 +5,7 @@
 #define SMALTI_DIALECTS_TRITONXLA_EXTERNALOPS
 
 include "smalti/dialects/TritonXLA/TritonXLABase.td"
+include "smalti/dialects/TritonXLA/TritonXLAEnums.td"
 
 /// Code of a GPU that computes each element of its results from the elements with the same index of its operands.
 class TritonXLA_ExternalOp<string mnemonic, list<Trait> traits = []> : TritonXLA_Op<mnemonic,
@@ -25,8 +26,8 @@ def TritonXLA_InlineAsmOp : TritonXLA_ExternalOp<"inline_asm"> {
     `i8`, `i16`, `i32`, `i64`, `f16`, `bf16`, `f32` or `f64`. The op has at least one
     operand and one result.
 
-    The `pack` elements of an operand or result are in registers: elements of 32 or 64
-    bits in one register each; narrower elements together in registers of up to 32 bits,
+    The `pack` elements of an operand or result are in registers. Elements of 32 or 64
+    bits have one register each. Narrower elements are together in registers of up to 32 bits,
     the first one in the low bits. `pack` is a power of two, at most 16. Which elements
     are in an execution is not specified. `constraints` has an entry of LLVM's syntax for
     each register: those of the results (`=r`), those of the operands (`r`), then

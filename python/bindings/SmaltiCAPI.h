@@ -64,10 +64,10 @@ MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback,
 
 /// A library, LLVM IR as text or bitcode, as bitcode that can be linked to the
 /// code of any chip of its vendor. Calls `onCode`, and `onDescription` with the
-/// JSON object `{"triple", "functions", "missing"}`, in which `functions` has
-/// the type of each function that the library defines for others by its name,
-/// and `missing` the names of those that it only declares. Or returns false
-/// after `onError` with a message.
+/// JSON object `{"triple", "functions", "missing"}`. `functions` has the types
+/// of the functions that the library defines for other modules, by name.
+/// `missing` has the names of the functions that it only declares. Returns
+/// false after `onError` with a message if the library is invalid.
 MLIR_CAPI_EXPORTED bool
 smaltiPrepareLibrary(MlirStringRef input, MlirStringCallback onCode, void *code,
                      MlirStringCallback onDescription, void *description,

@@ -194,9 +194,10 @@ NB_MODULE(_smalti, m) {
       },
       nb::arg("library"),
       "A library, LLVM IR as text or bitcode, as bitcode for any chip of its "
-      "vendor, and a JSON object `{\"triple\", \"functions\", \"missing\"}`: "
-      "the types of the functions that it defines by name, and the names of "
-      "those that it only declares.");
+      "vendor, and a JSON object `{\"triple\", \"functions\", \"missing\"}`. "
+      "`functions` has the types of the functions that it defines, by name, "
+      "and "
+      "`missing` the names of those that it only declares.");
 
   m.def(
       "rewrite_for_host",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`mosaic_gpu.reduce` and `mosaic_gpu.scan`: the region combines tuples of elements."""
+"""Ops whose regions compute elements: `mosaic_gpu.reduce`, `mosaic_gpu.scan`, and external code, whose reference runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ... import ir
 from ..machine.machine import State
 from ..machine.values import is_vector
-from ..translation.translator import Step, Translator, attribute, operation, vector_reader
+from ..translation.translator import Step, Translator, Unsupported, attribute, operation, vector_reader
 from .arith import held_type
 from .scratch import scratch
 from .vector import reduce_tuples, scalar_of
@@ -116,5 +116,25 @@ def _scan(op: ir.Operation, translator: Translator) -> Step:
                 prefix = following
         for result, array in zip(results, found, strict=True):
             st.v[result] = np.moveaxis(array, 0, dim)
+
+    return step
+
+
+@operation("triton_xla.inline_asm", "triton_xla.extern_call")
+def _external(op: ir.Operation, translator: Translator) -> Step:
+    if not len(op.regions[0].blocks):
+        raise Unsupported(
+            "the op has code for a GPU and does not have a reference; add a reference, or use the emulator, which executes "
+            "the code"
+        )
+    reference = elementwise(op, translator, [held_type(result.type) for result in op.results])
+    readers = [vector_reader(op, index, translator) for index in range(len(op.operands))]
+    results = translator.results(op)
+    is_scalar = not is_vector(op.results[0].type)
+
+    def step(st: State) -> None:
+        found = reference(st, [read(st) for read in readers])
+        for result, array in zip(results, found, strict=True):
+            st.v[result] = array[()] if is_scalar else array
 
     return step
