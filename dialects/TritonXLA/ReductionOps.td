@@ -147,8 +147,8 @@ def TritonXLA_SortOp : TritonXLA_RegionOp<"sort"> {
 }
 
 def TritonXLA_YieldOp : TritonXLA_Op<"yield",
-    [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "SortOp"]>]> {
-  let summary = "Terminates the region of a reduction, scan or sort";
+    [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "SortOp", "InlineAsmOp", "ExternCallOp"]>]> {
+  let summary = "Terminates the region of a reduction, a scan, a sort or a reference";
   let description = [{
     The operands are the results of the region.
 

@@ -18,6 +18,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
+#include <optional>
+
 #include "smalti/dialects/TritonXLA/TritonXLADialect.h.inc"
 #include "smalti/dialects/TritonXLA/TritonXLAEnums.h.inc"
 
@@ -81,5 +83,25 @@ public:
 
 #define GET_OP_CLASSES
 #include "smalti/dialects/TritonXLA/TritonXLAOps.h.inc"
+
+namespace smalti::triton_xla {
+/// The facts that inline assembly and calls of external functions share.
+struct ExternalCode {
+  GPUVendor vendor;
+  ExternalEffects effects;
+  /// The results in terms of scalar ops; empty if they are not stated.
+  mlir::Region *reference;
+
+  /// The facts of an op; nothing if it is another op.
+  static std::optional<ExternalCode> of(mlir::Operation *op);
+};
+
+/// The registers of one execution of inline assembly: one type for each word of
+/// the results, then for each word of the operands. A word has one element, or
+/// several elements of at most 32 bits together.
+llvm::SmallVector<mlir::Type> getRegisterTypes(InlineAsmOp op);
+/// The number of elements in a word.
+int64_t getElementsPerWord(mlir::Type element, int64_t pack);
+} // namespace smalti::triton_xla
 
 #endif // SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H

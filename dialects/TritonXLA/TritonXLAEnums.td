@@ -54,6 +54,19 @@ def TritonXLA_DotAlgorithm : TritonXLA_Enum<"DotAlgorithm",
   I32EnumAttrCase<"IEEE", 7, "ieee">
 ]>;
 
+def TritonXLA_GPUVendor : TritonXLA_Enum<"GPUVendor",
+    "vendor of the GPUs for which external code is written", [
+  I32EnumAttrCase<"NVIDIA", 0, "nvidia">,
+  I32EnumAttrCase<"AMD", 1, "amd">
+]>;
+
+def TritonXLA_ExternalEffects : TritonXLA_Enum<"ExternalEffects",
+    "effects of external code on memory", [
+  I32EnumAttrCase<"NoEffects", 0, "none">,
+  I32EnumAttrCase<"Read", 1, "read">,
+  I32EnumAttrCase<"Write", 2, "write">
+]>;
+
 def TritonXLA_ScaleLayout : TritonXLA_Enum<"ScaleLayout",
     "layout of the scales of an operand", [
   I32EnumAttrCase<"Linear", 0, "linear">,

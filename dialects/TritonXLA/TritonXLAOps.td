@@ -10,6 +10,7 @@ include "smalti/dialects/TritonXLA/ReductionOps.td"
 include "smalti/dialects/TritonXLA/IndexedOps.td"
 include "smalti/dialects/TritonXLA/MatmulOps.td"
 include "smalti/dialects/TritonXLA/DebugOps.td"
+include "smalti/dialects/TritonXLA/ExternalOps.td"
 
 /// A named constraint: builders in Python are registered by name.
 def TritonXLA_FunctionTypeAttr : TypeAttrOf<FunctionType>;

@@ -29,6 +29,7 @@ def SmaltiExpandTileOps : Pass<"smalti-expand-tile-ops", "::smalti::triton_xla::
     | `tensor.extract` of a tile, for GPUs | a `reduce` of the tile, in which all other elements are 0 |
     | `memref.atomic_rmw` | `atomic_rmw` of a scalar |
     | `memref.dim` of a computed dimension, for GPUs | a selection from the sizes of all dimensions |
+    | `inline_asm`, `extern_call` with a reference, if the target cannot execute their code | the reference on tiles |
     | a grid of several dimensions | one dimension; the ids are remainders and quotients of its id, in row-major order |
 
     Decoded elements and scales are exact. If a pair of scales is in range of f32 after multiplication with the sum of

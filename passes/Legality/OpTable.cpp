@@ -334,6 +334,24 @@ static int64_t getSortBytes(Operation *op) {
          static_cast<int64_t>(llvm::PowerOf2Ceil(bits)) / 8;
 }
 
+/// Whether external code has neither code for GPUs of the vendor nor a
+/// reference. The reference of code for the vendor is not used on its GPUs.
+template <triton_xla::GPUVendor vendor> static bool lacksCode(Operation *op) {
+  std::optional<triton_xla::ExternalCode> code =
+      triton_xla::ExternalCode::of(op);
+  if (code->vendor == vendor || !code->reference->empty())
+    return false;
+  for (Operation *outer = op; (outer = outer->getParentOp());)
+    if (code = triton_xla::ExternalCode::of(outer);
+        code && code->vendor == vendor)
+      return false;
+  return true;
+}
+
+static bool lacksReference(Operation *op) {
+  return triton_xla::ExternalCode::of(op)->reference->empty();
+}
+
 static arith::AtomicRMWKind getAtomicKind(Operation *op) {
   if (auto update = dyn_cast<memref::AtomicRMWOp>(op))
     return update.getKind();

@@ -19,7 +19,15 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 
 #include "llvm-c/Core.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 
 #include <mutex>
 
@@ -79,6 +87,58 @@ bool smaltiForEachRefusal(MlirOperation entry, MlirStringRef target,
                            callback(wrap(op), wrap(llvm::StringRef(message)),
                                     userData);
                          });
+  return true;
+}
+
+bool smaltiPrepareLibrary(MlirStringRef input, MlirStringCallback onCode,
+                          void *code, MlirStringCallback onDescription,
+                          void *description, MlirStringCallback onError,
+                          void *problem) {
+  llvm::LLVMContext context;
+  // Text ends with a null.
+  std::unique_ptr<llvm::MemoryBuffer> buffer =
+      llvm::MemoryBuffer::getMemBufferCopy(unwrap(input), "library");
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> module =
+      llvm::parseIR(*buffer, diagnostic, context);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!module) {
+    if (diagnostic.getLineNo() > 0)
+      stream << "line " << diagnostic.getLineNo() << ": ";
+    stream << diagnostic.getMessage();
+  } else {
+    llvm::verifyModule(*module, &stream);
+  }
+  if (!text.empty()) {
+    onError(wrap(llvm::StringRef(text).rtrim()), problem);
+    return false;
+  }
+  llvm::json::Object functions;
+  llvm::json::Array missing;
+  for (llvm::Function &function : *module) {
+    // LLVM does not inline a function of another chip.
+    for (llvm::StringRef name : {"target-cpu", "target-features", "tune-cpu"})
+      function.removeFnAttr(name);
+    if (function.hasLocalLinkage() || function.isIntrinsic())
+      continue;
+    if (function.isDeclaration()) {
+      missing.push_back(function.getName());
+      continue;
+    }
+    std::string type;
+    llvm::raw_string_ostream(type) << *function.getFunctionType();
+    functions[function.getName()] = type;
+  }
+  stream << llvm::json::Value(
+      llvm::json::Object{{"triple", module->getTargetTriple().str()},
+                         {"functions", std::move(functions)},
+                         {"missing", std::move(missing)}});
+  onDescription(wrap(llvm::StringRef(text)), description);
+  std::string bitcode;
+  llvm::raw_string_ostream bits(bitcode);
+  llvm::WriteBitcodeToFile(*module, bits);
+  onCode(wrap(llvm::StringRef(bitcode)), code);
   return true;
 }
 

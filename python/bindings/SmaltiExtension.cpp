@@ -182,6 +182,23 @@ NB_MODULE(_smalti, m) {
       "The version of the LLVM that is loaded.");
 
   m.def(
+      "prepare_library",
+      [](const nb::bytes &input) {
+        std::string code, description, problem;
+        if (!smaltiPrepareLibrary(
+                mlirStringRefCreate(input.c_str(), input.size()), appendTo,
+                &code, appendTo, &description, appendTo, &problem))
+          throw nb::value_error(problem.c_str());
+        return std::make_pair(nb::bytes(code.data(), code.size()), description);
+      },
+      nb::arg("library"),
+      "A library, LLVM IR as text or bitcode, as bitcode for any chip of its "
+      "vendor, and a JSON object `{\"triple\", \"functions\", \"missing\"}`. "
+      "`functions` has the types of the functions that it defines, by name, "
+      "and "
+      "`missing` the names of those that it only declares.");
+
+  m.def(
       "rewrite_for_host",
       [](const nb::bytes &module, const std::string &options) {
         std::string code, description, problem;

@@ -511,8 +511,30 @@ constexpr char division[] =
 constexpr char legacy[] = "RDNA3 ISA, \"VOP3 Instructions: V_MUL_DX9_ZERO_F32, "
                           "V_FMA_DX9_ZERO_F32\"";
 
+/// Inline assembly: one statement on the registers in order.
+#define SMALTI_VOP1(NAME, FUNCTION)                                            \
+  {"asm:v_" NAME " $0, $1", FUNCTION, nullptr, vop1}
+
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {
+    SMALTI_VOP1("rcp_f16", (compute<F16, reciprocal>)),
+    SMALTI_VOP1("rcp_f32", (compute<F32, reciprocal>)),
+    SMALTI_VOP1("rcp_f64", compute64<reciprocal>),
+    SMALTI_VOP1("rsq_f16", (compute<F16, reciprocalRoot>)),
+    SMALTI_VOP1("rsq_f32", (compute<F32, reciprocalRoot>)),
+    SMALTI_VOP1("rsq_f64", compute64<reciprocalRoot>),
+    SMALTI_VOP1("sqrt_f16", (compute<F16, squareRoot>)),
+    SMALTI_VOP1("sqrt_f32", (compute<F32, squareRoot>)),
+    SMALTI_VOP1("sqrt_f64", compute64<squareRoot>),
+    SMALTI_VOP1("exp_f16", (compute<F16, power2>)),
+    SMALTI_VOP1("exp_f32", (compute<F32, power2>)),
+    SMALTI_VOP1("log_f16", (compute<F16, logarithm2>)),
+    SMALTI_VOP1("log_f32", (compute<F32, logarithm2>)),
+    SMALTI_VOP1("sin_f16", (compute<F16, sineOfTurns>)),
+    SMALTI_VOP1("sin_f32", (compute<F32, sineOfTurns>)),
+    SMALTI_VOP1("cos_f16", (compute<F16, cosineOfTurns>)),
+    SMALTI_VOP1("cos_f32", (compute<F32, cosineOfTurns>)),
+    {"asm:v_perm_b32 $0, $1, $2, $3", permuteBytes, nullptr, vop3},
     {"llvm.amdgcn.rcp.f16", compute<F16, reciprocal>, nullptr, vop1},
     {"llvm.amdgcn.rcp.bf16", compute<BF16, reciprocal>, nullptr, gfx12},
     {"llvm.amdgcn.rcp.f32", compute<F32, reciprocal>, nullptr, vop1},

@@ -115,7 +115,7 @@ static bool isCommonMemRef(Operation *op) {
 /// thread, such as a lane id, does not qualify.
 static bool isFunctionOfOperands(Operation *op) {
   return isBlockUniformSource(op) || isa<ViewLikeOpInterface>(op) ||
-         op->hasTrait<OpTrait::Elementwise>() ||
+         (op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op)) ||
          (isa_and_nonnull<arith::ArithDialect, affine::AffineDialect,
                           index::IndexDialect>(op->getDialect()) &&
           isMemoryEffectFree(op)) ||

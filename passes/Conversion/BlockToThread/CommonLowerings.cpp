@@ -12,6 +12,7 @@ void block_to_thread::registerCommonLowerings(OpLowerings &lowerings) {
   registerControlFlow(lowerings);
   registerAtomics(lowerings);
   registerElementwise(lowerings);
+  registerExternalCode(lowerings);
   registerIndexedAccesses(lowerings);
   registerMma(lowerings);
   registerOpaque(lowerings);

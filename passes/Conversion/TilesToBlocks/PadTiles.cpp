@@ -659,7 +659,9 @@ void TilePadder::pad(Operation *op) {
         if (isIntegerDivision(any) && getTileType(any->getResult(0).getType()))
           return padDivision(any);
         Dialect *dialect = any->getDialect();
-        if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(dialect))
+        std::optional<ExternalCode> code = ExternalCode::of(any);
+        if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(dialect) ||
+            (code && code->effects == ExternalEffects::NoEffects))
           return setResults(any);
         if (!isa_and_nonnull<scf::SCFDialect>(dialect))
           return surround(any);
@@ -674,8 +676,9 @@ void TilePadder::run() {
   func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     // The regions of reductions and scans have scalars.
     ops.push_back(op);
-    return isa<ReduceOp, ScanOp>(op) ? WalkResult::skip()
-                                     : WalkResult::advance();
+    return isa<ReduceOp, ScanOp>(op) || ExternalCode::of(op)
+               ? WalkResult::skip()
+               : WalkResult::advance();
   });
   for (Operation *op : ops)
     pad(op);

@@ -12,6 +12,7 @@
 #include "smalti/passes/Support/SmallFloats.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -38,7 +39,7 @@ static void sortNetwork(TileBuilder &b, Region &comparator,
       SmallVector<Value> arguments;
       for (size_t i = 0; i < numInputs; ++i)
         arguments.append({x[i], y[i]});
-      return computeOnTiles(b, comparator, arguments);
+      return computeOnTiles(b, comparator, arguments).front();
     };
     Value less = call(x, y), greater = call(y, x);
     Value first = b.compare(CmpIPredicate::slt, x.back(), y.back());
@@ -112,6 +113,20 @@ SmallVector<Value> smalti::triton_xla::expandSort(TileBuilder &b, SortOp op) {
     tile = b.reshape(tile, shape);
   }
   return tiles;
+}
+
+SmallVector<Value> smalti::triton_xla::expandReference(TileBuilder &b,
+                                                       Operation *op) {
+  Region &reference = *ExternalCode::of(op)->reference;
+  if (isa<RankedTensorType>(op->getResult(0).getType()))
+    return computeOnTiles(b, reference, op->getOperands());
+  IRMapping mapping;
+  mapping.map(reference.getArguments(), op->getOperands());
+  for (Operation &scalar : reference.front().without_terminator())
+    b.clone(scalar, mapping);
+  return llvm::map_to_vector(
+      reference.front().getTerminator()->getOperands(),
+      [&](Value value) { return mapping.lookupOrDefault(value); });
 }
 
 SmallVector<Value> smalti::triton_xla::expandRandomBits(TileBuilder &b,

@@ -155,6 +155,13 @@ static bool isSingle(DotAlgorithm algorithm) {
          algorithm == DotAlgorithm::TF32 || algorithm == DotAlgorithm::IEEE;
 }
 
+/// Whether GPUs of the target can execute external code.
+static bool hasCode(const ExternalCode &code, const targets::Target &chip) {
+  return chip.vendor == (code.vendor == GPUVendor::NVIDIA
+                             ? targets::Vendor::NVIDIA
+                             : targets::Vendor::AMD);
+}
+
 /// Whether the op remains because it is primitive or in the list `keep`.
 bool SmaltiExpandTileOps::isKept(Operation *op) const {
   if (isa<arith::ScalingExtFOp, arith::ScalingTruncFOp, math::ClampFOp,
@@ -165,6 +172,8 @@ bool SmaltiExpandTileOps::isKept(Operation *op) const {
     return !isSmallFloat(iota.getType().getElementType());
   if (isDerivedOnGPU(op))
     return !chip || !chip->isGPU();
+  if (std::optional<ExternalCode> code = ExternalCode::of(op))
+    return code->reference->empty() || !chip || hasCode(*code, *chip);
   StringRef name = op->getName().stripDialect();
   bool isListed = llvm::is_contained(keep, name);
   if (isa<math::IPowIOp>(op))
@@ -256,6 +265,8 @@ void SmaltiExpandTileOps::expand(Operation *op) {
             return {expandIPowI(b, op)};
           })
           .Case([&](RandomBitsOp op) { return expandRandomBits(b, op); })
+          .Case<InlineAsmOp, ExternCallOp>(
+              [&](Operation *op) { return expandReference(b, op); })
           .Case([&](DotOp op) -> SmallVector<Value> {
             return {expandDot(b, op, chooseAlgorithm(op, chip))};
           })
@@ -303,6 +314,9 @@ void SmaltiExpandTileOps::expand(Operation *op) {
     if (isa<DotScaledOp>(op))
       remark << ": the operands are decoded to 16-bit floats; MMAs with scales "
                 "are not used";
+    if (ExternalCode::of(op))
+      remark << " to its reference: " << chip->name
+             << " cannot execute its code";
     auto dot = dyn_cast<DotOp>(op);
     if (DotAlgorithm chosen;
         dot && (chosen = chooseAlgorithm(dot, chip)) != dot.getAlgorithm())

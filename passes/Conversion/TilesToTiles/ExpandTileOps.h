@@ -29,6 +29,9 @@ bool isDerivedOnGPU(mlir::Operation *op);
 namespace smalti::triton_xla {
 
 mlir::SmallVector<mlir::Value> expandSort(TileBuilder &b, SortOp op);
+/// The reference of external code.
+mlir::SmallVector<mlir::Value> expandReference(TileBuilder &b,
+                                               mlir::Operation *op);
 mlir::SmallVector<mlir::Value> expandRandomBits(TileBuilder &b,
                                                 RandomBitsOp op);
 mlir::Value expandElementRead(TileBuilder &b, mlir::tensor::ExtractOp op);

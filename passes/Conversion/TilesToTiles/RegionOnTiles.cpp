@@ -211,10 +211,11 @@ void RegionOnTiles::compute(Block &block) {
         .Default([&](Operation *op) { computeElements(op); });
 }
 
-Value smalti::triton_xla::computeOnTiles(TileBuilder &b, Region &region,
-                                         ValueRange tiles) {
+SmallVector<Value> smalti::triton_xla::computeOnTiles(TileBuilder &b,
+                                                      Region &region,
+                                                      ValueRange tiles) {
   RegionOnTiles onTiles(b, TileBuilder::shapeOf(tiles.front()));
   onTiles.map(region.getArguments(), tiles);
   onTiles.compute(region.front());
-  return onTiles.get(region.front().getTerminator()->getOperand(0));
+  return onTiles.get(region.front().getTerminator()->getOperands());
 }

@@ -3,6 +3,8 @@
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -86,6 +88,11 @@ void inference::registerElementwiseRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, vector::VectorDialect *) {
     attachElementwise(context, vector::VectorDialect::getDialectNamespace());
   });
+  registry.addExtension(
+      +[](MLIRContext *context, triton_xla::TritonXLADialect *) {
+        attachElementwise(context,
+                          triton_xla::TritonXLADialect::getDialectNamespace());
+      });
   registry.addExtension(+[](MLIRContext *context, ub::UBDialect *) {
     attachRule<PoisonRule, ub::PoisonOp>(context);
   });

@@ -32,6 +32,10 @@ class VectorOps(TileOps):
 
     level: ClassVar[str] = "block"
 
+    @property
+    def vendor(self) -> str | None:
+        return current().launch.target.vendor
+
     def type(self, shape: Sequence[int], element: ir.Type) -> Any:
         # The result of a reduction along all dimensions is a scalar.
         return ir.VectorType.get(list(shape), element) if len(shape) else element

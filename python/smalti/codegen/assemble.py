@@ -168,7 +168,7 @@ def assemble_gcn(assembly: str, llvm_mc: Path, lld: Path) -> tuple[bytes, dict[s
         if re.search(r"\.wavefront_size:\s+64", assembly) and ".amdhsa_wavefront_size32" in assembly:
             flags.append("-mattr=+wavefrontsize64")
         _run([llvm_mc, *flags, source, "-o", linkable], "llvm-mc", toolchain.LLVM_MC_HINT, assembly)
-        _run([lld, "-shared", linkable, "-o", binary], "ld.lld")
+        _run([lld, "-shared", "--no-undefined", linkable, "-o", binary], "ld.lld")
         return binary.read_bytes(), gcn_usage(assembly)
 
 

@@ -229,6 +229,15 @@ class Worker:
         answer, code = self._ask({"rewrite": json.dumps(options)}, device_ir, time_limit)
         return code, answer["description"]
 
+    def prepare_library(self, library: bytes, time_limit: float | None = None) -> tuple[bytes, dict[str, Any]]:
+        """A library, LLVM IR as text or bitcode, as bitcode for any chip of its vendor, and its description: `triple`,
+        `functions` (type by name) and `missing`.
+
+        Raises WorkerDied, WorkerTimeout or WorkerRefused.
+        """
+        answer, code = self._ask({"library": True}, library, time_limit)
+        return code, answer["description"]
+
     def _ask(self, header: dict[str, Any], payload: bytes, time_limit: float | None) -> tuple[dict[str, Any], bytes]:
         if time_limit is None:
             time_limit = _default_time_limit()
@@ -313,6 +322,16 @@ def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
     return {"description": json.loads(description)}, code
 
 
+def _prepare_library(library: bytes) -> tuple[dict[str, Any], bytes]:
+    from .._mlir_libs import _smalti
+
+    try:
+        code, description = _smalti.prepare_library(library)
+    except ValueError as error:
+        return {"error": str(error)}, b""
+    return {"description": json.loads(description)}, code
+
+
 def _end_with_parent() -> None:
     """Ends this process when the parent ends, also during a request: the kernel sends SIGIO when the pipe to stdin closes. A
     thread could not watch the pipe, because native code may hold the lock of Python."""
@@ -345,6 +364,8 @@ def _serve(requests: int, replies: int) -> None:
         try:
             if "rewrite" in header:
                 answer, data = _rewrite(header["rewrite"], payload)
+            elif "library" in header:
+                answer, data = _prepare_library(payload)
             else:
                 answer, data = _generate(header["pipeline"], payload)
         except ir.MLIRError as error:

@@ -8,7 +8,8 @@ import functools
 import io
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,7 @@ from ..emulator.options import Emulation
 from ..errors import CompileError, LaunchError, ParseError, PipelineError, SmaltiError, VerifyError, mlir_errors
 from ..launch.compiled import Resources
 from ..launch.kernels import Kernel
-from . import dumps, entry, passes, reproducer
+from . import dumps, entry, external, passes, reproducer
 
 Source = Any
 """A path, MLIR text, an `ir.Module`, or a module operation of any MLIR bindings."""
@@ -326,6 +327,7 @@ class _Compilation:
         self.run = run
         self.report = report
         self.entry = entry.describe(entry.find_entry(original, entry_name))
+        self._libraries = external.libraries(original, self.target)
         self.lowered: Kernel | None = None
         """The kernel after lowering. Later steps may still fail."""
 
@@ -410,13 +412,23 @@ class _Compilation:
         return str(module)
 
     def _generate(self, module: ir.Module, output: str = "isa", first: str = "") -> bytes:
-        toolkit = _toolkit(module, self.target)
+        toolkit = _toolkit(module, self.target, self._libraries)
         words = [f"format={output}"] + ([f"toolkit={toolkit}"] if toolkit else [])
-        pipeline = f"builtin.module({first}{_CODEGEN}{{{' '.join(words)}}})"
+
+        def pipeline_with(files: Iterable[str]) -> str:
+            linked = [f"l={','.join(files)}"] if self._libraries else []
+            return f"builtin.module({first}{_CODEGEN}{{{' '.join(words + linked)}}})"
+
+        pipeline = pipeline_with(library.path for library in self._libraries)
         bytecode = io.BytesIO()
         module.operation.write_bytecode(bytecode)
         try:
-            objects = codegen_worker.worker.generate(bytecode.getvalue(), pipeline)
+            # A path may have characters that a pipeline cannot contain.
+            with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
+                files = [str(Path(folder, f"{number}.bc")) for number in range(len(self._libraries))]
+                for file, library in zip(files, self._libraries, strict=True):
+                    Path(file).write_bytes(library.code)
+                objects = codegen_worker.worker.generate(bytecode.getvalue(), pipeline_with(files))
         except codegen_worker.WorkerDied as died:
             error = CompileError(
                 f"code generation of @{self.entry.name} for {self.target} failed: {died.reason}",
@@ -635,7 +647,10 @@ def _resources(usage: assemble.Usage, launch: LaunchParameters, what: entry.Entr
     )
 
 
-def _calls(module: ir.Module, prefixes: tuple[str, ...]) -> bool:
+def _calls(module: ir.Module, prefixes: tuple[str, ...], libraries: Iterable[external.Library] = ()) -> bool:
+    """Whether the code, or a library, declares functions whose names have one of the prefixes."""
+    if any(name.startswith(prefixes) for library in libraries for name in library.missing):
+        return True
     for view in module.body.operations:
         if view.operation.name != "gpu.module":
             continue
@@ -671,14 +686,14 @@ def _with_emulated_output(module: ir.Module) -> ir.Module:
     return renamed
 
 
-def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:
+def _toolkit(module: ir.Module, target: targets.Target, libraries: Iterable[external.Library]) -> Path | None:
     """The folder with device bitcode if the code calls its functions. Linking it takes time, so it is not linked always."""
     if target.vendor == "nvidia":
-        if not _calls(module, ("__nv_",)):
+        if not _calls(module, ("__nv_",), libraries):
             return None
         folder, name, hint = toolchain.find_cuda_toolkit(), "libdevice.10.bc", toolchain.LIBDEVICE_HINT
     else:
-        if not _calls(module, ("__ocml_", "__ockl_")):
+        if not _calls(module, ("__ocml_", "__ockl_"), libraries):
             return None
         folder, name, hint = toolchain.find_rocm_bitcode(), "ocml.bc and ockl.bc", toolchain.ROCM_BITCODE_HINT
     if folder is None:

@@ -59,6 +59,7 @@ from .arithmetic import (
 from .arithmetic import round_ as round
 from .debugging import assume, check, multiple_of, random_bits, random_uniform
 from .debugging import print_ as print
+from .external import external, inline_asm
 from .grid import num_tiles, tile_id
 from .kernel import PythonKernel, kernel
 from .loops import Range as range  # noqa: N813
@@ -218,6 +219,7 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "external",
     "float4_e2m1fn",
     "float6_e2m3fn",
     "float6_e3m2fn",
@@ -235,6 +237,7 @@ __all__ = [
     "gather",
     "histogram",
     "index",
+    "inline_asm",
     "int2",
     "int4",
     "int8",

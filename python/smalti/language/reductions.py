@@ -50,8 +50,16 @@ def _axes(tile: Tile, axis: Axis) -> list[int]:
     return sorted({axis_of(tile, a) for a in ([axis] if isinstance(axis, int) else axis)})
 
 
-def _fill(op: Any, dtypes: Sequence[DType], function: Combine, halves: int, results: Sequence[DType]) -> None:
-    """Gives `op` its region: `function` on the scalars of each half of the arguments."""
+def fill_region(
+    op: Any,
+    dtypes: Sequence[DType],
+    function: Combine,
+    halves: int,
+    results: Sequence[DType],
+    end: Callable[[list[ir.Value]], Any] | None = None,
+) -> None:
+    """Gives `op` its region: `function` on the scalars of each half of the arguments. `end` creates the terminator; default:
+    that of reductions."""
     types = [dtype.mlir.removeprefix("u") for dtype in dtypes]
     arguments = [ir.Type.parse(t) for t in types]
     count = len(dtypes) // halves
@@ -65,7 +73,7 @@ def _fill(op: Any, dtypes: Sequence[DType], function: Combine, halves: int, resu
                 f"the function receives {count} elements and returns {len(items)} values; it must return {len(results)}"
             )
         yielded = [to_scalar(item, dtype) for item, dtype in zip(items, results, strict=True)]
-        tile_ops().end_of_region([item.value for item in yielded])
+        (end or tile_ops().end_of_region)([item.value for item in yielded])
 
 
 def _initial(tiles: Sequence[Tile], init: Any) -> list[Scalar]:
@@ -88,7 +96,7 @@ def reduce(tiles: Any, axis: Axis, function: Combine, init: Any, keepdims: bool 
     types = [tile_type(shape, t.dtype) for t in inputs]
     op = tile_ops().reduce(types, [t.value for t in inputs], [i.value for i in inits], dims)
     dtypes = [t.dtype for t in inputs]
-    _fill(op, dtypes * 2, function, 2, dtypes)
+    fill_region(op, dtypes * 2, function, 2, dtypes)
     results: list[Any] = [wrap(result, dtype) for result, dtype in zip(op.results, dtypes, strict=True)]
     if keepdims:
         kept = [1 if d in dims else size for d, size in enumerate(inputs[0].shape)]
@@ -107,7 +115,7 @@ def scan(tiles: Any, axis: int, function: Combine, init: Any, exclusive: bool = 
         [t.value for t in inputs], [i.value for i in inits], axis_of(inputs[0], axis), exclusive, reverse
     )
     dtypes = [t.dtype for t in inputs]
-    _fill(op, dtypes * 2, function, 2, dtypes)
+    fill_region(op, dtypes * 2, function, 2, dtypes)
     results = tuple(Tile(result, dtype) for result, dtype in zip(op.results, dtypes, strict=True))
     return results if isinstance(tiles, (tuple, list)) else results[0]
 
@@ -126,7 +134,7 @@ def sort(tiles: Any, axis: int = -1, before: Combine | None = None, descending: 
     order = "gt" if descending else "lt"
     comes_first = before or (lambda a, b, *_: compare(order, a, b))
     dtypes = [t.dtype for t in inputs for _ in range(2)]
-    _fill(op, dtypes, comes_first, 2, [boolean])
+    fill_region(op, dtypes, comes_first, 2, [boolean])
     results = tuple(Tile(result, t.dtype) for result, t in zip(op.results, inputs, strict=True))
     return results if isinstance(tiles, (tuple, list)) else results[0]
 

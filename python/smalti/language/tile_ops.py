@@ -16,6 +16,11 @@ class TileOps:
 
     level: ClassVar[str] = "tile"
 
+    @property
+    def vendor(self) -> str | None:
+        """The vendor of the GPU for which the kernel is translated; None if the translation does not depend on it."""
+        return None
+
     def type(self, shape: Sequence[int], element: ir.Type) -> Any:
         return ir.RankedTensorType.get(list(shape), element)
 

@@ -22,6 +22,7 @@ from ..bindings import ir
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
+from .external import External
 from .frames import Captured, Frame, Source, mlir_location, source_of
 from .trees import Undefined, contains, copied
 from .types import Misuse, boolean, float32, int32
@@ -349,6 +350,8 @@ class Translator(ast.NodeVisitor):
                     f"{package}.{name} does not compute tiles and scalars",
                     f"use a function of smalti.language, such as sl.{name}",
                 )
+        if isinstance(function, External):
+            named = {"reference": function.reference, **named}
         # Functions of smalti.language call the functions that they receive.
         arguments = [self.function(a) if self.is_user_function(a) else a for a in arguments]
         named = {name: self.function(a) if self.is_user_function(a) else a for name, a in named.items()}

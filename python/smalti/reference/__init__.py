@@ -29,14 +29,14 @@ import numpy as np
 
 from ..compiler import legality
 from ..compiler.entry import describe
-from . import arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes
+from . import arithmetic, atomics, control, debug, external, functions, matmul, memory, random_bits, reductions, shapes
 from .interpreter import HANDLERS, Interpreter
 from .memory import Memory, load, pack, unpack
 from .values import InterpreterError, Value, error_of
 
 __all__ = ["HANDLERS", "Interpreter", "InterpreterError", "Value", "error_of", "load", "pack", "run", "unpack"]
 
-OPERATIONS = (arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes)
+OPERATIONS = (arithmetic, atomics, control, debug, external, functions, matmul, memory, random_bits, reductions, shapes)
 """The modules that add the handlers of operations to `HANDLERS`."""
 
 

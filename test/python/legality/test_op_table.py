@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import json
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,13 +110,19 @@ def test_every_example(chip: str) -> None:
 def test_a_gap_is_refused_at_its_op(gap: Any) -> None:
     text = gap_kernel(gap)
     refused = [chip for chip in CHIPS if chip in gap["targets"]]
-    assert refused
+    if gap["targets"] == ["sim"]:
+        assert any(gap["reason"] in message for _, message, _ in refusals(text, "sim:sm_90a"))
+    else:
+        assert refused
     for chip in refused[:1]:
         found = refusals(text, chip)
         assert any(gap["reason"] in message for _, message, _ in found)
         assert outcome(text, chip, "thread") == [(message, line) for _, message, line in found]
     for chip in [chip for chip in CHIPS if chip not in gap["targets"]][:1]:
-        assert outcome(text, chip, "thread") == []
+        # Another gap may refuse it.
+        wanted = [(message, line) for _, message, line in refusals(text, chip)]
+        assert outcome(text, chip, "thread") == wanted
+        assert not any(gap["reason"] in message for message, _ in wanted)
 
 
 def test_every_command_has_the_same_sentence(tmp_path: Path) -> None:
@@ -188,8 +195,13 @@ def runs(cell: Cell) -> None:
         return
     module = driver.parse(cell.text)
     described = entry.find_entry(module)
-    with np.errstate(all="ignore"):
-        reference.run(described, random_arguments(entry.describe(described), 0))
+    try:
+        with np.errstate(all="ignore"):
+            reference.run(described, random_arguments(entry.describe(described), 0))
+    except reference.InterpreterError as error:
+        # A random divisor may be 0, and the examples of small floats select an operand.
+        if not re.search(r"is divided by 0|the region is not commutative", str(error)):
+            raise
 
 
 def test_the_reference_runs_a_sample() -> None:

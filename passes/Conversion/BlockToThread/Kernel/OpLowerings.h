@@ -93,6 +93,7 @@ void registerBlockBarriers(OpLowerings &lowerings);
 void registerControlFlow(OpLowerings &lowerings);
 void registerAtomics(OpLowerings &lowerings);
 void registerElementwise(OpLowerings &lowerings);
+void registerExternalCode(OpLowerings &lowerings);
 void registerIndexedAccesses(OpLowerings &lowerings);
 void registerMma(OpLowerings &lowerings);
 void registerOpaque(OpLowerings &lowerings);

@@ -4,6 +4,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Layouts/Plans/TransferDigits.h"
 #include "smalti/passes/Layouts/Vectors/LayoutValues.h"
@@ -39,7 +40,8 @@ Level block_to_thread::getLevel(gpu::GPUFuncOp func) {
     bool isBlockOp =
         isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) ||
         op->hasAttr(mosaic_gpu::kInLayouts) ||
-        op->hasAttr(mosaic_gpu::kOutLayouts);
+        op->hasAttr(mosaic_gpu::kOutLayouts) ||
+        triton_xla::ExternalCode::of(op);
     if (!isBlockOp)
       return WalkResult::advance();
     level = Level::Block;

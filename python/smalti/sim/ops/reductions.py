@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`mosaic_gpu.reduce` and `mosaic_gpu.scan`: the region combines tuples of elements."""
+"""Ops whose regions compute elements: `mosaic_gpu.reduce`, `mosaic_gpu.scan`, and external code, whose reference runs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ import numpy as np
 from ... import ir
 from ..machine.machine import State
 from ..machine.values import is_vector
-from ..translation.translator import Step, Translator, attribute, operation, vector_reader
+from ..translation.translator import Step, Translator, Unsupported, attribute, operation, vector_reader
 from .arith import held_type
 from .scratch import scratch
 from .vector import reduce_tuples, scalar_of
 
 Array = np.ndarray[Any, Any]
 Combine = Callable[[list[Array], list[Array]], list[Array]]
+Elementwise = Callable[[State, list[Array]], list[Array]]
 
 
-def _combiner(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[Any]]) -> Callable[[Any], Combine]:
-    """A function that combines the elements of tuples of arrays that have the same index."""
+def elementwise(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[Any]]) -> Elementwise:
+    """The region of an op, applied to the elements of arrays that have the same index. `dtypes` are those of the results."""
     body, arguments, yields = translator.region(op.regions[0])
     run = body.step
     assert run is not None and not body.blocking
     # Ops on scalars also act on arrays with one number per thread, but their control flow is that of threads.
     is_straight = not any(inner.operation.regions for inner in op.regions[0].blocks[0].operations)
 
-    def combine(st: State, left: list[Array], right: list[Array]) -> list[Array]:
-        given = [np.asarray(array).reshape(-1) for array in (*left, *right)]
-        shape, count = left[0].shape, given[0].size
+    def apply(st: State, arrays: list[Array]) -> list[Array]:
+        given = [np.asarray(array).reshape(-1) for array in arrays]
+        shape, count = np.shape(arrays[0]), given[0].size
         found = [np.empty(count, dtype) for dtype in dtypes]
         for part in [slice(None)] if is_straight else range(count):
             for slot, array in zip(arguments, given, strict=True):
@@ -40,7 +41,13 @@ def _combiner(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[An
                 array[part] = st.v[slot]
         return [array.reshape(shape) for array in found]
 
-    return lambda st: lambda left, right: combine(st, left, right)
+    return apply
+
+
+def _combiner(op: ir.Operation, translator: Translator, dtypes: list[np.dtype[Any]]) -> Callable[[Any], Combine]:
+    """A function that combines the elements of tuples of arrays that have the same index."""
+    apply = elementwise(op, translator, dtypes)
+    return lambda st: lambda left, right: apply(st, [*left, *right])
 
 
 def _inputs(op: ir.Operation, translator: Translator) -> tuple[Any, Any, list[np.dtype[Any]]]:
@@ -109,5 +116,25 @@ def _scan(op: ir.Operation, translator: Translator) -> Step:
                 prefix = following
         for result, array in zip(results, found, strict=True):
             st.v[result] = np.moveaxis(array, 0, dim)
+
+    return step
+
+
+@operation("triton_xla.inline_asm", "triton_xla.extern_call")
+def _external(op: ir.Operation, translator: Translator) -> Step:
+    if not len(op.regions[0].blocks):
+        raise Unsupported(
+            "the op has code for a GPU and does not have a reference; add a reference, or use the emulator, which executes "
+            "the code"
+        )
+    reference = elementwise(op, translator, [held_type(result.type) for result in op.results])
+    readers = [vector_reader(op, index, translator) for index in range(len(op.operands))]
+    results = translator.results(op)
+    is_scalar = not is_vector(op.results[0].type)
+
+    def step(st: State) -> None:
+        found = reference(st, [read(st) for read in readers])
+        for result, array in zip(results, found, strict=True):
+            st.v[result] = array[()] if is_scalar else array
 
     return step

@@ -277,7 +277,17 @@ class Translator:
         return body, arguments, yields
 
 
-_TERMINATORS = {"scf.yield", "scf.condition", "mosaic_gpu.return", "gpu.terminator", "gpu.return", "func.return"}
+_TERMINATORS = {
+    *(
+        "scf.yield",
+        "scf.condition",
+        "mosaic_gpu.return",
+        "triton_xla.yield",
+        "gpu.terminator",
+        "gpu.return",
+        "func.return",
+    )
+}
 
 
 def internal_error(problem: Exception) -> str:

@@ -1,0 +1,391 @@
+//===- ExternalOps.cpp - Assembly and external functions ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/dialects/TritonXLA/Verification.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
+
+using namespace mlir;
+using namespace smalti::triton_xla;
+using llvm::InlineAsm;
+
+//===----------------------------------------------------------------------===//
+// Common facts
+//===----------------------------------------------------------------------===//
+
+std::optional<ExternalCode> ExternalCode::of(Operation *op) {
+  if (auto assembly = dyn_cast<InlineAsmOp>(op))
+    return ExternalCode{assembly.getVendor(), assembly.getEffects(),
+                        &assembly.getReference()};
+  if (auto call = dyn_cast<ExternCallOp>(op))
+    return ExternalCode{call.getVendor(), call.getEffects(),
+                        &call.getReference()};
+  return std::nullopt;
+}
+
+using EffectList =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static void addEffects(ExternalEffects effects, EffectList &list) {
+  if (effects != ExternalEffects::NoEffects)
+    list.emplace_back(MemoryEffects::Read::get());
+  if (effects == ExternalEffects::Write)
+    list.emplace_back(MemoryEffects::Write::get());
+}
+
+void InlineAsmOp::getEffects(EffectList &list) {
+  addEffects(getEffects(), list);
+}
+
+void ExternCallOp::getEffects(EffectList &list) {
+  addEffects(getEffects(), list);
+}
+
+static Speculation::Speculatability getSpeculation(ExternalEffects effects) {
+  return effects == ExternalEffects::NoEffects ? Speculation::Speculatable
+                                               : Speculation::NotSpeculatable;
+}
+
+Speculation::Speculatability InlineAsmOp::getSpeculatability() {
+  return getSpeculation(getEffects());
+}
+
+Speculation::Speculatability ExternCallOp::getSpeculatability() {
+  return getSpeculation(getEffects());
+}
+
+/// Whether a register can hold elements of this type.
+static bool isRegisterElement(Type type) {
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+         type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
+         type.isSignlessInteger(32) || type.isSignlessInteger(64);
+}
+
+/// Assemblers end a text at a NUL byte, or refuse characters beyond ASCII.
+static bool isText(StringRef text) {
+  return llvm::all_of(
+      text, [](char c) { return llvm::isPrint(c) || c == '\n' || c == '\t'; });
+}
+
+static LogicalResult verifyExternal(Operation *op, ExternalEffects effects,
+                                    Region &reference) {
+  if (op->getNumOperands() == 0 || op->getNumResults() == 0)
+    return op->emitOpError("has ")
+           << op->getNumOperands() << " operands and " << op->getNumResults()
+           << " results; at least one of each is required, since the operands "
+              "determine how many elements are computed";
+  auto shapeOf = [](Type type) -> std::optional<ArrayRef<int64_t>> {
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      return shaped.getShape();
+    return std::nullopt;
+  };
+  Type first = op->getOperand(0).getType();
+  for (Type type :
+       llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                SmallVector<Type>(op->getResultTypes()))) {
+    if (!isRegisterElement(getElementTypeOrSelf(type)) ||
+        !(type.isIntOrFloat() || isa<RankedTensorType, VectorType>(type)))
+      return op->emitOpError("has an operand or result of type ")
+             << type
+             << "; its elements must be i8, i16, i32, i64, f16, bf16, f32 or "
+                "f64";
+    if (shapeOf(type) != shapeOf(first) ||
+        isa<VectorType>(type) != isa<VectorType>(first))
+      return op->emitOpError("has an operand or result of type ")
+             << type << ", and the first operand is of type " << first
+             << "; all must be tiles of one shape, or scalars";
+  }
+  if (!reference.empty() && effects != ExternalEffects::NoEffects)
+    return op->emitOpError("has effects on memory and a reference, which "
+                           "cannot have effects; remove the reference, or "
+                           "write 'effects none'");
+  // Lowerings of these regions combine elements inside of a register.
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp()) {
+    if (isa<EntryFuncOp>(parent) || ExternalCode::of(parent))
+      break;
+    StringRef dialect = parent->getName().getDialectNamespace();
+    if (dialect == "triton_xla" || dialect == "mosaic_gpu")
+      return op->emitOpError("is in the region of '")
+             << parent->getName()
+             << "', which cannot have external code; apply it to the whole "
+                "tile before or after '"
+             << parent->getName() << "'";
+  }
+  return success();
+}
+
+static LogicalResult verifyReference(Operation *op, Region &reference) {
+  if (reference.empty())
+    return success();
+  auto elements = [](TypeRange types) {
+    return llvm::map_to_vector(
+        types, [](Type type) { return getElementTypeOrSelf(type); });
+  };
+  return verifyScalarRegion(op, reference, elements(op->getOperandTypes()),
+                            elements(op->getResultTypes()));
+}
+
+LogicalResult InlineAsmOp::verifyRegions() {
+  return verifyReference(*this, getReference());
+}
+
+LogicalResult ExternCallOp::verifyRegions() {
+  return verifyReference(*this, getReference());
+}
+
+//===----------------------------------------------------------------------===//
+// InlineAsmOp
+//===----------------------------------------------------------------------===//
+
+int64_t smalti::triton_xla::getElementsPerWord(Type element, int64_t pack) {
+  return std::clamp<int64_t>(32 / element.getIntOrFloatBitWidth(), 1, pack);
+}
+
+/// Finds references to operands that do not exist, at which LLVM aborts, and
+/// braces and comments that would continue after the assembly.
+static std::optional<std::string>
+findTextProblem(GPUVendor vendor, StringRef text, size_t numOperands) {
+  if (!isText(text))
+    return "has a character that is not printable ASCII";
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  for (StringRef line : lines)
+    if (vendor == GPUVendor::AMD && line.ltrim().starts_with("."))
+      return "has the directive '" + line.trim().str() +
+             "'; only instructions and labels are supported";
+  int64_t depth = 0;
+  enum { None, Line, Block } comment = None;
+  while (!text.empty()) {
+    if (text.consume_front("$$"))
+      continue;
+    if (text.consume_front("$")) {
+      bool isBraced = text.consume_front("{");
+      unsigned number;
+      if (text.consumeInteger(10, number) ||
+          (isBraced && !text.consume_front("}")))
+        return "has a '$' that is not followed by the number of a register; "
+               "write '$$' for a dollar sign";
+      if (number >= numOperands)
+        return "uses $" + std::to_string(number) +
+               ", but its registers are $0 to $" +
+               std::to_string(numOperands - 1);
+      continue;
+    }
+    if (comment == None && text.consume_front("//")) {
+      comment = Line;
+    } else if (comment == None && text.consume_front("/*")) {
+      comment = Block;
+    } else if ((comment == Line && text.consume_front("\n")) ||
+               (comment == Block && text.consume_front("*/"))) {
+      comment = None;
+    } else {
+      if (comment == None)
+        depth += text.front() == '{' ? 1 : text.front() == '}' ? -1 : 0;
+      if (depth < 0)
+        return "has a '}' without a '{' before it";
+      text = text.drop_front();
+    }
+  }
+  if (comment == Block)
+    return "has a comment '/*' that does not end";
+  if (depth != 0)
+    return "has a '{' that is not closed";
+  return std::nullopt;
+}
+
+namespace {
+/// A register of an execution.
+struct Word {
+  /// "operand" or "result", for messages.
+  StringRef kind;
+  unsigned number;
+  Type element;
+  int64_t bits;
+};
+} // namespace
+
+/// The words of the results, then those of the operands.
+static SmallVector<Word> getWords(InlineAsmOp op) {
+  SmallVector<Word> words;
+  auto pack = static_cast<int64_t>(op.getPack());
+  auto add = [&](StringRef kind, TypeRange types) {
+    for (auto [number, type] : llvm::enumerate(types)) {
+      Type element = getElementTypeOrSelf(type);
+      int64_t count = getElementsPerWord(element, pack);
+      words.append(pack / count, {kind, static_cast<unsigned>(number), element,
+                                  count * element.getIntOrFloatBitWidth()});
+    }
+  };
+  add("result", op.getResultTypes());
+  add("operand", op.getOperandTypes());
+  return words;
+}
+
+/// The type of the register that a constraint selects; null if it does not
+/// select one of this size.
+static Type getRegisterType(MLIRContext *context, GPUVendor vendor,
+                            StringRef code, int64_t bits) {
+  if (vendor == GPUVendor::AMD)
+    return code == "v" ? Type(IntegerType::get(context, bits)) : Type();
+  if ((code == "h" && bits == 16) || (code == "r" && bits == 32) ||
+      (code == "l" && bits == 64))
+    return IntegerType::get(context, bits);
+  if (code == "f" && bits == 32)
+    return Float32Type::get(context);
+  if (code == "d" && bits == 64)
+    return Float64Type::get(context);
+  return {};
+}
+
+static StringRef describeRegisters(GPUVendor vendor, int64_t bits) {
+  if (vendor == GPUVendor::AMD)
+    return "'v' (a VGPR)";
+  return bits == 16 ? "'h'" : bits == 32 ? "'r' or 'f'" : "'l' or 'd'";
+}
+
+/// The registers of the words, or nothing and an error by `fail`.
+static std::optional<SmallVector<Type>>
+readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
+  auto refuse = [&](const Twine &why) {
+    fail(why);
+    return std::nullopt;
+  };
+  StringRef text = op.getConstraints();
+  if (!isText(text))
+    return refuse("the constraints have a character that is not printable "
+                  "ASCII");
+  InlineAsm::ConstraintInfoVector constraints =
+      InlineAsm::ParseConstraints(text);
+  if (constraints.empty())
+    return refuse("the constraints '" + text +
+                  "' are not valid; write one for each register, such as "
+                  "'=r,r'");
+  SmallVector<Word> words = getWords(op);
+  size_t numOutputs = llvm::count_if(
+      words, [](const Word &word) { return word.kind == "result"; });
+  SmallVector<StringRef> codes;
+  SmallVector<bool> isOutput;
+  bool hasClobber = false;
+  for (const InlineAsm::ConstraintInfo &constraint : constraints) {
+    if (constraint.Type == InlineAsm::isLabel || constraint.isIndirect ||
+        constraint.isCommutative || constraint.isMultipleAlternative ||
+        constraint.Codes.size() != 1)
+      return refuse("the constraints '" + text +
+                    "' have labels, memory operands ('*'), commutative "
+                    "operands ('%') or alternatives, which are not "
+                    "supported; use registers");
+    if (constraint.Type == InlineAsm::isClobber) {
+      hasClobber = true;
+      continue;
+    }
+    if (hasClobber)
+      return refuse("the constraints '" + text +
+                    "' have a register after a clobber; write clobbers last");
+    codes.push_back(constraint.Codes.front());
+    isOutput.push_back(constraint.Type == InlineAsm::isOutput);
+  }
+  size_t outputs = llvm::count(isOutput, true);
+  if (outputs != numOutputs || codes.size() != words.size())
+    return refuse("the constraints '" + text + "' have " + Twine(outputs) +
+                  " results and " + Twine(codes.size() - outputs) +
+                  " operands; the results need " + Twine(numOutputs) +
+                  " registers and the operands " +
+                  Twine(words.size() - numOutputs));
+  if (!llvm::is_sorted(isOutput, std::greater<>()))
+    return refuse("the constraints '" + text +
+                  "' have a result after an operand; write results first");
+  SmallVector<Type> types;
+  for (auto [number, word] : llvm::enumerate(words)) {
+    StringRef code = codes[number];
+    size_t tied;
+    if (!isOutput[number] && !code.getAsInteger(10, tied)) {
+      if (words[tied].bits != word.bits)
+        return refuse("the constraint '" + code + "' of operand " +
+                      Twine(word.number) + " is a result with registers of " +
+                      Twine(words[tied].bits) +
+                      " bits, and the operand has registers of " +
+                      Twine(word.bits) + " bits; both must have one size");
+      types.push_back(types[tied]);
+      continue;
+    }
+    Type type =
+        getRegisterType(op.getContext(), op.getVendor(), code, word.bits);
+    if (!type)
+      return refuse("the constraint '" + code + "' of " + word.kind + " " +
+                    Twine(word.number) +
+                    " is not supported for a register "
+                    "of " +
+                    Twine(word.bits) + " bits; use " +
+                    describeRegisters(op.getVendor(), word.bits));
+    types.push_back(type);
+  }
+  return types;
+}
+
+SmallVector<Type> smalti::triton_xla::getRegisterTypes(InlineAsmOp op) {
+  // The verifier has refused other constraints.
+  return *readConstraints(op, [](const Twine &) {});
+}
+
+LogicalResult InlineAsmOp::verify() {
+  if (failed(verifyExternal(*this, getEffects(), getReference())))
+    return failure();
+  auto pack = static_cast<int64_t>(getPack());
+  if (pack < 1 || pack > 16 || !llvm::isPowerOf2_64(pack))
+    return emitOpError("pack is ") << pack << "; it must be 1, 2, 4, 8 or 16";
+  SmallVector<Word> words = getWords(*this);
+  for (const Word &word : words)
+    if (word.bits < 16)
+      return emitOpError("has elements of ")
+             << word.element << ", and a register has at least 16 bits; "
+             << "write 'pack 2' or 'pack 4'";
+  if (!readConstraints(*this,
+                       [&](const Twine &why) { emitOpError() << why.str(); }))
+    return failure();
+  if (std::optional<std::string> problem =
+          findTextProblem(getVendor(), getText(), words.size()))
+    return emitOpError("the assembly ") << *problem;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ExternCallOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ExternCallOp::verify() {
+  if (failed(verifyExternal(*this, getEffects(), getReference())))
+    return failure();
+  StringRef name = getFunction();
+  if (name.empty() || llvm::isDigit(name.front()) ||
+      !llvm::all_of(name, [](char c) {
+        return llvm::isAlnum(c) || c == '_' || c == '$';
+      }))
+    return emitOpError("the function name '")
+           << name
+           << "' is not an assembler symbol; use letters, digits, '_' and '$', "
+              "and do not start with a digit";
+  bool isNVIDIA = name.starts_with("__nv"),
+       isAMD = name.starts_with("__ocml_") || name.starts_with("__ockl_") ||
+               name.starts_with("__oclc_");
+  if (getLibrary()) {
+    if (isNVIDIA || isAMD || name == "vprintf" || name == "__assertfail")
+      return emitOpError("takes '")
+             << name
+             << "' from a library, but the name is of the device library; "
+                "rename the function, or remove 'library'";
+    if (getLibrary()->empty() || getLibrary()->contains('\0'))
+      return emitOpError("the library must be the path of a file");
+    return success();
+  }
+  if (getVendor() == GPUVendor::NVIDIA ? !name.starts_with("__nv_") : !isAMD)
+    return emitOpError("calls '")
+           << name << "', which is not of the device library of "
+           << (getVendor() == GPUVendor::NVIDIA
+                   ? "NVIDIA, whose names begin with '__nv_'"
+                   : "AMD, whose names begin with '__ocml_' or '__ockl_'")
+           << "; state the file that defines it with 'library'";
+  return success();
+}

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Inline assembly and external device functions."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from ..dialects import triton_xla
+from ..errors import SmaltiError
+from .arithmetic import Operand, as_value, broadcast_to, cast, shape_of, wrap
+from .reductions import fill_region
+from .tile_ops import tile_ops
+from .types import DType, Misuse, boolean, index, is_float, mlir_type
+from .types import dtype as to_dtype
+from .values import Scalar, Tile, Value, evaluate
+
+Vendor = Literal["nvidia", "amd"]
+Effects = Literal["none", "read", "write"]
+
+_VENDORS = {"nvidia": triton_xla.GPUVendor.NVIDIA, "amd": triton_xla.GPUVendor.AMD}
+_EFFECTS = {
+    "none": triton_xla.ExternalEffects.NoEffects,
+    "read": triton_xla.ExternalEffects.Read,
+    "write": triton_xla.ExternalEffects.Write,
+}
+
+
+def _member(members: dict[str, Any], name: str, value: Any) -> Any:
+    if not isinstance(value, str) or value not in members:
+        raise Misuse(f"{name} is {value!r}, but must be {' or '.join(map(repr, members))}")
+    return members[value]
+
+
+def _checked(dtype: DType) -> DType:
+    if dtype.bits < 8 or dtype in (boolean, index) or (is_float(dtype) and dtype.bits < 16):
+        raise Misuse(
+            f"an operand or result of external code is {dtype}, but must be an integer of 8 to 64 bits or a float of 16 to "
+            "64 bits",
+            "convert it with .to(sl.int32), or a float of 8 bits with .bitcast(sl.int8)",
+        )
+    return dtype
+
+
+def _operands(operands: Sequence[Operand]) -> list[Value]:
+    """The operands with a common shape. Their element types may differ."""
+    if isinstance(operands, Value):
+        raise Misuse(f"the operands are {operands:a}, but must be a list", "write [t]")
+    values = [as_value(operand) for operand in operands]
+    if not values:
+        raise Misuse(
+            "external code does not have operands", "pass at least one; it determines the shape of the results"
+        )
+    for value in values:
+        _checked(value.dtype)
+    if all(isinstance(value, Scalar) for value in values):
+        return list(values)
+    shape = shape_of(*values)
+    return [broadcast_to(value, shape) for value in values]
+
+
+def _applied(
+    values: Sequence[Value],
+    dtypes: Sequence[DType],
+    vendor: Vendor,
+    reference: Callable[..., Any] | None,
+    create: Callable[[list[Any]], Any],
+) -> list[Value]:
+    """The results of an op that `create` makes, or those of the reference if the code is for other GPUs than the kernel."""
+    first = values[0]
+    other = tile_ops().vendor not in (None, vendor)
+    if other and reference is not None:
+        found = reference(*values)
+        items = list(found) if isinstance(found, (tuple, list)) else [found]
+        results = [cast(as_value(item), dtype) for item, dtype in zip(items, dtypes, strict=True)]
+        return [broadcast_to(r, first.shape) if isinstance(first, Tile) else r for r in results]
+    types = [tile_ops().type(first.shape, mlir_type(d)) if isinstance(first, Tile) else mlir_type(d) for d in dtypes]
+    # A block-level kernel does not have other operations of the dialect.
+    _ = first.value.context.dialects["triton_xla"]
+    op = create(types)
+    if reference is not None:
+        fill_region(op, [value.dtype for value in values], reference, 1, dtypes, triton_xla.yield_)
+    evaluate()
+    return [wrap(result, dtype) for result, dtype in zip(op.results, dtypes, strict=True)]
+
+
+def inline_asm(
+    text: str,
+    constraints: str,
+    operands: Sequence[Operand],
+    dtype: Any,
+    *,
+    vendor: Vendor,
+    effects: Effects,
+    pack: int = 1,
+    reference: Callable[..., Any] | None = None,
+) -> Any:
+    """The results of assembly for each element of tiles or scalars, which are broadcast to one shape.
+
+    `dtype` is the element type of the result, or a tuple of types of several results. `constraints` has a constraint of
+    LLVM for each register: of the results (`=r`), then of the operands (`r`), then clobbers. `text` names the registers `$0`,
+    `$1`, ... On NVIDIA GPUs, constraints are `h` (16 bits), `r` and `f` (32), `l` and `d` (64), and on AMD GPUs `v`. An
+    execution computes `pack` elements; those of 8 and 16 bits are together in registers of up to 32 bits.
+
+    `effects` is "none" if the results depend only on the operands, "read" if the assembly also reads memory, and "write" for
+    other effects. The number of executions of an element is not specified. `reference` is a function of scalars that
+    computes the same results: the CPU, the GPUs of the other vendor, the simulator and `interpret=True` run it.
+
+    Raises Misuse for operands of other types than integers of 8 to 64 bits and floats of 16 to 64 bits. Example:
+    `sl.inline_asm("ex2.approx.ftz.f32 $0, $1;", "=f,f", [t], sl.float32, vendor="nvidia", effects="none", reference=sl.exp2)`.
+    """
+    is_tuple = isinstance(dtype, (tuple, list))
+    dtypes = [_checked(to_dtype(one)) for one in (dtype if is_tuple else [dtype])]
+    chosen, effect = _member(_VENDORS, "vendor", vendor), _member(_EFFECTS, "effects", effects)
+    for what, given in (("text", text), ("constraints", constraints)):
+        if not isinstance(given, str) or not given.isascii():
+            raise Misuse(f"{what} is {given!r}, but must be a string of ASCII characters")
+    if not isinstance(pack, int) or isinstance(pack, bool):
+        raise Misuse(f"pack is {pack!r}, but must be 1, 2, 4, 8 or 16")
+    values = _operands(operands)
+
+    def create(types: list[Any]) -> Any:
+        inputs = [value.value for value in values]
+        return triton_xla.InlineAsmOp(types, chosen, text, constraints, inputs, effect, pack=pack)
+
+    results = _applied(values, dtypes, vendor, reference, create)
+    return tuple(results) if is_tuple else results[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class External:
+    """A device function; see `external`."""
+
+    name: str
+    dtype: DType
+    vendor: Vendor
+    effects: Effects
+    library: str | None
+    digest: str
+    """The SHA-256 of the library, so that the cache has an entry for each content."""
+    reference: Callable[..., Any] | None
+
+    def __call__(self, *operands: Operand, reference: Callable[..., Any] | None = None) -> Any:
+        """The result of the function for each element of tiles or scalars, which are broadcast to one shape."""
+        if self.library is not None and _digest(self.library) != self.digest:
+            raise Misuse(f"{self.library} has changed since sl.external declared {self.name}", "declare it again")
+        values = _operands(operands)
+
+        def create(types: list[Any]) -> Any:
+            return triton_xla.ExternCallOp(
+                types[0],
+                _VENDORS[self.vendor],
+                self.name,
+                [value.value for value in values],
+                _EFFECTS[self.effects],
+                library=self.library,
+            )
+
+        return _applied(values, [self.dtype], self.vendor, reference or self.reference, create)[0]
+
+
+def _digest(library: str) -> str:
+    try:
+        return hashlib.sha256(Path(library).read_bytes()).hexdigest()
+    except OSError as error:
+        raise SmaltiError(f"the library {library} cannot be read: {error.strerror}") from None
+
+
+def external(
+    name: str,
+    dtype: Any,
+    *,
+    vendor: Vendor,
+    effects: Effects,
+    library: str | os.PathLike[str] | None = None,
+    reference: Callable[..., Any] | None = None,
+) -> External:
+    """Declares a device function that kernels call: `root = sl.external("__nv_fsqrt_rn", sl.float32, ...)`, then `root(t)`.
+
+    `dtype` is the type of the result; the parameters have the element types of the operands of a call. `library` is a
+    file with LLVM IR (`.ll` or `.bc`) for the GPUs of the vendor that defines the function. Without it, the function is of the device
+    library of the vendor: `__nv_*`, or `__ocml_*` and `__ockl_*`. The file is read when the function is declared, and when
+    a kernel is compiled. `vendor`, `effects` and `reference` are those of `inline_asm`.
+
+    Raises SmaltiError if the file cannot be read, or an argument is wrong. A call that does not match the function is a CompileError.
+    """
+    try:
+        _member(_VENDORS, "vendor", vendor)
+        _member(_EFFECTS, "effects", effects)
+        result = _checked(to_dtype(dtype))
+    except Misuse as misuse:
+        raise SmaltiError(f"sl.external: {misuse.message}", hint=misuse.hint) from None
+    path = None if library is None else str(Path(library).absolute())
+    digest = "" if path is None else _digest(path)
+    return External(name, result, vendor, effects, path, digest, reference)

@@ -1,0 +1,415 @@
+// RUN: smalti-opt %s -split-input-file -verify-diagnostics
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{has 0 operands and 1 results; at least one of each is required}}
+  %r = triton_xla.inline_asm nvidia "mov.u32 $0, 1;", "=f" () effects none : () -> f32
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{has an operand or result of type 'tensor<8xi1>'; its elements must be i8, i16, i32, i64, f16, bf16, f32 or f64}}
+  %r = triton_xla.inline_asm nvidia "not.pred $0, $1;", "=r,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xi1>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<8xf32>) {
+  // expected-error@+1 {{has an operand or result of type 'memref<8xf32>'; its elements must be}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f" (%m) effects none : (memref<8xf32>) -> f32
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{has an operand or result of type 'f32', and the first operand is of type 'tensor<8xf32>'; all must be tiles of one shape, or scalars}}
+  %r = triton_xla.inline_asm nvidia "add.f32 $0, $1, $2;", "=f,f,f" (%t, %s) effects none : (tensor<8xf32>, f32) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{pack is 3; it must be 1, 2, 4, 8 or 16}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f" (%t) effects none pack 3 : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{pack is -1; it must be}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f" (%t) effects none pack -1 : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{has elements of 'i8', and a register has at least 16 bits; write 'pack 2' or 'pack 4'}}
+  %r = triton_xla.inline_asm nvidia "mov.b16 $0, $1;", "=h,h" (%b) effects none : (tensor<8xi8>) -> tensor<8xi8>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=f,{' are not valid; write one for each register}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,{" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '' are not valid}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints have a character that is not printable ASCII}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f\00,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=*f,f' have labels, memory operands ('*'), commutative operands ('%') or alternatives, which are not supported; use registers}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=*f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=f,%f' }}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,%f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=f|r,f|r' }}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f|r,f|r" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=f,f,!i' }}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f,!i" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=f,fr' }}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,fr" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=f,~{memory},f' have a register after a clobber; write clobbers last}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,~{memory},f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints 'f,=f' have a result after an operand; write results first}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "f,=f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=f,f,f' have 1 results and 2 operands; the results need 1 registers and the operands 1}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=r,r' have 1 results and 1 operands; the results need 2 registers and the operands 2}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=r,r" (%h) effects none pack 4 : (tensor<8xf16>) -> tensor<8xf16>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraint 'h' of result 0 is not supported for a register of 32 bits; use 'r' or 'f'}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=h,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraint 'f' of operand 0 is not supported for a register of 16 bits; use 'h'}}
+  %r = triton_xla.inline_asm nvidia "mov.b16 $0, $1;", "=h,f" (%h) effects none : (tensor<8xf16>) -> tensor<8xf16>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraint 's' of operand 0 is not supported for a register of 32 bits; use 'v' (a VGPR)}}
+  %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1", "=v,s" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraints '=f,1' are not valid}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,1" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the constraint '0' of operand 0 is a result with registers of 32 bits, and the operand has registers of 16 bits; both must have one size}}
+  %r = triton_xla.inline_asm nvidia "cvt.f32.f16 $0, $1;", "=f,0" (%h) effects none : (tensor<8xf16>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly uses $9, but its registers are $0 to $1}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $9;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly uses $9, but}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, ${9};", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a '$' that is not followed by the number of a register; write '$$' for a dollar sign}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $x;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a '$' that is not followed}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, ${1:h};", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a '$' that is not followed}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $99999999999;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a '$' that is not followed}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1; $", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a '$' that is not followed}}
+  %r = triton_xla.inline_asm nvidia "$(a$|b$)", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a '{' that is not closed}}
+  %r = triton_xla.inline_asm nvidia "{ mov.b32 $0, $1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a '}' without a '{' before it}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1; // {\0A}", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a '}' without a '{' before it}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1; } {", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a comment '/*' that does not end}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1; /* comment", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a comment '/*' that does not end}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1; /*/", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the assembly has a character that is not printable ASCII}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 \00 $0, $1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{has effects on memory and a reference, which cannot have effects; remove the reference, or write 'effects none'}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f" (%t) effects read : (tensor<8xf32>) -> tensor<8xf32> reference {
+  ^bb0(%e: f32):
+    triton_xla.yield %e : f32
+  }
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the arguments of the region must be ('f32'), but are ('f64')}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32> reference {
+  ^bb0(%e: f64):
+    triton_xla.yield %e : f64
+  }
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %m: memref<8xf32>, %i: index) {
+  // expected-note@+1 {{the region is part of this op}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32> reference {
+  ^bb0(%e: f32):
+    // expected-error@+1 {{'triton_xla.inline_asm' may have side effects; the region of 'triton_xla.inline_asm' requires scalar ops without side effects}}
+    %q = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f" (%e) effects read : (f32) -> f32
+    triton_xla.yield %q : f32
+  }
+  return
+}
+
+// -----
+
+triton_xla.entry_func @f(%x: memref<8xf32>, %s: f32, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [8] [1] : memref<8xf32> to tensor<8xf32>
+  %r = triton_xla.reduce %t dims [0] init %s : (tensor<8xf32>, f32) -> tensor<f32> {
+  ^bb0(%a: f32, %b: f32):
+    // expected-error@+1 {{is in the region of 'triton_xla.reduce', which cannot have external code; apply it to the whole tile before or after 'triton_xla.reduce'}}
+    %q = triton_xla.extern_call nvidia "__nv_fmaxf"(%a, %b) effects none : (f32, f32) -> f32
+    triton_xla.yield %q : f32
+  }
+  triton_xla.return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the function name 'a b' is not an assembler symbol; use letters, digits, '_' and '$', and do not start with a digit}}
+  %r = triton_xla.extern_call nvidia "a b" library "x.ll"(%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the function name '' is not an assembler symbol}}
+  %r = triton_xla.extern_call nvidia "" library "x.ll"(%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{takes '__nv_sqrtf' from a library, but the name is of the device library; rename the function, or remove 'library'}}
+  %r = triton_xla.extern_call nvidia "__nv_sqrtf" library "x.ll"(%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{takes '__ocml_sqrt_f32' from a library, but the name is of the device library}}
+  %r = triton_xla.extern_call nvidia "__ocml_sqrt_f32" library "x.ll"(%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{takes 'vprintf' from a library}}
+  %r = triton_xla.extern_call nvidia "vprintf" library "x.ll"(%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{the library must be the path of a file}}
+  %r = triton_xla.extern_call nvidia "f" library ""(%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{calls 'f', which is not of the device library of NVIDIA, whose names begin with '__nv_'; state the file that defines it with 'library'}}
+  %r = triton_xla.extern_call nvidia "f"(%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
+  // expected-error@+1 {{calls '__nv_sqrtf', which is not of the device library of AMD, whose names begin with '__ocml_' or '__ockl_'}}
+  %r = triton_xla.extern_call amd "__nv_sqrtf"(%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the directive '.section .data'; only instructions and labels are supported}}
+  %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1\0A .section .data", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
