@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from . import aot, emulator, sim, targets, testing, torch
+    from .compiler import plans
     from .compiler.insertion import insertion_points
     from .compiler.pipeline import Pipeline, register_pass
     from .emulator.options import Emulation
@@ -96,6 +97,7 @@ _MODULES = {
     )
 }
 _MODULES["entry"] = "compiler.entry"
+_MODULES["plans"] = "compiler.plans"
 _MODULES["hooks"] = "language.hooks"
 
 __all__ = [
@@ -128,6 +130,7 @@ __all__ = [
     "insertion_points",
     "kernel",
     "parse",
+    "plans",
     "register_pass",
     "sim",
     "specialize",

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 from .. import targets
 from ..cache import disk_cache
 from ..calling import native
-from ..compiler import driver
 from ..errors import LaunchError
 from ..launch import placement
 from ..launch.untraced import untraced
@@ -184,6 +183,8 @@ class PythonKernel(native.NativeCallable):
 
     def module(self, /, *arguments: Any, **named: Any) -> ir.Module:
         """A copy of the module for these arguments, before it is compiled."""
+        from ..compiler import driver
+
         return driver.clone(self._described_variant(arguments, named)[0].module)
 
     def ir(self, level: str, /, *arguments: Any, lines: bool = False, **named: Any) -> str:
