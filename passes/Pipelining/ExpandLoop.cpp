@@ -466,10 +466,14 @@ void LoopExpander::emitEpilogue(SmallVectorImpl<Value> &results) {
         resolveInEpilogue(argument, stages - 2, stages - 2, flow.atEnd()));
 }
 
+/// Attributes of a loop that the pipelined loop does not have.
+static constexpr StringRef kScheduleAttrs[] = {kStagesAttr, kModeAttr,
+                                               kScheduleAttr};
+
 /// A loop has one layout per carried vector.
 void LoopExpander::setLayouts() {
   for (NamedAttribute attribute : loop->getDiscardableAttrDictionary())
-    if (attribute.getName() != kStagesAttr && attribute.getName() != kModeAttr)
+    if (!llvm::is_contained(kScheduleAttrs, attribute.getName().getValue()))
       kernel->setAttr(attribute.getName(), attribute.getValue());
   bool hasLayouts = false;
   for (StringRef name : {mosaic_gpu::kInLayouts, mosaic_gpu::kOutLayouts}) {
@@ -532,8 +536,8 @@ ExpandedLoop LoopExpander::run() {
     if (Attribute layouts = loop->getAttr(mosaic_gpu::kOutLayouts))
       yield->setAttr(mosaic_gpu::kInLayouts, layouts);
   }
-  loop->removeAttr(kStagesAttr);
-  loop->removeAttr(kModeAttr);
+  for (StringRef name : kScheduleAttrs)
+    loop->removeAttr(name);
   for (Operation &op : loop.getBody()->without_terminator()) {
     op.removeAttr(kStageAttr);
     op.removeAttr(kClusterAttr);

@@ -136,6 +136,13 @@ struct LoopSchedule {
 
   bool isGuarded() const { return !tripCount || !limits.empty(); }
 
+  /// The block barriers of one iteration.
+  int64_t countKernelBarriers() const {
+    return llvm::count_if(barriers, [](const PipelinePoint &point) {
+      return point.part == Part::Kernel;
+    });
+  }
+
   bool executes(Part part, int64_t step, unsigned entry) const {
     int64_t stage = entries[entry].position.stage;
     return part == Part::Kernel ||
@@ -190,8 +197,8 @@ void placeBarriers(LoopSchedule &schedule);
 int64_t countKernelRegisters(const LoopSchedule &schedule, RegisterModel &model,
                              bool isCopy);
 
-/// Writes the schedule on the ops of the loop.
-void annotateSchedule(const LoopSchedule &schedule);
+/// Writes the schedule on the loop and its ops.
+void annotateSchedule(const LoopSchedule &schedule, ValueNames &names);
 
 /// The result of pipelining a loop.
 struct ExpandedLoop {

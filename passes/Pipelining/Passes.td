@@ -58,8 +58,8 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     If the function has `smalti.stages`, the pass records the largest stage count that it used as
     `smalti.pipelined_stages`. If a constant trip count is less than `stages`, the pass uses fewer stages.
     `emit-schedule` writes the schedule on the ops (`smalti.stage`: the stage; `smalti.cluster`: the order in the
-    kernel). `use-schedule` pipelines by these attributes after the same checks. An op without side effects may lack the
-    attributes; it is placed with its users.
+    kernel), and its numbers and buffers on the loop (`smalti.schedule`). `use-schedule` pipelines by the attributes of the ops
+    after the same checks. An op without side effects may lack the attributes; it is placed with its users.
 
     Example:
 

@@ -120,10 +120,6 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did,
     if (auto type = dyn_cast<MemRefType>(root.getType()))
       bytes += getBufferBytes(type).value_or(0);
   }
-  size_t barriers =
-      llvm::count_if(schedule.barriers, [](const PipelinePoint &point) {
-        return point.part == Part::Kernel;
-      });
   auto count = [](size_t number, const char *one, const char *many) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
   };
@@ -134,7 +130,8 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did,
               ? count(schedule.numPrefetched, "copy", "copies")
               : count(schedule.numPrefetched, "read", "reads"))
       << " prefetched; " << count(buffers, "shared buffer", "shared buffers")
-      << ", " << bytes << " B; " << count(barriers, "barrier", "barriers")
+      << ", " << bytes << " B; "
+      << count(schedule.countKernelBarriers(), "barrier", "barriers")
       << " per iteration; "
       << (schedule.tripCount
               ? "trip count " + std::to_string(*schedule.tripCount)
@@ -321,7 +318,7 @@ void SmaltiPipelineLoops::runOnOperation() {
     }
     if (emitSchedule) {
       reportApplied(*schedule, "schedule written: ");
-      annotateSchedule(*schedule);
+      annotateSchedule(*schedule, names);
       addLoopsIn(candidate.loop, candidate.isCopy);
       continue;
     }

@@ -3,6 +3,7 @@
 
 #include "smalti/passes/Pipelining/Scheduler.h"
 #include "smalti/passes/Support/KernelAttributes.h"
+#include "smalti/passes/Support/ValueNames.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -106,8 +107,42 @@ Scheduler::Reason Scheduler::readSchedule() {
   return std::nullopt;
 }
 
-void smalti::annotateSchedule(const LoopSchedule &schedule) {
+/// The numbers and the buffers of a schedule, as a dictionary.
+static DictionaryAttr describeSchedule(const LoopSchedule &schedule,
+                                       ValueNames &names) {
+  Builder builder(scf::ForOp(schedule.loop).getContext());
+  SmallVector<Attribute> buffers;
+  for (const LoopBuffer &buffer : schedule.buffers)
+    buffers.push_back(builder.getDictionaryAttr({
+        builder.getNamedAttr("barriers",
+                             builder.getBoolAttr(buffer.isBarrierObject)),
+        builder.getNamedAttr("name",
+                             builder.getStringAttr(names.get(buffer.root))),
+        builder.getNamedAttr(
+            "shared", builder.getBoolAttr(buffer.space == MemorySpace::Shared)),
+        builder.getNamedAttr("slots", builder.getI64IntegerAttr(buffer.slots)),
+        builder.getNamedAttr("type", TypeAttr::get(buffer.root.getType())),
+    }));
+  NamedAttrList attributes;
+  attributes.set("barriers",
+                 builder.getI64IntegerAttr(schedule.countKernelBarriers()));
+  attributes.set("buffers", builder.getArrayAttr(buffers));
+  attributes.set("guarded", builder.getBoolAttr(schedule.isGuarded()));
+  if (!schedule.limit.empty())
+    attributes.set("limit", builder.getStringAttr(schedule.limit));
+  attributes.set("mode", builder.getStringAttr(toString(schedule.mode)));
+  attributes.set("prefetched",
+                 builder.getI64IntegerAttr(schedule.numPrefetched));
+  attributes.set("stages", builder.getI64IntegerAttr(schedule.stages));
+  if (schedule.tripCount)
+    attributes.set("trip_count",
+                   builder.getI64IntegerAttr(*schedule.tripCount));
+  return attributes.getDictionary(builder.getContext());
+}
+
+void smalti::annotateSchedule(const LoopSchedule &schedule, ValueNames &names) {
   scf::ForOp loop = schedule.loop;
+  loop->setAttr(kScheduleAttr, describeSchedule(schedule, names));
   Builder builder(loop.getContext());
   llvm::MapVector<Operation *, std::set<Position>> positionsOf;
   for (const ScheduleEntry &entry : schedule.entries)

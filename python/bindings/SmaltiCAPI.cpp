@@ -4,9 +4,11 @@
 #include "smalti/python/bindings/SmaltiCAPI.h"
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Legality/Nesting.h"
 #include "smalti/passes/Legality/OpTable.h"
 #include "smalti/passes/Support/DynamicArguments.h"
+#include "smalti/passes/Support/ValueNames.h"
 #include "smalti/targets/Target.h"
 #include "smalti/tools/RegisterSmalti.h"
 
@@ -140,6 +142,26 @@ bool smaltiPrepareLibrary(MlirStringRef input, MlirStringCallback onCode,
   llvm::WriteBitcodeToFile(*module, bits);
   onCode(wrap(llvm::StringRef(bitcode)), code);
   return true;
+}
+
+void smaltiForEachSharedBuffer(MlirOperation function,
+                               SmaltiSharedBufferCallback callback,
+                               void *userData, int64_t *bytes,
+                               int64_t *placedBytes) {
+  smalti::SharedMemory memory = smalti::placeSharedMemory(unwrap(function));
+  smalti::ValueNames names(unwrap(function));
+  auto report = [&](mlir::Value value, int64_t offset, int64_t size) {
+    std::string name = names.get(value);
+    callback(wrap(value), wrap(llvm::StringRef(name)), offset, size, userData);
+  };
+  for (const smalti::SharedBuffer &slice : memory.slices)
+    report(slice.value, slice.offset, slice.bytes);
+  for (const smalti::SharedBuffer &buffer : memory.buffers)
+    report(buffer.value, buffer.offset, buffer.bytes);
+  for (mlir::Value buffer : memory.unknown)
+    report(buffer, /*offset=*/-1, /*size=*/0);
+  *bytes = memory.bytes;
+  *placedBytes = memory.placedBytes;
 }
 
 void smaltiLLVMVersion(MlirStringCallback callback, void *userData) {

@@ -58,6 +58,20 @@ MLIR_CAPI_EXPORTED bool smaltiForEachRefusal(MlirOperation entry,
 /// not a strided memref.
 MLIR_CAPI_EXPORTED MlirType smaltiGetArgumentType(MlirType type);
 
+/// Receives a buffer in shared memory. `name` is the printed name of its value.
+/// The offset is -1 if the size is unknown.
+typedef void (*SmaltiSharedBufferCallback)(MlirValue buffer, MlirStringRef name,
+                                           int64_t offset, int64_t bytes,
+                                           void *userData);
+
+/// Calls `callback` for each buffer in shared memory of a function; see
+/// placeSharedMemory of passes/Analysis/Resources/ResourceEstimate.h. Sets the
+/// total bytes, and those that the compiler places.
+MLIR_CAPI_EXPORTED void
+smaltiForEachSharedBuffer(MlirOperation function,
+                          SmaltiSharedBufferCallback callback, void *userData,
+                          int64_t *bytes, int64_t *placedBytes);
+
 /// The version of the LLVM that is loaded, as in "22.1.8".
 MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback,
                                           void *userData);

@@ -228,6 +228,26 @@ NB_MODULE(_smalti, m) {
       "The statements of inline assembly of NVIDIA as a JSON array.");
 
   m.def(
+      "shared_memory",
+      [](MlirOperation function) {
+        nb::list buffers;
+        int64_t bytes, placedBytes;
+        smaltiForEachSharedBuffer(
+            function,
+            [](MlirValue buffer, MlirStringRef name, int64_t offset,
+               int64_t bytes, void *list) {
+              static_cast<nb::list *>(list)->append(
+                  nb::make_tuple(buffer, toString(name), offset, bytes));
+            },
+            &buffers, &bytes, &placedBytes);
+        return nb::make_tuple(buffers, bytes, placedBytes);
+      },
+      nb::arg("function"),
+      "The buffers in shared memory of a function as tuples (value, name, "
+      "offset, bytes), the total bytes, and the bytes that the compiler "
+      "places. The offset of a buffer of unknown size is -1.");
+
+  m.def(
       "attribute_keyword",
       [](MlirAttribute attribute) -> std::optional<std::string> {
         std::string keyword = toString(smaltiAttributeGetKeyword(attribute));

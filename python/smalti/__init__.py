@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from . import aot, emulator, jax, sim, targets, testing, torch
+    from .compiler import plans
     from .compiler.insertion import insertion_points
     from .compiler.pipeline import Pipeline, register_pass
     from .emulator.options import Emulation
@@ -97,6 +98,7 @@ _MODULES = {
     )
 }
 _MODULES["entry"] = "compiler.entry"
+_MODULES["plans"] = "compiler.plans"
 _MODULES["hooks"] = "language.hooks"
 
 __all__ = [
@@ -130,6 +132,7 @@ __all__ = [
     "jax",
     "kernel",
     "parse",
+    "plans",
     "register_pass",
     "sim",
     "specialize",

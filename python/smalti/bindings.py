@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """MLIR's Python bindings, which are loaded on first use: a process that only launches cached kernels does not need them.
 
-Modules that such a process imports get the bindings from here: `from .bindings import ir`.
+Modules that are imported before a launch get the bindings from here: `from .bindings import ir`.
 """
 
 from __future__ import annotations

@@ -13,18 +13,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from . import front_end, targets
+from . import targets
 from .bindings import ir
 from .calling import arrays, native
 from .calling.arguments import Argument
 from .calling.calls import extent
-from .compiler import driver, entry
 from .errors import LaunchError
 from .launch.kernels import Kernel
 
 if TYPE_CHECKING:
     from . import sim
     from .calling._launcher import Dispatcher
+    from .calling.arguments import Entry
+    from .compiler import driver
     from .launch.kernel_cache import KernelCache
 
 DIVISOR = 16
@@ -92,7 +93,7 @@ class SpecializedKernel(native.NativeCallable):
         name: str | None,
         options: dict[str, Any],
         cache: KernelCache | None = None,
-        signature: entry.Entry | None = None,
+        signature: Entry | None = None,
         report: Callable[[Kernel | sim.SimulatedKernel, float, bool], None] | None = None,
     ) -> None:
         """With a `signature`, which is the entry of the module, `module` may be a function that returns the module. `report`
@@ -103,7 +104,12 @@ class SpecializedKernel(native.NativeCallable):
         self._cache = cache
         self._report = report
         self.target = target
-        self.entry = signature or entry.describe(entry.find_entry(self._source(), name))
+        if signature is None:
+            # The compiler is not imported if the cache has the kernel.
+            from .compiler import entry
+
+            signature = entry.describe(entry.find_entry(self._source(), name))
+        self.entry = signature
         self.variants: dict[tuple[Facts | None, ...], Kernel | sim.SimulatedKernel] = {}
         """The compiled kernels by the facts of each argument."""
         self.native = self._make_dispatcher() if target.is_gpu and not target.is_emulated else None
@@ -149,6 +155,8 @@ class SpecializedKernel(native.NativeCallable):
         return self._cache.kernel(self.target, self.options, repr(found), lambda: cast(Any, self._compile(found)))
 
     def _compile(self, found: tuple[Facts | None, ...]) -> Kernel | sim.SimulatedKernel:
+        from . import front_end
+
         module = _with_facts(self._source(), self.entry.name, found)
         return front_end.compile(module, self.target, entry=self.entry.name, **self.options)
 
@@ -180,12 +188,17 @@ def specialize(
     The arguments are those of `smalti.compile`. A module is copied. Attributes of the arguments, such as
     `triton_xla.size_divisors`, remain requirements.
     """
+    from . import front_end
+    from .compiler import driver
+
     module = driver.clone(driver.parse(source))
     return SpecializedKernel(module, front_end.target_of(module, target), entry, options)
 
 
 def _with_facts(module: ir.Module, name: str, found: tuple[Facts | None, ...]) -> ir.Module:
     """A copy of the module whose entry function states the facts of its arguments."""
+    from .compiler import driver, entry
+
     copy = driver.clone(module)
     function = entry.find_entry(copy, name)
     if not any(found):

@@ -66,9 +66,9 @@ private:
   Operation *function;
   llvm::function_ref<MemRefType(Value)> getType;
   int64_t end = 0; ///< of the slices with fixed offsets
-  /// Buffers that are placed after the slices, and buffers that the assembler
+  /// Slices, buffers that are placed after them, and buffers that the assembler
   /// places.
-  SmallVector<SharedBuffer> allocations, others;
+  SmallVector<SharedBuffer> slices, allocations, others;
   SmallVector<Value> unknown;
   llvm::StringSet<> globals;
 };
@@ -120,12 +120,16 @@ void BufferCollector::visit(Operation *op) {
       if (auto type = dyn_cast<MemRefType>(buffer.getType()))
         add(others, buffer, type);
   } else if (auto slice = dyn_cast<mosaic_gpu::SliceSMEMOp>(op)) {
-    std::optional<int64_t> bytes =
-        getAllocatedBytes(cast<MemRefType>(slice.getType()));
-    if (!bytes)
+    auto type = cast<MemRefType>(slice.getType());
+    std::optional<int64_t> bytes = getAllocatedBytes(type);
+    if (!bytes) {
       unknown.push_back(slice.getResult());
-    else
-      end = std::max(end, appendBuffer(slice.getOffset(), *bytes, 1));
+      return;
+    }
+    slices.push_back({slice.getResult(), type, slice.getOffset(),
+                      /*alignment=*/1, *bytes,
+                      countSlots(slice.getResult(), type)});
+    end = std::max(end, appendBuffer(slice.getOffset(), *bytes, 1));
   } else if (auto create = dyn_cast<nvgpu::MBarrierCreateOp>(op)) {
     int64_t count = create.getBarriers().getType().getNumBarriers();
     add(others, create.getBarriers(),
@@ -163,6 +167,7 @@ void BufferCollector::run(SharedMemory &memory) {
   llvm::for_each(allocations, place);
   memory.placedBytes = memory.bytes;
   llvm::for_each(others, place);
+  memory.slices = std::move(slices);
   memory.unknown = std::move(unknown);
 }
 

@@ -39,7 +39,8 @@ struct SharedBuffer {
 };
 
 struct SharedMemory {
-  /// The end of the slices with fixed offsets.
+  /// The slices with fixed offsets, and their end.
+  llvm::SmallVector<SharedBuffer> slices;
   int64_t begin = 0;
   /// In placement order.
   llvm::SmallVector<SharedBuffer> buffers;

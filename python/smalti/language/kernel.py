@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, Ty
 from .. import targets
 from ..cache import disk_cache
 from ..calling import grid_programs, native
-from ..compiler import driver
 from ..errors import LaunchError
 from ..launch import placement
 from ..launch.untraced import untraced
@@ -231,6 +230,8 @@ class PythonKernel(native.NativeCallable, Generic[P]):
 
     def module(self, /, *arguments: P.args, **named: P.kwargs) -> ir.Module:
         """A copy of the module for these arguments, before it is compiled."""
+        from ..compiler import driver
+
         return driver.clone(self._described_variant(arguments, named)[0].module)
 
     @overload
