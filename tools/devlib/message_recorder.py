@@ -145,12 +145,9 @@ def _after(owner: Any, name: str, texts: Callable[..., Iterable[str]]) -> None:
     setattr(owner, name, wrapper)
 
 
-def _outputs(*texts: object) -> Iterator[str]:
-    for text in texts:
-        if isinstance(text, bytes):
-            text = text.decode(errors="replace")
-        if isinstance(text, str):
-            yield from blocks(text)
+def _outputs(*texts: str | bytes | None) -> Iterator[str]:
+    for text in filter(None, texts):
+        yield from blocks(text if isinstance(text, str) else text.decode(errors="replace"))
 
 
 _OF_MESSAGES = re.compile(r"raises|match=|message|finding|find\(|stderr|stdout|output|remark|warn|hint|said|report")

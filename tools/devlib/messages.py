@@ -106,8 +106,7 @@ _SURE = re.compile(
 )
 """Contexts whose texts are messages."""
 _VERB = re.compile(
-    r"\b(?:is|are|has|have|must|cannot|may|does|do|not|was|were|needs?|requires?|exceeds?|reads?|writes?|supports?|removed|dropped"
-    r"|chosen|overlaps?|differs?|match(?:es)?|keeps?|uses|exists?|alias|already|would|use|set|remove|insert|pass|raise)\b"
+    r"\b(?:is|are|has|have|must|cannot|may|do|does|not|was|requires?|exceeds?|uses?|set|remove|write|pass)\b"
 )
 _VALUE = re.compile(r"\{[^{}]*\}")
 
@@ -469,18 +468,18 @@ class Printed:
 def matched(found: Sequence[Template], printed: Printed) -> dict[Template, int]:
     """The printed text of each template that has one. A template does not match where a longer one has the same words."""
     candidates = {template: printed.candidates(template) for template in found}
-    claims: dict[int, list[tuple[int, Template, Spans]]] = defaultdict(list)
-    for template, texts in candidates.items():
+    claims: dict[int, list[Spans]] = defaultdict(list)
+    for texts in candidates.values():
         for number, spans in texts.items():
-            claims[number].append((_length(spans), template, spans))
+            claims[number].append(spans)
     result: dict[Template, int] = {}
     for template, texts in candidates.items():
         own = {
             number: spans
             for number, spans in texts.items()
             if not any(
-                length > _length(spans) and _overlap(spans, others) > 0.8 * _length(spans)
-                for length, _, others in claims[number]
+                _length(others) > _length(spans) and _overlap(spans, others) > 0.8 * _length(spans)
+                for others in claims[number]
             )
         }
         if own:

@@ -126,6 +126,11 @@ def shape_text(shape: Sequence[int | None]) -> str:
     return "x".join("?" if extent is None else str(extent) for extent in shape) or "scalar"
 
 
+def required_shape(shape: Sequence[int | None]) -> str:
+    """The shape that a kernel requires, for a message."""
+    return shape_text(shape) + (" (? is any size)" if None in shape else "")
+
+
 def _check_strides(argument: Argument, given: arrays.ArrayView) -> None:
     assert argument.strides is not None
     for dimension, (wanted, stride, extent) in enumerate(
@@ -227,7 +232,7 @@ def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> Non
     )
     if not fits:
         raise LaunchError(
-            f"{argument}: the shape is {shape_text(given.shape)}; the kernel requires {shape_text(argument.shape)}"
+            f"{argument}: the shape is {shape_text(given.shape)}; the kernel requires {required_shape(argument.shape)}"
         )
     if not dtypes.accepts(argument.dtype, given.dtype):
         raise LaunchError(f"{argument}: the element type is {given.dtype}; the kernel requires {argument.dtype}")

@@ -203,7 +203,7 @@ def _with_shape(parameter: Parameter, wanted: Sequence[int | None]) -> Parameter
     if not fits or any(n not in (None, size) for n, size in zip(parameter.shape, wanted, strict=True)):
         raise LaunchError(
             f"{parameter}: the shape is {calls.shape_text(wanted)}; the kernel requires "
-            f"{calls.shape_text(parameter.shape)}"
+            f"{calls.required_shape(parameter.shape)}"
         )
     if None in wanted:
         hint = inputs.shape_hint(parameter.index, parameter.shape)
