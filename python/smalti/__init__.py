@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from .front_end import compile, parse
     from .language import hooks
     from .language.kernel import kernel
-    from .language.parameters import constexpr
-    from .language.specs import ShapeDtypeStruct
+    from .language.parameters import ShapeDtypeStruct, constexpr
     from .launch.compiled import Resources
     from .launch.kernels import Kernel
     from .remarks import Remark
@@ -51,7 +50,7 @@ _HOMES = {
     "parse": "front_end",
     "specialize": "specialization",
     "constexpr": "language.parameters",
-    "ShapeDtypeStruct": "language.specs",
+    "ShapeDtypeStruct": "language.parameters",
     "kernel": "language.kernel",
     "Emulation": "emulator.options",
     "CheckError": "errors",

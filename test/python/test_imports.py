@@ -65,6 +65,7 @@ ORDER = (
     "smalti.specialization",
     "smalti.language",
     "smalti.block",
+    "smalti.frameworks",
     "smalti.jax",
     "smalti.torch",
     "smalti.cli",

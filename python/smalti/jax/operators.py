@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from ..errors import LaunchError
+from ..frameworks.operators import Operator, require_kernel
 from ..language.arithmetic import is_number
-from ..language.framework import Operator, require_kernel
 from ..language.kernel import PythonKernel
 from . import primitive
 from .primitive import Call, Static

@@ -15,11 +15,10 @@ import numpy as np
 from .. import targets
 from ..calling import arrays
 from ..errors import LaunchError
-from ..language import batching
-from ..language.framework import Operator
+from ..frameworks import batching
+from ..frameworks.operators import Operator
 from ..language.kernel import PythonKernel
-from ..language.parameters import hashable
-from ..language.specs import ShapeDtypeStruct
+from ..language.parameters import ShapeDtypeStruct, hashable
 from ..launch import placement
 from ..launch.kernels import Kernel
 from . import handlers

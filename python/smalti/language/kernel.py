@@ -28,8 +28,7 @@ from ..specialization import DIVISOR, SpecializedKernel
 from . import fingerprints, hooks
 from .arithmetic import cdiv, is_number
 from .fingerprints import Fingerprint
-from .parameters import Parameter, Parameters, hashable
-from .specs import described
+from .parameters import Parameter, Parameters, described, hashable
 from .types import Misuse
 from .variants import Variant
 

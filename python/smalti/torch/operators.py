@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast, overload
 
 from ..errors import LaunchError
-from ..language.framework import Operator, require_kernel
+from ..frameworks.operators import Operator, require_kernel
 from ..language.kernel import Formula, PythonKernel
 from ..language.types import DType
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from ..bindings import ir
 from ..calling import arrays
-from .grid import BATCH
-from .kernel import PythonKernel
-from .parameters import ArraySpec
-from .translation import TileTranslation
-from .values import Array, Scalar
+from ..language.grid import BATCH
+from ..language.kernel import PythonKernel
+from ..language.parameters import ArraySpec
+from ..language.translation import TileTranslation
+from ..language.values import Array, Scalar
 
 Dimensions = tuple[int, ...]
 """The dimensions of a batch that an array has, in order. They are the first dimensions of the array."""

@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 from ..errors import LaunchError
+from ..language.kernel import PythonKernel
+from ..language.parameters import Parameter
+from ..language.types import DType
 from ..specialization import SpecializedKernel
-from .kernel import PythonKernel
-from .parameters import Parameter
-from .types import DType
 
 CONSTANTS = (bool, int, float, str)
 """The types of the default values of constants that are keyword arguments of an operator."""
