@@ -306,6 +306,9 @@ class Scalar(Value):
 class Array:
     """An array argument of a kernel. `x[i : i + 64]` reads a tile, and `x[i : i + 64] = t` writes one."""
 
+    batch: tuple[Scalar, ...] = ()
+    """The indices of the first dimensions of the memory, which the kernel does not see."""
+
     def __class_getitem__(cls, item: Any) -> types.GenericAlias:
         """The annotation of an array with a fixed element type, and optionally its sizes: `sl.Array[sl.int4, ("m", 64)]`."""
         return types.GenericAlias(cls, item)
@@ -316,7 +319,6 @@ class Array:
         self.name = name
         self.type = ir.MemRefType(value.type)
         self.batch = batch
-        """The indices of the first dimensions of the memory, which the kernel does not see."""
 
     @property
     def ndim(self) -> int:

@@ -66,6 +66,16 @@ def test_a_function_without_arrays() -> None:
     assert (jax.jit(FUNCTIONS.count_up)() == jnp.arange(100)).all()
 
 
+def test_arrays_without_dimensions() -> None:
+    @smalti.kernel
+    def repeat(x: sl.Array, unused: sl.Array, y: sl.Array):
+        y[0:4] = sl.full(4, 2.0, sl.float32) * x[()]
+
+    function = smalti.jax.ffi_call(repeat, outputs={"y": lambda: jax.ShapeDtypeStruct((4,), jnp.float32)})
+    assert (jax.jit(function)(3.0, jnp.zeros(2)) == 6).all()
+    assert (jax.vmap(function, (0, None))(jnp.arange(3.0), jnp.zeros(2)) == 2 * jnp.arange(3.0)[:, None]).all()
+
+
 def test_empty_arrays_and_arrays_of_numpy() -> None:
     assert FUNCTIONS.softmax(jnp.zeros((0, 70))).shape == (0, 70)
     x = np.asarray(random(5, 70))
