@@ -4,12 +4,11 @@
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/dialects/TritonXLA/Verification.h"
 
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
 using namespace smalti::triton_xla;
-using llvm::InlineAsm;
 
 //===----------------------------------------------------------------------===//
 // Common facts
@@ -253,40 +252,40 @@ readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
     fail(why);
     return std::nullopt;
   };
+  // LLVM's parser reads past the end of some invalid texts.
   StringRef text = op.getConstraints();
-  if (!isText(text))
-    return refuse("the constraints have a character that is not printable "
-                  "ASCII");
-  InlineAsm::ConstraintInfoVector constraints =
-      InlineAsm::ParseConstraints(text);
-  if (constraints.empty())
-    return refuse("the constraints '" + text +
-                  "' are not valid; write one for each register, such as "
-                  "'=r,r'");
-  SmallVector<Word> words = getWords(op);
-  size_t numOutputs = llvm::count_if(
-      words, [](const Word &word) { return word.kind == "result"; });
-  SmallVector<StringRef> codes;
+  SmallVector<StringRef> items, codes;
   SmallVector<bool> isOutput;
+  text.split(items, ',');
+  auto isName = [](StringRef name) {
+    return !name.empty() && llvm::all_of(name, [](char c) {
+      return llvm::isAlnum(c) || StringRef("_:[]").contains(c);
+    });
+  };
   bool hasClobber = false;
-  for (const InlineAsm::ConstraintInfo &constraint : constraints) {
-    if (constraint.Type == InlineAsm::isLabel || constraint.isIndirect ||
-        constraint.isCommutative || constraint.isMultipleAlternative ||
-        constraint.Codes.size() != 1)
-      return refuse("the constraints '" + text +
-                    "' have labels, memory operands ('*'), commutative "
-                    "operands ('%') or alternatives, which are not "
-                    "supported; use registers");
-    if (constraint.Type == InlineAsm::isClobber) {
+  for (StringRef item : items) {
+    StringRef code = item;
+    if (code.consume_front("~{") && code.consume_back("}") && isName(code)) {
       hasClobber = true;
       continue;
     }
+    code = item;
+    bool isResult = code.consume_front("=");
+    if (isResult)
+      code.consume_front("&");
+    if (!isName(code))
+      return refuse("the constraint '" + item +
+                    "' is not supported; write '=r' for a result, 'r' for an "
+                    "operand and '~{name}' for a clobber");
     if (hasClobber)
       return refuse("the constraints '" + text +
                     "' have a register after a clobber; write clobbers last");
-    codes.push_back(constraint.Codes.front());
-    isOutput.push_back(constraint.Type == InlineAsm::isOutput);
+    codes.push_back(code);
+    isOutput.push_back(isResult);
   }
+  SmallVector<Word> words = getWords(op);
+  size_t numOutputs = llvm::count_if(
+      words, [](const Word &word) { return word.kind == "result"; });
   size_t outputs = llvm::count(isOutput, true);
   if (outputs != numOutputs || codes.size() != words.size())
     return refuse("the constraints '" + text + "' have " + Twine(outputs) +
@@ -298,16 +297,23 @@ readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
     return refuse("the constraints '" + text +
                   "' have a result after an operand; write results first");
   SmallVector<Type> types;
+  llvm::SmallBitVector isTied(numOutputs);
   for (auto [number, word] : llvm::enumerate(words)) {
     StringRef code = codes[number];
     size_t tied;
     if (!isOutput[number] && !code.getAsInteger(10, tied)) {
+      if (tied >= numOutputs || isTied[tied])
+        return refuse("the constraint '" + code + "' of operand " +
+                      Twine(word.number) +
+                      " must be the number of a result that no other operand "
+                      "has");
       if (words[tied].bits != word.bits)
         return refuse("the constraint '" + code + "' of operand " +
                       Twine(word.number) + " is a result with registers of " +
                       Twine(words[tied].bits) +
                       " bits, and the operand has registers of " +
                       Twine(word.bits) + " bits; both must have one size");
+      isTied.set(tied);
       types.push_back(types[tied]);
       continue;
     }

@@ -57,7 +57,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=f,{' are not valid; write one for each register}}
+  // expected-error@+1 {{the constraint '{' is not supported; write '=r' for a result, 'r' for an operand and '~{name}' for a clobber}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,{" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -65,7 +65,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '' are not valid}}
+  // expected-error@+1 {{the constraint '' is not supported}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -73,7 +73,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints have a character that is not printable ASCII}}
+  // expected-error@+1 {{is not supported; write '=r' for a result}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f\00,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -81,7 +81,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=*f,f' have labels, memory operands ('*'), commutative operands ('%') or alternatives, which are not supported; use registers}}
+  // expected-error@+1 {{the constraint '=*f' is not supported}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=*f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -89,7 +89,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=f,%f' }}
+  // expected-error@+1 {{the constraint '%f' is not supported}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,%f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -97,7 +97,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=f|r,f|r' }}
+  // expected-error@+1 {{the constraint '=f|r' is not supported}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f|r,f|r" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -105,7 +105,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=f,f,!i' }}
+  // expected-error@+1 {{the constraint '!i' is not supported}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f,!i" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -113,7 +113,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=f,fr' }}
+  // expected-error@+1 {{the constraint 'fr' of operand 0 is not supported for a register of 32 bits}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,fr" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -177,7 +177,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=f,1' are not valid}}
+  // expected-error@+1 {{the constraint '1' of operand 0 must be the number of a result that no other operand has}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,1" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -411,5 +411,53 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 func.func @f(%t: tensor<8xf32>) {
   // expected-error@+1 {{the assembly has the directive '.section .data'; only instructions and labels are supported}}
   %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1\0A .section .data", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the constraint '^' is not supported}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,^" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the constraint '@' is not supported}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,@" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the constraint '~{' is not supported}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,~{" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the constraint '~{a b}' is not supported}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f,~{a b}" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the constraint '99999999999999999999999' of operand 0 is not supported}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,99999999999999999999999" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the constraint '0' of operand 1 must be the number of a result that no other operand has}}
+  %r = triton_xla.inline_asm nvidia "add.f32 $0, $1, $2;", "=f,0,0" (%t, %t) effects none : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return
 }

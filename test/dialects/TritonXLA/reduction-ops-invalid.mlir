@@ -172,7 +172,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 func.func @f() {
-  // expected-error@+1 {{expects parent op to be one of 'triton_xla.reduce, triton_xla.scan, triton_xla.sort'}}
+  // expected-error@+1 {{expects parent op to be one of 'triton_xla.reduce, triton_xla.scan, triton_xla.sort, triton_xla.inline_asm, triton_xla.extern_call'}}
   triton_xla.yield
 }
 

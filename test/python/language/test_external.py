@@ -389,7 +389,7 @@ def test_interpretation_without_a_reference() -> None:
         (assembly("mov.b32 $0, $1; // \u00e9"), "must be a string of ASCII characters"),
         (assembly("mov.b32 $0, $1; // \ud800"), "must be a string of ASCII characters"),
         (assembly("mov.b32 $0, $1;", "=f,s"), "the constraint 's' of operand 0 is not supported"),
-        (assembly("mov.b32 $0, $1;", "=f,"), "constraints '=f,' "),
+        (assembly("mov.b32 $0, $1;", "=f,"), "the constraint '' is not supported"),
         (assembly("mov.b32 $0, $1;", pack=3), "pack is 3; it must be 1, 2, 4, 8 or 16"),
         (assembly("mov.b32 $0, $1;", pack=2.0), "pack is 2.0, but must be 1, 2, 4, 8 or 16"),
         (assembly("mov.b32 $0, $1;", vendor="arm"), "vendor is 'arm', but must be 'nvidia' or 'amd'"),
