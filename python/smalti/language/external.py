@@ -8,32 +8,29 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..bindings import triton_xla
 from ..errors import SmaltiError
 from .arithmetic import Operand, as_value, broadcast_to, cast, shape_of, wrap
 from .reductions import fill_region
 from .tile_ops import tile_ops
-from .types import DType, Misuse, boolean, index, is_float, mlir_type
+from .types import DType, Misuse, boolean, index, is_float, member, mlir_type
 from .types import dtype as to_dtype
 from .values import Scalar, Tile, Value, evaluate
 
 Vendor = Literal["nvidia", "amd"]
 Effects = Literal["none", "read", "write"]
 
-_VENDORS = {"nvidia": triton_xla.GPUVendor.NVIDIA, "amd": triton_xla.GPUVendor.AMD}
-_EFFECTS = {
-    "none": triton_xla.ExternalEffects.NoEffects,
-    "read": triton_xla.ExternalEffects.Read,
-    "write": triton_xla.ExternalEffects.Write,
-}
+
+def _check(what: str, value: Any, names: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in names:
+        raise Misuse(f"{what} is {value!r}, but must be {' or '.join(map(repr, names))}")
 
 
-def _member(members: dict[str, Any], name: str, value: Any) -> Any:
-    if not isinstance(value, str) or value not in members:
-        raise Misuse(f"{name} is {value!r}, but must be {' or '.join(map(repr, members))}")
-    return members[value]
+def _check_code(vendor: Any, effects: Any) -> None:
+    _check("vendor", vendor, get_args(Vendor))
+    _check("effects", effects, get_args(Effects))
 
 
 def _checked(dtype: DType) -> DType:
@@ -115,7 +112,7 @@ def inline_asm(
     """
     is_tuple = isinstance(dtype, (tuple, list))
     dtypes = [_checked(to_dtype(one)) for one in (dtype if is_tuple else [dtype])]
-    chosen, effect = _member(_VENDORS, "vendor", vendor), _member(_EFFECTS, "effects", effects)
+    _check_code(vendor, effects)
     for what, given in (("text", text), ("constraints", constraints)):
         if not isinstance(given, str) or not given.isascii():
             raise Misuse(f"{what} is {given!r}, but must be a string of ASCII characters")
@@ -125,6 +122,8 @@ def inline_asm(
 
     def create(types: list[Any]) -> Any:
         inputs = [value.value for value in values]
+        chosen = member(triton_xla.GPUVendor, "vendor", vendor)
+        effect = member(triton_xla.ExternalEffects, "effects", effects)
         return triton_xla.InlineAsmOp(types, chosen, text, constraints, inputs, effect, pack=pack)
 
     results = _applied(values, dtypes, vendor, reference, create)
@@ -153,10 +152,10 @@ class External:
         def create(types: list[Any]) -> Any:
             return triton_xla.ExternCallOp(
                 types[0],
-                _VENDORS[self.vendor],
+                member(triton_xla.GPUVendor, "vendor", self.vendor),
                 self.name,
                 [value.value for value in values],
-                _EFFECTS[self.effects],
+                member(triton_xla.ExternalEffects, "effects", self.effects),
                 library=self.library,
             )
 
@@ -189,8 +188,7 @@ def external(
     Raises SmaltiError if the file cannot be read, or an argument is wrong. A call that does not match the function is a CompileError.
     """
     try:
-        _member(_VENDORS, "vendor", vendor)
-        _member(_EFFECTS, "effects", effects)
+        _check_code(vendor, effects)
         result = _checked(to_dtype(dtype))
     except Misuse as misuse:
         raise SmaltiError(f"sl.external: {misuse.message}", hint=misuse.hint) from None
