@@ -30,8 +30,8 @@ LogicalResult smalti::triton_xla::verifyDim(Operation *op, int64_t dim,
   if (dim >= 0 && dim < tile.getRank())
     return success();
   return op->emitOpError("dim is ")
-         << dim << ", but the tile has rank " << tile.getRank()
-         << " and dimensions are counted from 0";
+         << dim << ", but the tile has " << tile.getRank()
+         << " dimensions, which are counted from 0";
 }
 
 LogicalResult smalti::triton_xla::verifyDims(Operation *op,

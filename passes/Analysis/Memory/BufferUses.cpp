@@ -137,7 +137,8 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
     Operation *copy = recreate(builder, view, mapping.lookup(source));
     if (!copy || failed(verify(copy, /*verifyRecursively=*/false))) {
       reason = "is viewed by " + quote(view) + ", which does not accept " +
-               what.str();
+               what.str() +
+               (isa<CastOpInterface>(view) ? "; remove the cast" : "");
       break;
     }
     mapping.map(view->getResults(), copy->getResults());

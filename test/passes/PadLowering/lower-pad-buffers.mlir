@@ -112,7 +112,7 @@ func.func @views(%source: memref<10x8xf32>, %at: index, %size: index) {
 }
 
 // The hardware checks dwords: the last of these three elements would be read as 0.
-// REMARK: Function=half_dword | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; masked if it crosses the end of the buffer"
+// REMARK: Function=half_dword | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; if the read crosses the end of the buffer at run time, a masked read is used instead"
 // CHECK-LABEL: func.func @half_dword(
 // CHECK:         %[[END:.*]] = arith.constant 3 : index
 // CHECK:         amdgpu.fat_raw_buffer_cast
@@ -147,7 +147,7 @@ func.func @dwords(%source: memref<10x12xf16>, %dest: memref<24xf16>) {
   return
 }
 
-// REMARK: Function=any_index | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; masked if it crosses the start or the end of the buffer"
+// REMARK: Function=any_index | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; if the read crosses the start or the end of the buffer at run time, a masked read is used instead"
 // CHECK-LABEL: func.func @any_index(
 // CHECK:         %[[BELOW_END:.*]] = arith.cmpi slt
 // CHECK:         %[[BEHIND_BEGIN:.*]] = arith.cmpi sge

@@ -35,21 +35,21 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @types(
-      // expected-error@+1 {{argument 0 of 'types' has type 'memref<16xtf32>'; LLVM does not support 'tf32'}}
+      // expected-error@+1 {{argument 0 of @types has type 'memref<16xtf32>'; LLVM does not support 'tf32'}}
       %elements: memref<16xtf32>,
-      // expected-error@+1 {{argument 1 of 'types' has type 'memref<16xcomplex<tf32>>'; LLVM does not support 'tf32'}}
+      // expected-error@+1 {{argument 1 of @types has type 'memref<16xcomplex<tf32>>'; LLVM does not support 'tf32'}}
       %complex: memref<16xcomplex<tf32>>,
-      // expected-error@+1 {{argument 2 of 'types' has type 'memref<4x!mosaic_gpu.barrier>'; LLVM does not support '!mosaic_gpu.barrier'}}
+      // expected-error@+1 {{argument 2 of @types has type 'memref<4x!mosaic_gpu.barrier>'; LLVM does not support '!mosaic_gpu.barrier'}}
       %barrier: memref<4x!mosaic_gpu.barrier>,
-      // expected-error@+1 {{argument 3 of 'types' has type 'tf32'; LLVM does not support 'tf32'}}
+      // expected-error@+1 {{argument 3 of @types has type 'tf32'; LLVM does not support 'tf32'}}
       %scalar: tf32,
-      // expected-error@+1 {{argument 4 of 'types' has type 'vector<4xtf32>'; LLVM does not support 'tf32'}}
+      // expected-error@+1 {{argument 4 of @types has type 'vector<4xtf32>'; LLVM does not support 'tf32'}}
       %vector: vector<4xtf32>,
-      // expected-error@+1 {{argument 5 of 'types' has type 'tensor<4xf32>'; LLVM does not support 'tensor<4xf32>'}}
+      // expected-error@+1 {{argument 5 of @types has type 'tensor<4xf32>'; LLVM does not support 'tensor<4xf32>'}}
       %tensor: tensor<4xf32>,
-      // expected-error@+1 {{argument 6 of 'types' has type 'memref<4xf32, "a">'; a numbered or GPU memory space is required}}
+      // expected-error@+1 {{argument 6 of @types has type 'memref<4xf32, "a">'; a numbered or GPU memory space is required}}
       %space: memref<4xf32, "a">,
-      // expected-error@+1 {{argument 7 of 'types' has type 'memref<4xmemref<2xf32, "a">>'; a numbered or GPU memory space is required}}
+      // expected-error@+1 {{argument 7 of @types has type 'memref<4xmemref<2xf32, "a">>'; a numbered or GPU memory space is required}}
       %inner: memref<4xmemref<2xf32, "a">>,
       %inner_workgroup: memref<4xmemref<2xf32, #gpu.address_space<workgroup>>>,
       %f8: memref<4xf8E4M3FN>, %f4: memref<4xf4E2M1FN>, %i7: memref<4xi7>, %number: i1, %pointer: !llvm.ptr) kernel {

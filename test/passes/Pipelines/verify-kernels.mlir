@@ -30,7 +30,7 @@ gpu.module @arguments {
 // -----
 
 gpu.module @memory {
-  // expected-error@+1 {{memory attribution of 'k' has elements of type 'tf32'; LLVM does not support this type}}
+  // expected-error@+1 {{memory attribution of @k has elements of type 'tf32'; LLVM does not support this type}}
   gpu.func @k() workgroup(%tile: memref<16xtf32, 3>) kernel {
     gpu.return
   }
