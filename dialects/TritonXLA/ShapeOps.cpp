@@ -30,8 +30,8 @@ LogicalResult smalti::triton_xla::verifyDim(Operation *op, int64_t dim,
   if (dim >= 0 && dim < tile.getRank())
     return success();
   return op->emitOpError("dim is ")
-         << dim << ", but the tile has " << tile.getRank()
-         << " dimensions, which are counted from 0";
+         << dim << ", but the tile has rank " << tile.getRank()
+         << " and dimensions are counted from 0";
 }
 
 LogicalResult smalti::triton_xla::verifyDims(Operation *op,
@@ -179,7 +179,8 @@ LogicalResult SqueezeDimsOp::verify() {
   if (result.getShape() != ArrayRef<int64_t>(shape)) {
     Type expected = tile.clone(shape);
     return emitOpError("the squeezed tile is ")
-           << expected << ", but the result is " << result;
+           << expected << ", but the result is " << result
+           << "; both must be equal";
   }
   return success();
 }
@@ -304,8 +305,8 @@ LogicalResult SliceOp::verify() {
   }
   if (result.getShape() != getSizes()) {
     Type expected = tile.clone(getSizes());
-    return emitOpError("the slice is ")
-           << expected << ", but the result is " << result;
+    return emitOpError("the slice is ") << expected << ", but the result is "
+                                        << result << "; both must be equal";
   }
   return success();
 }

@@ -97,7 +97,8 @@ smalti::collectBufferUses(Value buffer, BufferUses &uses, bool withAddresses) {
       if (reason || isMereDescription(user))
         continue;
       if (freesMemory(user))
-        reason = "is freed through one of its views by " + quote(user);
+        reason = "is freed through one of its views by " + quote(user) +
+                 "; free the buffer itself";
       else
         reason = checkUser(user, value);
     }

@@ -49,6 +49,6 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op target cpu is not a GPU; layouts require a GPU target}}
+// expected-error @+1 {{'builtin.module' op is compiled for cpu, which is not a GPU; layouts require a GPU target}}
 module attributes {smalti.target = "cpu"} {
 }

@@ -21,7 +21,7 @@ gpu.module @loops {
 // -----
 
 gpu.module @arguments {
-  // expected-error@+1 {{argument 0 of 'k' has type 'memref<?xf32>'; a static shape}}
+  // expected-error@+1 {{argument 0 of @k has type 'memref<?xf32>'; a static shape}}
   gpu.func @k(%a: memref<?xf32>) kernel {
     gpu.return
   }
