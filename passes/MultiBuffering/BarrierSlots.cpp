@@ -197,9 +197,9 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
          around = around->getParentOp())
       if (!isa<scf::IfOp>(around))
         return quote(user) + " is in an inner " + quote(around) +
-               ", which may execute it more than once in an iteration of the "
-               "loop; move it out of the inner op, into the body of the loop "
-               "or into an scf.if there";
+               ", which may execute it several times per iteration; move it "
+               "into "
+               "the body of the outer loop or an scf.if there";
     if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
         return quote(user) + " uses index " + std::to_string(*number) +

@@ -173,7 +173,7 @@ std::string Scheduler::describeComparisonLimit() const {
          "assumed to alias";
 }
 
-/// What permits a read of `a` to precede a write to `b`.
+/// The change that permits a read of `a` to precede a write to `b`, or "".
 static std::string suggestNoalias(Value a, Value b) {
   auto isFunctionArgument = [](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);

@@ -276,9 +276,8 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
   if (rowBytes == widest)
     return "each row of the buffer is a single chunk of " +
            std::to_string(widest) +
-           " B, the smallest unit that a swizzle moves here; a swizzle "
-           "permutes "
-           "the chunks of a row, so it requires longer rows";
+           " B, which a swizzle does not split; a swizzle permutes the chunks "
+           "of a row, so it requires longer rows";
 
   plan.pattern = evaluator.getPattern(plan.buffer, plan.uses);
   banks::BankModel model = banks::BankModel::get(chip);

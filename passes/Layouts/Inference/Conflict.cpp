@@ -224,9 +224,9 @@ static StringRef memoryText(Memory memory) {
   llvm_unreachable("unknown memory");
 }
 
-/// The operands and results of `op` that share a variable, with their type
-/// unless it is not wanted or an operand is omitted:
-/// "operand 0 and the result (vector<64xf32> in registers)".
+/// The operands and results of `op` that share a variable:
+/// "operand 0 and the result (vector<64xf32> in registers)". The type is not
+/// written without `withType`, and neither it nor the memory with `omitted`.
 static std::string subjectText(const Variable &variable, Operation *op,
                                const OpOperand *omitted = nullptr,
                                bool withType = true) {

@@ -711,7 +711,7 @@ func.func @unknown_arrivals(%map: !map, %out: memref<64xf32>, %count: index) att
   return
 }
 
-// CHECK: Function=repeated | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' is in an inner 'scf.for', which may execute it more than once in an iteration of the loop; move it out of the inner op, into the body of the loop or into an scf.if there"
+// CHECK: Function=repeated | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' is in an inner 'scf.for', which may execute it several times per iteration; move it into the body of the outer loop or an scf.if there"
 // CHECK: Function=repeated | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @repeated(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

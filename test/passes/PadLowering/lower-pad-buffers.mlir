@@ -163,7 +163,7 @@ func.func @any_index(%source: memref<10x8xf32>, %i: index, %mask: vector<4x4xi1>
 
 // Dynamic sizes: arithmetic saturates at 2^31, and a larger memref does not use a buffer.
 // REMARK: Function=dynamic | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; if the memref exceeds the maximum size of a raw buffer at run time, a masked read is used instead"
-// REMARK: Function=dynamic | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes; if the memref exceeds the maximum size of a raw buffer at run time, a masked read is used instead"
+// REMARK: Function=dynamic | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes; if the memref exceeds the maximum size of a raw buffer at run time, a masked write is used instead"
 // CHECK-LABEL: func.func @dynamic(
 // CHECK:         %[[DIM:.*]] = memref.dim
 // CHECK:         %[[MOST:.*]] = arith.constant 2147483648 : index
@@ -194,7 +194,7 @@ func.func @dynamic(%source: memref<?xf32>) {
 }
 
 // Dynamic strides and a dynamic offset.
-// REMARK: Function=dynamic_strides | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer; if the memref exceeds the maximum size of a raw buffer at run time, a masked read is used instead"
+// REMARK: Function=dynamic_strides | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer; if the memref exceeds the maximum size of a raw buffer at run time, a masked write is used instead"
 // CHECK-LABEL: func.func @dynamic_strides(
 // CHECK:         memref.extract_strided_metadata
 // CHECK:         amdgpu.fat_raw_buffer_cast
