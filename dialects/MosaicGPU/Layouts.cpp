@@ -168,7 +168,7 @@ smalti::mosaic_gpu::checkTransforms(Attribute attribute, MemRefType type) {
   auto transforms = dyn_cast<ArrayAttr>(attribute);
   if (!transforms)
     return "the value must be an array of transforms, such as "
-           "[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128>]";
+           "[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]";
   SwizzleTransformAttr swizzle;
   TileTransformAttr tile;
   for (Attribute transform : transforms) {

@@ -54,7 +54,8 @@ LogicalResult AssumeMultipleOp::verify() {
   auto divisor = static_cast<int64_t>(getDivisor());
   if (type.isInteger(32) && !llvm::isInt<32>(divisor))
     return emitOpError("the divisor is ")
-           << divisor << ", which exceeds the range of " << type;
+           << divisor << ", which exceeds the range of " << type
+           << "; use a smaller divisor, or index";
   return success();
 }
 

@@ -179,7 +179,8 @@ LogicalResult SqueezeDimsOp::verify() {
   if (result.getShape() != ArrayRef<int64_t>(shape)) {
     Type expected = tile.clone(shape);
     return emitOpError("the squeezed tile is ")
-           << expected << ", but the result is " << result;
+           << expected << ", but the result is " << result
+           << "; both must be equal";
   }
   return success();
 }
@@ -304,8 +305,8 @@ LogicalResult SliceOp::verify() {
   }
   if (result.getShape() != getSizes()) {
     Type expected = tile.clone(getSizes());
-    return emitOpError("the slice is ")
-           << expected << ", but the result is " << result;
+    return emitOpError("the slice is ") << expected << ", but the result is "
+                                        << result << "; both must be equal";
   }
   return success();
 }

@@ -227,7 +227,8 @@ public:
       return "'blocks' selects the blocks " +
              std::to_string(launch.firstBlock) + ":" +
              std::to_string(launch.endBlock) +
-             "; the grid has the blocks 0:" + std::to_string(blocks);
+             ", but the grid has the blocks 0:" + std::to_string(blocks) +
+             "; select a range of these";
     for (const auto *ranges : {&launch.holes, &launch.guards})
       for (const Range &range : *ranges)
         if (!isInMemory(range))

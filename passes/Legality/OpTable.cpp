@@ -149,6 +149,10 @@ static Elements getElement(Type type) {
 
 static std::string nameElements(Elements elements) {
   SmallVector<StringRef> names;
+  if ((elements & kInts) == kInts) {
+    names.push_back("integers");
+    elements &= ~kInts;
+  }
   for (const ElementKind &kind : kElements)
     if (elements & kind.bit)
       names.push_back(kind.bit == OtherInts ? "other integers" : kind.name);

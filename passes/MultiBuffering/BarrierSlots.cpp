@@ -178,7 +178,8 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     BarrierAction action = op.getBarrierAction();
     if (action == BarrierAction::Poll)
       return quote(user) +
-             " polls the mbarrier; only waits that block are supported";
+             " polls the mbarrier; only waits that block are supported: use a "
+             "'try_wait.parity' op";
     if (!plan.loop->isProperAncestor(user)) {
       outside.push_back(op);
       continue;
@@ -195,9 +196,10 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     for (Operation *around = user->getParentOp(); around != plan.loop;
          around = around->getParentOp())
       if (!isa<scf::IfOp>(around))
-        return quote(user) + " uses the mbarrier inside " + quote(around) +
-               ", which may execute the op more than once; move the op into "
-               "the loop body or into scf.if";
+        return quote(user) + " is in an inner " + quote(around) +
+               ", which may execute it several times per iteration; move it "
+               "into "
+               "the body of the outer loop or an scf.if there";
     if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
         return quote(user) + " uses index " + std::to_string(*number) +
@@ -362,8 +364,8 @@ Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
   if (!last || isBefore(last, firstWait))
     return std::nullopt;
   return quote(last) + " uses the mbarrier after the wait of the same "
-                       "iteration; all arrivals "
-                       "must precede the wait";
+                       "iteration of the loop; all arrivals must precede the "
+                       "wait: move the op before the wait";
 }
 
 /// The op that initializes the arrival count of a phase, before the loop.

@@ -100,7 +100,8 @@ checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
   if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
       counter && counter.getWidth() < 8)
     return "the induction variable of the loop has type " + describe(counter) +
-           "; the slot computation requires at least 8 bits";
+           "; the slot computation requires at least 8 bits: use a wider type, "
+           "such as i32";
   if (hasWideCounter(loop))
     return std::string("the induction variable of the loop has more than 64 "
                        "bits; at most 64 are supported");

@@ -247,8 +247,8 @@ std::optional<std::string> smalti::planCopy(CopyPlan &plan,
   plan.elements = plan.bytes / elementBytes;
   if (type.getNumElements() / plan.elements > kMaxCopies)
     return std::to_string(type.getNumElements() / plan.elements) +
-           " copies per thread are needed; use a smaller vector, for at most " +
-           std::to_string(kMaxCopies);
+           " copies per thread are needed; at most " +
+           std::to_string(kMaxCopies) + " are supported: use a smaller vector";
   return hazards.find(read, write);
 }
 

@@ -256,12 +256,16 @@ std::string smalti::describeTransfer(const TransferPlan &plan) {
     text += "; out-of-bounds lanes are stored past the end of the buffer";
     break;
   }
+  SmallVector<std::string> conditions;
   if (plan.buffer->checksEnd)
-    text += plan.mayBeNegative()
-                ? "; masked if it crosses the start or the end of the buffer"
-                : "; masked if it crosses the end of the buffer";
+    conditions.push_back("the " + noun + " crosses the " +
+                         (plan.mayBeNegative() ? "start or the " : "") +
+                         "end of the buffer");
   if (plan.buffer->source.checksExtent)
-    text += "; masked if the memref exceeds the maximum size of a raw buffer";
+    conditions.push_back("the memref exceeds the maximum size of a raw buffer");
+  if (!conditions.empty())
+    text += "; if " + llvm::join(conditions, " or ") +
+            " at run time, a masked " + noun + " is used instead";
   return text;
 }
 

@@ -151,12 +151,24 @@ static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
   });
   if (result.wasInterrupted())
     return failure();
-  if (cast)
-    return cast.emitError() << "values of type " << cast->getResultTypes()
-                            << " cannot be lowered to " << chip.name
-                            << ": no conversion to the LLVM dialect supports "
-                               "the type; use another type";
-  return success();
+  if (!cast)
+    return success();
+  auto isInLLVM = [](Type type) {
+    return type.isIndex() || LLVM::isCompatibleType(type);
+  };
+  if (llvm::all_of(cast->getOperandTypes(), isInLLVM) &&
+      llvm::all_of(cast->getResultTypes(), isInLLVM))
+    return cast.emitOpError()
+           << "from " << cast->getOperandTypes() << " to "
+           << cast->getResultTypes() << " cannot be lowered to " << chip.name
+           << ": no conversion removes the cast; use an op that converts the "
+              "value, such as arith.index_cast";
+  return cast.emitError()
+         << "values of type " << cast->getResultTypes()
+         << " cannot be lowered to " << chip.name
+         << ": no conversion to the LLVM dialect supports the type; use "
+            "integers, floats that LLVM supports, index, or vectors or memrefs "
+            "of them";
 }
 
 namespace {

@@ -81,7 +81,8 @@ checkArgument(const LLVMTypeConverter &converter, Type type) {
     unknown = inner;
   if (!unknown)
     return std::nullopt;
-  return "; LLVM does not support '" + describe(unknown) + "'";
+  return "; LLVM does not support '" + describe(unknown) +
+         "'; use a type that it supports, such as f32";
 }
 
 /// Checks the arguments and attributions of kernels. Upstream's conversion of
@@ -100,8 +101,8 @@ static LogicalResult verifyArguments(ModuleOp module) {
       InFlightDiagnostic diagnostic =
           emitError(func.isExternal() ? func.getLoc()
                                       : func.getArgument(number).getLoc());
-      diagnostic << "argument " << number << " of '" << func.getName()
-                 << "' has type " << type << *wrong;
+      diagnostic << "argument " << number << " of @" << func.getName()
+                 << " has type " << type << *wrong;
     }
     for (BlockArgument attribution : llvm::concat<const BlockArgument>(
              func.getWorkgroupAttributions(), func.getPrivateAttributions())) {
@@ -112,10 +113,11 @@ static LogicalResult verifyArguments(ModuleOp module) {
         continue;
       isValid = false;
       InFlightDiagnostic diagnostic = emitError(attribution.getLoc());
-      diagnostic << "memory attribution of '" << func.getName() << "' has ";
+      diagnostic << "memory attribution of @" << func.getName() << " has ";
       if (unknown)
         diagnostic << "elements of type " << unknown
-                   << "; LLVM does not support this type";
+                   << "; LLVM does not support this type; use one that it "
+                      "supports, such as f32";
       else
         diagnostic << "type " << type
                    << "; a static shape, an identity layout and a numbered or "

@@ -173,13 +173,16 @@ std::string Scheduler::describeComparisonLimit() const {
          "assumed to alias";
 }
 
+/// The change that permits a read of `a` to precede a write to `b`, or "".
 static std::string suggestNoalias(Value a, Value b) {
   auto isFunctionArgument = [](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument &&
            isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
   };
-  if (a == b || !isFunctionArgument(a) || !isFunctionArgument(b))
+  if (a == b)
+    return "; write to another buffer";
+  if (!isFunctionArgument(a) || !isFunctionArgument(b))
     return "";
   return "; if these arguments do not overlap, mark them llvm.noalias";
 }
@@ -211,7 +214,8 @@ void Scheduler::findHoistable() {
                 names.get(write->access->root) + " may alias the " +
                 quote(read.access->op) + " of " + names.get(read.access->root) +
                 " in " + (distance == 0 ? "the same" : "a later") +
-                " iteration" +
+                " iteration, so the read cannot be prefetched before the "
+                "write" +
                 suggestNoalias(write->access->root, read.access->root);
           return true;
         }

@@ -89,7 +89,8 @@ Scheduler::Reason Scheduler::placeStream() {
       return blockedRead;
     if (withPrivate)
       return quote(withPrivate) + " reads global memory and accesses private "
-                                  "memory, so the read cannot be prefetched";
+                                  "memory, so the read cannot be prefetched; "
+                                  "move the read out of the op";
     return std::string("the body does not read global memory at addresses that "
                        "an earlier iteration can compute");
   }

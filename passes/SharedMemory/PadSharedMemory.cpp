@@ -193,8 +193,9 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
         "the buffer already has a fixed offset in shared memory; run the pass "
         "before smalti-allocate-shared-memory");
   if (alloc && alloc->hasAttr(mosaic_gpu::kOutTransforms))
-    return std::string("the buffer has transforms, which fix its layout; "
-                       "remove them to pad the rows");
+    return "the attribute '" + mosaic_gpu::kOutTransforms.str() +
+           "' of the buffer (tiling and swizzle) fixes its layout; remove the "
+           "attribute to pad the rows";
   std::string reason;
   std::optional<RowShape> rows = getRowShape(plan.type, reason);
   if (!rows)

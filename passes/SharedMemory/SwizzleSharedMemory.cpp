@@ -270,9 +270,14 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
     return "the row size of " + std::to_string(rowBytes) +
            " B is not a multiple of the widest access, " +
            std::to_string(widest) + " B";
-  if (rowBytes == widest || rows->rows == 1)
-    return std::string("the buffer has a single row, or each row has a single "
-                       "chunk, so a swizzle has no effect");
+  if (rows->rows == 1)
+    return std::string("the buffer has a single row; a swizzle requires "
+                       "several rows, whose chunks it permutes differently");
+  if (rowBytes == widest)
+    return "each row of the buffer is a single chunk of " +
+           std::to_string(widest) +
+           " B, which a swizzle does not split; a swizzle permutes the chunks "
+           "of a row, so it requires longer rows";
 
   plan.pattern = evaluator.getPattern(plan.buffer, plan.uses);
   banks::BankModel model = banks::BankModel::get(chip);

@@ -211,11 +211,15 @@ void Plan::report() const {
   if (size_t number = description.getNumUndistinguished();
       number != 0 && !(placement.kept.empty() && placement.inserted.empty()))
     remarkAnalysis(function, kPassName)
-        << "some barriers may be redundant: the pass distinguishes at most "
-        << Footprints::kMax << " per-thread access patterns; " << number
-        << (number == 1 ? " access with another pattern is"
-                        : " accesses with other patterns are")
-        << " assumed to conflict between threads";
+        << "some barriers may be redundant: the pass compares at most "
+        << Footprints::kMax
+        << " different mappings of threads to elements, which the index "
+           "expressions of the accesses compute from the thread id; "
+        << number
+        << (number == 1 ? " access with another mapping is"
+                        : " accesses with other mappings are")
+        << " assumed to conflict between threads; use fewer different index "
+           "expressions, or split the kernel";
   size_t kept = placement.kept.size(), removed = placement.removed.size(),
          inserted = placement.inserted.size();
   if (kept + removed + inserted == 0)

@@ -182,8 +182,8 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
         throw nb::value_error(
             ("warp_order does not contain " + std::to_string(part) +
              "; it must list every dimension along which warps are "
-             "distributed, and " +
-             std::to_string(parts - 1) + " if replicated_warps is above 1")
+             "distributed, and, if replicated_warps is above 1, also " +
+             std::to_string(parts - 1) + " for the replicated warps")
                 .c_str());
     order = *warpOrder;
   }

@@ -53,6 +53,9 @@ class Pace:
             estimate = seconds / done * total * self._runs
             if estimate < LONG or (done >= total and self._runs == 1):
                 return
-            message = f"{total} {self._unit}{schedules} will take about {estimate:.0f} s"
+            unit = self._unit if total > 1 else self._unit.removesuffix("s")
+            message = f"{total} {unit}{schedules} will take about {estimate:.0f} s"
+            if total > 1:
+                message += f" (estimated from the first {done})" if done > 1 else " (estimated from the first one)"
         self._said = True
-        self._say(f"{message}: {self._hints}")
+        self._say(f"{message}; {self._hints}")

@@ -173,8 +173,9 @@ static LogicalResult verifyForTarget(MMAOp op) {
 LogicalResult MMAOp::verify() {
   VectorType accumulator = getAccumulator().getType();
   VectorType a = getA().getType(), b = getB().getType();
-  for (auto [name, type] : {std::pair("accumulator", accumulator),
-                            std::pair("a", a), std::pair("b", b)})
+  for (auto [name, type] :
+       {std::pair("accumulator", accumulator), std::pair("operand a", a),
+        std::pair("operand b", b)})
     if (type.getRank() != 2)
       return emitOpError() << name << " must be a matrix (rank 2), but found "
                            << type;

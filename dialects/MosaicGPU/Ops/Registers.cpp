@@ -203,7 +203,8 @@ LogicalResult BroadcastInDimOp::verify() {
     return emitOpError() << "'broadcast_dimensions' has " << dims.size()
                          << " entries, but the operand has "
                          << operand.getRank()
-                         << " dimensions; list one result dimension for each";
+                         << " dimensions; list the result dimension of each "
+                            "operand dimension";
   for (auto [index, dim] : llvm::enumerate(dims)) {
     if (dim < 0 || dim >= result.getRank())
       return emitOpError() << "'broadcast_dimensions' contains " << dim

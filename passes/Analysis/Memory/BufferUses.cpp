@@ -97,7 +97,8 @@ smalti::collectBufferUses(Value buffer, BufferUses &uses, bool withAddresses) {
       if (reason || isMereDescription(user))
         continue;
       if (freesMemory(user))
-        reason = "is freed through one of its views by " + quote(user);
+        reason = "is freed through one of its views by " + quote(user) +
+                 "; free the buffer itself";
       else
         reason = checkUser(user, value);
     }
@@ -137,7 +138,8 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
     Operation *copy = recreate(builder, view, mapping.lookup(source));
     if (!copy || failed(verify(copy, /*verifyRecursively=*/false))) {
       reason = "is viewed by " + quote(view) + ", which does not accept " +
-               what.str();
+               what.str() +
+               (isa<CastOpInterface>(view) ? "; remove the cast" : "");
       break;
     }
     mapping.map(view->getResults(), copy->getResults());

@@ -609,8 +609,12 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
       element += static_cast<int64_t>(lane) * row->elements;
       // In a slot, the excess would be in the next slot.
       if (active[lane] && element + row->elements > numElements)
-        return ignore(
-            op, "the lanes of a wave may write past the end of the buffer");
+        return ignore(op, "the " + std::to_string(values->getNumLanes()) +
+                              " lanes of a wave may write past the end of the "
+                              "buffer of " +
+                              std::to_string(numElements) +
+                              " elements; make the buffer large enough for the "
+                              "writes of all lanes");
     }
   }
   // The number of elements of a row that are inside the memref, for each lane.

@@ -200,7 +200,8 @@ struct ConvertTritonXLAToMosaicGPU
           << (dot.bInRegisters ? "; B in registers" : "");
     }
     remarkApplied(plan.func, kPassName)
-        << "block size: " << plan.block.numWarps << " warps of "
+        << "block size: " << plan.block.numWarps
+        << (plan.block.numWarps == 1 ? " warp of " : " warps of ")
         << plan.block.waveSize << " threads";
     if (func.getDynamicGrid() || func.getNumTiles() > 1)
       func.getBody().walk([](triton_xla::AtomicRMWOp atomic) {

@@ -4,6 +4,7 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/ToGPU/HostTensorMaps.h"
 #include "smalti/passes/Support/KernelAttributes.h"
+#include "smalti/passes/Support/ValueNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -274,13 +275,21 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     Operation *definition = value.getDefiningOp();
     if ((definition && isCloned(definition)) || isHostArray(value))
       continue;
-    if (!isa<MemRefType>(value.getType()))
-      return launch.emitOpError()
-             << "uses a value of type " << value.getType()
-             << " that is defined outside of the launch; only constants, "
-                "memrefs that the function reads from its array of pointers, "
-                "and arrays of tensor maps are supported: compute the value in "
-                "the launch";
+    if (!isa<MemRefType>(value.getType())) {
+      InFlightDiagnostic diagnostic = launch.emitOpError();
+      diagnostic << "uses " << ValueNames(func).get(value) << " of type "
+                 << value.getType()
+                 << ", which is defined outside of the launch; only constants, "
+                    "memrefs that the function reads from its array of "
+                    "pointers, and arrays of tensor maps are supported: "
+                    "compute the value in the launch";
+      for (Operation *user : value.getUsers())
+        if (launch->isProperAncestor(user)) {
+          diagnostic.attachNote(user->getLoc()) << "the value is used here";
+          break;
+        }
+      return diagnostic;
+    }
     std::string why;
     std::optional<int64_t> entry = getEntryOfMemRef(value, func, why);
     if (!entry)

@@ -224,10 +224,12 @@ static StringRef memoryText(Memory memory) {
   llvm_unreachable("unknown memory");
 }
 
-/// The operands and results of `op` that share a variable, with their type:
-/// "operand 0 and the result (vector<64xf32> in registers)".
+/// The operands and results of `op` that share a variable:
+/// "operand 0 and the result (vector<64xf32> in registers)". The type is not
+/// written without `withType`, and neither it nor the memory with `omitted`.
 static std::string subjectText(const Variable &variable, Operation *op,
-                               const OpOperand *omitted = nullptr) {
+                               const OpOperand *omitted = nullptr,
+                               bool withType = true) {
   SmallVector<std::string> names;
   Type type = variable.type;
   for (const Site &site : variable.sites) {
@@ -248,8 +250,25 @@ static std::string subjectText(const Variable &variable, Operation *op,
                     (owner->getName() == op->getName() ? "another '" : "'") +
                     owner->getName().getStringRef().str() + "'");
   }
-  return llvm::join(names, " and ") + " (" + typeText(type) + " " +
-         memoryText(variable.memory).str() + ")";
+  std::string text = llvm::join(names, " and ");
+  StringRef memory = memoryText(variable.memory);
+  return withType ? text + " (" + typeText(type) + " " + memory.str() + ")"
+                  : text + " " + memory.str();
+}
+
+std::string inference::describeLayouts(const ConstraintSystem &system,
+                                       const LayoutTable &table,
+                                       const Constraint &constraint,
+                                       ArrayRef<LayoutId> layouts) {
+  auto describe = [&](VarId var) {
+    return table.name(layouts[var]) + " for " +
+           subjectText(system.getVariables()[var], constraint.op,
+                       /*omitted=*/nullptr, /*withType=*/false);
+  };
+  if (constraint.b == kNoVar)
+    return "the unsupported layout " + describe(constraint.a);
+  return "the unsupported combination of the layouts " +
+         describe(constraint.a) + ", and " + describe(constraint.b);
 }
 
 static bool isUntiled(LayoutTable &layouts, const Constraint &constraint) {
@@ -579,7 +598,9 @@ private:
              << (isMove ? "the layout of this '" : "the layout of the op")
              << (isMove ? constraint.op->getName().getStringRef() : "")
              << (isMove ? "'" : "") << " to "
-             << evaluator.getLayouts().name(other)
+             << (other == evaluator.getLayouts().noTransforms()
+                     ? "[] (no tile and no swizzle)"
+                     : evaluator.getLayouts().name(other))
              << ", which satisfies the other ops";
       isSuggested = true;
     }

@@ -19,6 +19,13 @@ std::vector<int> findCore(Solver &solver, const Problem &problem);
 std::string describeConstraint(Evaluator &evaluator,
                                const Constraint &constraint);
 
+/// The layouts of a constraint that they violate, for diagnostics: "the
+/// unsupported layout WGMMA for the result in registers".
+std::string describeLayouts(const ConstraintSystem &system,
+                            const LayoutTable &table,
+                            const Constraint &constraint,
+                            llvm::ArrayRef<LayoutId> layouts);
+
 /// Emits one error for an unsatisfiable problem on the last op of the
 /// contradiction, a note for each op in it, and a hint.
 void reportConflict(Solver &solver, const Problem &problem,

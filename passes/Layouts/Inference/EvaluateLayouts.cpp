@@ -204,11 +204,11 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
     if (!holds) {
       isValid = false;
       constraint.op->emitOpError()
-          << (b == kNoLayout ? "has the unsupported layout "
-                             : "has the unsupported layouts ")
-          << describe(table, constraint, layouts) << "; it "
-          << describeConstraint(evaluator, constraint) << ": "
-          << constraint.reason;
+          << "has " << describeLayouts(system, table, constraint, layouts)
+          << "; it " << describeConstraint(evaluator, constraint) << ": "
+          << constraint.reason
+          << (b == kNoLayout ? "; change the layout"
+                             : "; change one of the two layouts");
       continue;
     }
     int64_t part = evaluator.cost(constraint, a, b);

@@ -176,8 +176,9 @@ const targets::Target *inference::findChip(ModuleOp module, StringRef option,
                          << "; it must be from 1 to " << most << " on "
                          << chip->name;
   else
-    module.emitOpError() << "target " << chip->name
-                         << " is not a GPU; layouts require a GPU target";
+    module.emitOpError()
+        << "is compiled for " << chip->name
+        << ", which is not a GPU; layouts require a GPU target";
   return nullptr;
 }
 

@@ -148,7 +148,8 @@ class BlockKernel(PythonKernel[P]):
         shape = (*view.shape[:-1], *(size * packed for size in view.shape[-1:]))
         for stated, size in zip(spec.shape, shape, strict=True):
             if stated not in (None, size):
-                raise LaunchError(f"{self.__name__}: {name} has the sizes {shape}, but must have {spec.shape}")
+                wanted = ", ".join("any" if size is None else str(size) for size in spec.shape)
+                raise LaunchError(f"{self.__name__}: {name} has the sizes {shape}, but must have ({wanted})")
         strides = None
         if spec.strides is not None:
             strides = (*(step * packed for step in view.strides[:-1]), *view.strides[-1:])

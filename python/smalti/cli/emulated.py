@@ -32,12 +32,14 @@ RUN_OPTIONS = (
         help="The order in which warps run: lowest-first (default), highest-first, round-robin or random:SEED.",
     ),
     click.option(
-        "--copies", type=click.Choice(["late", "early"]), help="When asynchronous copies complete. Default: late."
+        "--copies",
+        type=click.Choice(["late", "early"]),
+        help="When asynchronous copies complete: as late as the waits permit (default), or when they are issued.",
     ),
     click.option(
         "--schedules",
         type=click.Choice(["all"]),
-        help="Run once with each combination of --order and --copies, and compare the results.",
+        help="all: run once with each combination of --order and --copies, and compare the results.",
     ),
     click.option(
         "--workers", type=click.IntRange(1), help="Number of processes that run blocks. Default: one per core."
@@ -133,7 +135,7 @@ def parse_blocks(text: str | None) -> range | None:
         ) from None
 
 
-HINTS = "--blocks N runs N blocks, --time-limit SECONDS stops the run"
+HINTS = "--blocks N runs only N blocks, --time-limit SECONDS stops the run"
 
 
 @contextmanager
@@ -188,7 +190,9 @@ def check_program(
     from .. import check, inputs
 
     full_range = options["full_range"]
-    with report_progress(f"reference of @{kernel.entry.name}", unit="tiles") as progress:
+    hints = "--blocks N computes and runs only N tiles, --time-limit SECONDS stops the run"
+    title = f"computing the reference result of @{kernel.entry.name}"
+    with report_progress(title, hints, unit="tiles") as progress:
         result = check.check(kernel, module, seed=seed, given=given, full_range=full_range, progress=progress)
     if is_first:
         for warning in result.warnings:

@@ -126,7 +126,7 @@ def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> 
     return found
 
 
-_HINTS = "--blocks N simulates N blocks, --races-only omits the numerics, --time-limit SECONDS stops the run"
+_HINTS = "--blocks N simulates only N blocks, --races-only omits the numerics, --time-limit SECONDS stops the run"
 
 
 def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
@@ -176,7 +176,7 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
     from ..sim import mutants
 
     values = _arguments(kernel, given, options["seed"])
-    hints = "--blocks N simulates N blocks per mutant, --time-limit SECONDS stops each run"
+    hints = "--blocks N simulates only N blocks per mutant, --time-limit SECONDS stops each run"
     with report_progress(f"@{kernel.name} on {kernel.target}", hints, "mutants") as progress:
         alone = {name: options[name] for name in ("explicit_waits", "explicit_barriers", "time_limit")}
         own = [dataclasses.replace(how, **alone) for how in mutants.SCHEDULES]
@@ -200,7 +200,7 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
 
 
 _AS_SIM = (
-    "--blocks N simulates N blocks, --time-limit SECONDS stops the run; smalti sim --races-only omits the numerics"
+    "--blocks N simulates only N blocks, --time-limit SECONDS stops the run; smalti sim --races-only omits the numerics"
 )
 
 

@@ -254,6 +254,6 @@ def documentation(item: Pass) -> str:
 
 
 def summary(option: Option) -> str:
-    """The description of an option, and its default."""
-    default = f" (default: {option.default})" if option.default else ""
+    """The description of an option, and its default unless the description states it."""
+    default = f" (default: {option.default})" if option.default and "default:" not in option.description else ""
     return (option.description or option.name) + default

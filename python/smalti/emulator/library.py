@@ -201,9 +201,16 @@ def _require_instructions(description: Mapping[str, Any], target: targets.Chip, 
     if missing := _missing(toolchain.require_emulator().path, frozenset(used)):
         raise CompileError(
             f"{what} uses instructions of {target.chip} that are not emulated",
-            diagnostics=[Diagnostic("error", name, findings.source_location(used[name])) for name in missing],
+            diagnostics=[
+                Diagnostic(
+                    "error",
+                    f"the instruction '{name}' of {target.chip} is not emulated",
+                    findings.source_location(used[name]),
+                )
+                for name in missing
+            ],
             source=source,
-            hint="emulator/README.md describes how to add one",
+            hint="run the kernel on a GPU, or add the instructions to the emulator, as emulator/README.md describes",
         )
 
 

@@ -205,7 +205,7 @@ def _check_overlap(placed: Sequence[memory.Array]) -> None:
         written, other = (placed[i] for i in found)
         raise LaunchError(
             f"{written.title} overlaps argument {other.index} in memory; the emulator copies each array, so a written array must not overlap another",
-            hint="pass a copy of one of the two, or mark both as read-only",
+            hint="pass a copy of one of the two; if the kernel reads both only, pass read-only arrays (in numpy: x.flags.writeable = False)",
         )
 
 

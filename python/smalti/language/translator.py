@@ -613,7 +613,7 @@ class Translator(ast.NodeVisitor):
     def visit_Return(self, node: ast.Return) -> None:
         if self.frames[-1].run_time:
             raise Misuse(
-                "return is inside of an if or a loop that the kernel executes",
+                "return is inside of an if or a loop that the kernel executes; it is supported only outside of these",
                 "assign the result to a name, and return it at the end",
             )
         raise Return(None if node.value is None else self.value(node.value))
@@ -635,8 +635,12 @@ class Translator(ast.NodeVisitor):
     def _loop_exit(self, what: str) -> None:
         if self.frames[-1].run_time != self.frames[-1].unrolled:
             raise Misuse(
-                f"{what} is inside of an if or a loop that the kernel executes",
-                "use a while loop with a condition, or sl.static_range for an unrolled loop",
+                f"{what} is inside of an if or a loop that the kernel executes; "
+                "it is supported only if the loop is unrolled and the condition is known at compile time",
+                {
+                    "break": "use a while loop whose condition becomes False instead",
+                    "continue": "put the rest of the loop body in an if with the opposite condition",
+                }[what],
             )
 
     def visit_Break(self, node: ast.Break) -> None:

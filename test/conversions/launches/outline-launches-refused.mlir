@@ -112,9 +112,10 @@ module {
     %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
-    // expected-error @below {{uses a value of type 'index' that is defined outside of the launch; only constants, memrefs that the function reads from its array of pointers, and arrays of tensor maps are supported}}
+    // expected-error @below {{uses %arg0 of type 'index', which is defined outside of the launch; only constants, memrefs that the function reads from its array of pointers, and arrays of tensor maps are supported}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      // expected-note @below {{the value is used here}}
       %m = arith.addi %n, %n : index
       gpu.terminator
     }

@@ -137,7 +137,7 @@ gpu.module @m {
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %zero = arith.constant {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64]>]} dense<0.0> : vector<64xf32>
     %v = mosaic_gpu.vector_load %x {out_layouts = [#wgmma]} : memref<64x64xf32> -> vector<64x64xf32>
-    // expected-error @below {{has a result in layout #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>, but the reduction of a vector in layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1> gives layout [[8], [2]], warp_dims = [#mosaic_gpu.Replicated<times = 4>], lane_dims = [#mosaic_gpu.Replicated<times = 8>, -2], vector_dim = -1; both must be equal}}
+    // expected-error @below {{has a result in layout #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>, but the reduction of a vector in layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1> gives another layout; set the layout of the result in 'out_layouts' to #mosaic_gpu.TiledLayout<[[8], [2]], warp_dims = [#mosaic_gpu.Replicated<times = 4>], lane_dims = [#mosaic_gpu.Replicated<times = 8>, -2], vector_dim = -1>}}
     %r = vector.multi_reduction <add>, %v, %zero {out_layouts = [#row]} [0] : vector<64x64xf32> to vector<64xf32>
     gpu.return
   }

@@ -212,7 +212,7 @@ gpu.module @m {
     %y = memref.subview %s[0, 0] [1, 8] [1, 1] : memref<4x16xf32, #smem> to memref<8xf32, strided<[1]>, #smem>
     %yd = memref.cast %y : memref<8xf32, strided<[1]>, #smem> to memref<8xf32, strided<[?]>, #smem>
     %r = scf.for %j = %c0 to %i step %c1 iter_args(%now = %xd) -> (memref<8xf32, strided<[?]>, #smem>) {
-    // expected-error @below {{forwards shared memory of layout no tile and strides [1], but another path forwards shared memory of layout no tile and strides [2] to the same value; use the same tile, swizzle and strides on both paths}}
+    // expected-error @below {{forwards shared memory with layout 'no tile' and strides [1], but another path forwards shared memory with layout 'no tile' and strides [2] to the same value; use the same tile, swizzle and strides on both paths}}
       scf.yield %yd : memref<8xf32, strided<[?]>, #smem>
     }
     gpu.return

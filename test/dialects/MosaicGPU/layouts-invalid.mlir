@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @transforms_entry() {
-  // expected-error @+1 {{'out_transforms' entry 0 is not valid for 'memref<8xf32, #gpu.address_space<workgroup>>': the value must be an array of transforms, such as [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128>]}}
+  // expected-error @+1 {{'out_transforms' entry 0 is not valid for 'memref<8xf32, #gpu.address_space<workgroup>>': the value must be an array of transforms, such as [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]}}
   %0 = mosaic_gpu.slice_smem 0 {out_transforms = [#mosaic_gpu.tile<[8]>]} : memref<8xf32, #gpu.address_space<workgroup>>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @mma_rank(%c: vector<64x8xf32>, %a: vector<1x64x16xf16>, %b: vector<16x8xf16>) {
-  // expected-error @+1 {{a must be a matrix (rank 2), but found 'vector<1x64x16xf16>'}}
+  // expected-error @+1 {{operand a must be a matrix (rank 2), but found 'vector<1x64x16xf16>'}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<1x64x16xf16>) b(%b : vector<16x8xf16>)
       -> vector<64x8xf32>
   return

@@ -19,6 +19,6 @@ module attributes {smalti.target = "gfx942"} {
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op target cpu is not a GPU; layouts require a GPU target}}
+// expected-error@+1 {{'builtin.module' op is compiled for cpu, which is not a GPU; layouts require a GPU target}}
 module attributes {smalti.target = "cpu"} {
 }

@@ -126,7 +126,7 @@ module {
 
 // -----
 
-// expected-error@+1 {{target cpu is not a GPU; layouts require a GPU target}}
+// expected-error@+1 {{is compiled for cpu, which is not a GPU; layouts require a GPU target}}
 module attributes {smalti.target = "cpu"} {
 }
 

@@ -49,7 +49,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   func.func @element_of_tile(%i: index) -> f16 {
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
     // expected-note@+2 {{'mosaic_gpu.with_transforms' requires tile 8x64, swizzle 128 for operand 0 and the result (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory): the op sets the layout of the memory}}
-    // expected-note@+1 {{help: remove this 'mosaic_gpu.with_transforms' or change the layout of the op to no tile, which satisfies the other ops}}
+    // expected-note@+1 {{help: remove this 'mosaic_gpu.with_transforms' or change the layout of the op to [] (no tile and no swizzle), which satisfies the other ops}}
     %a = mosaic_gpu.with_transforms %s [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x64xf16, #smem>
     // expected-error@+2 {{'memref.load' op requires untiled memory for operand 0 (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory); no layout assignment satisfies all requirements in the notes}}
     // expected-note@+1 {{'memref.load' requires untiled memory for operand 0 (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory): the op accesses a single element by its index; use a separate buffer for the ops that require tiles}}
@@ -116,7 +116,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %b = mosaic_gpu.slice_smem 0 {alias_id = 1 : i32} : memref<64x96xf16, #smem>
     // expected-error@+3 {{'mosaic_gpu.with_transforms' op requires tile 8x64, swizzle 128 for operand 0 and the result (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory); no layout assignment satisfies all requirements in the notes}}
     // expected-note@+2 {{'mosaic_gpu.with_transforms' requires tile 8x64, swizzle 128 for operand 0 and the result (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory): the op sets the layout of the memory}}
-    // expected-note@+1 {{help: remove this 'mosaic_gpu.with_transforms' or change the layout of the op to no tile, which satisfies the other ops}}
+    // expected-note@+1 {{help: remove this 'mosaic_gpu.with_transforms' or change the layout of the op to [] (no tile and no swizzle), which satisfies the other ops}}
     %w = mosaic_gpu.with_transforms %a [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x64xf16, #smem>
     return
   }

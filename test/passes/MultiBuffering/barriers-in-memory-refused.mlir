@@ -263,7 +263,7 @@ func.func @chosen(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
   return
 }
 
-// CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait' polls the mbarrier; only waits that block are supported"
+// CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait' polls the mbarrier; only waits that block are supported: use a 'try_wait.parity' op"
 // CHECK: Function=polled | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @polled(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index

@@ -272,7 +272,7 @@ func.func @phase_before(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=arrives_after | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive' uses the mbarrier after the wait of the same iteration; all arrivals must precede the wait"
+// CHECK: Function=arrives_after | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive' uses the mbarrier after the wait of the same iteration of the loop; all arrivals must precede the wait: move the op before the wait"
 // CHECK: Function=arrives_after | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @arrives_after(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -303,7 +303,7 @@ func.func @arrives_after(%map: !map, %out: memref<64xf32>) attributes {gpu.known
   return
 }
 
-// CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.test.wait' polls the mbarrier; only waits that block are supported"
+// CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.test.wait' polls the mbarrier; only waits that block are supported: use a 'try_wait.parity' op"
 // CHECK: Function=polled | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @polled(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -711,7 +711,7 @@ func.func @unknown_arrivals(%map: !map, %out: memref<64xf32>, %count: index) att
   return
 }
 
-// CHECK: Function=repeated | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses the mbarrier inside 'scf.for', which may execute the op more than once; move the op into the loop body or into scf.if"
+// CHECK: Function=repeated | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' is in an inner 'scf.for', which may execute it several times per iteration; move it into the body of the outer loop or an scf.if there"
 // CHECK: Function=repeated | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @repeated(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -198,7 +198,7 @@ func.func @small_lanes(%a: memref<64x64xf16>, %out: memref<64xf16>) attributes {
 }
 
 // A wave's 64 elements exceed the slot: they would also write the next slot.
-// CHECK: Function=overhang | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 48 elements are proven to be overwritten); 'amdgpu.gather_to_lds' is not counted as a write: the lanes of a wave may write past the end of the buffer"
+// CHECK: Function=overhang | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 48 elements are proven to be overwritten); 'amdgpu.gather_to_lds' is not counted as a write: the 64 lanes of a wave may write past the end of the buffer of 48 elements; make the buffer large enough for the writes of all lanes"
 func.func @overhang(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -24,7 +24,7 @@ func.func @freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=view_freed | Remark="buffer not multi-buffered: the buffer is freed through one of its views by 'memref.dealloc'"
+// CHECK: Function=view_freed | Remark="buffer not multi-buffered: the buffer is freed through one of its views by 'memref.dealloc'; free the buffer itself"
 func.func @view_freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

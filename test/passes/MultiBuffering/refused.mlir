@@ -226,7 +226,7 @@ func.func @wide_counter(%a: memref<16xf16>, %b: memref<16xf16>, %n: i128) {
   return
 }
 
-// CHECK: Function=narrow_counter | Remark="buffer not multi-buffered: the induction variable of the loop has type i2; the slot computation requires at least 8 bits"
+// CHECK: Function=narrow_counter | Remark="buffer not multi-buffered: the induction variable of the loop has type i2; the slot computation requires at least 8 bits: use a wider type, such as i32"
 func.func @narrow_counter(%v: vector<8xf16>, %begin: i2, %end: i2) {
   %c0 = arith.constant 0 : index
   %step = arith.constant 1 : i2

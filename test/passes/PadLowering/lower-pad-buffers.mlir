@@ -112,7 +112,7 @@ func.func @views(%source: memref<10x8xf32>, %at: index, %size: index) {
 }
 
 // The hardware checks dwords: the last of these three elements would be read as 0.
-// REMARK: Function=half_dword | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; masked if it crosses the end of the buffer"
+// REMARK: Function=half_dword | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; if the read crosses the end of the buffer at run time, a masked read is used instead"
 // CHECK-LABEL: func.func @half_dword(
 // CHECK:         %[[END:.*]] = arith.constant 3 : index
 // CHECK:         amdgpu.fat_raw_buffer_cast
@@ -147,7 +147,7 @@ func.func @dwords(%source: memref<10x12xf16>, %dest: memref<24xf16>) {
   return
 }
 
-// REMARK: Function=any_index | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; masked if it crosses the start or the end of the buffer"
+// REMARK: Function=any_index | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; if the read crosses the start or the end of the buffer at run time, a masked read is used instead"
 // CHECK-LABEL: func.func @any_index(
 // CHECK:         %[[BELOW_END:.*]] = arith.cmpi slt
 // CHECK:         %[[BEHIND_BEGIN:.*]] = arith.cmpi sge
@@ -162,8 +162,8 @@ func.func @any_index(%source: memref<10x8xf32>, %i: index, %mask: vector<4x4xi1>
 }
 
 // Dynamic sizes: arithmetic saturates at 2^31, and a larger memref does not use a buffer.
-// REMARK: Function=dynamic | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; masked if the memref exceeds the maximum size of a raw buffer"
-// REMARK: Function=dynamic | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes; masked if the memref exceeds the maximum size of a raw buffer"
+// REMARK: Function=dynamic | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; if the memref exceeds the maximum size of a raw buffer at run time, a masked read is used instead"
+// REMARK: Function=dynamic | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes; if the memref exceeds the maximum size of a raw buffer at run time, a masked write is used instead"
 // CHECK-LABEL: func.func @dynamic(
 // CHECK:         %[[DIM:.*]] = memref.dim
 // CHECK:         %[[MOST:.*]] = arith.constant 2147483648 : index
@@ -194,7 +194,7 @@ func.func @dynamic(%source: memref<?xf32>) {
 }
 
 // Dynamic strides and a dynamic offset.
-// REMARK: Function=dynamic_strides | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer; masked if the memref exceeds the maximum size of a raw buffer"
+// REMARK: Function=dynamic_strides | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer; if the memref exceeds the maximum size of a raw buffer at run time, a masked write is used instead"
 // CHECK-LABEL: func.func @dynamic_strides(
 // CHECK:         memref.extract_strided_metadata
 // CHECK:         amdgpu.fat_raw_buffer_cast

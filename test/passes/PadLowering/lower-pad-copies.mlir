@@ -168,7 +168,7 @@ func.func @numbered_buffer(%source: memref<?x32xf16>, %buffer: memref<8x32xf16, 
   return
 }
 
-// REMARK: Function=too_many_copies | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: 64 copies per thread are needed; use a smaller vector, for at most 32"
+// REMARK: Function=too_many_copies | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: 64 copies per thread are needed; at most 32 are supported: use a smaller vector"
 func.func @too_many_copies(%source: memref<?x32xf16>, %buffer: memref<64x32xf16, #gpu.address_space<workgroup>>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16

@@ -14,7 +14,7 @@ gpu.module @arithmetic {
 
 gpu.module @cast {
   llvm.func @k(%a: i64) attributes {gpu.kernel, nvvm.kernel} {
-    // expected-error@+1 {{values of type 'index' cannot be lowered to sm_90a}}
+    // expected-error@+1 {{from 'i64' to 'index' cannot be lowered to sm_90a: no conversion removes the cast; use an op that converts the value, such as arith.index_cast}}
     %0 = builtin.unrealized_conversion_cast %a : i64 to index
     llvm.return
   }

@@ -18,7 +18,7 @@ func.func @argument(%a: memref<16xf32, #gpu.address_space<workgroup>>) {
 
 // -----
 
-// AMD: [[#@LINE+2]]:{{.*}} error: memory attribution of 'tf32' has elements of type 'tf32'; LLVM does not support this type
+// AMD: [[#@LINE+2]]:{{.*}} error: memory attribution of @tf32 has elements of type 'tf32'; LLVM does not support this type
 gpu.module @m {
   gpu.func @tf32() workgroup(%tile: memref<16x32xtf32, 3>) kernel {
     gpu.return
@@ -27,7 +27,7 @@ gpu.module @m {
 
 // -----
 
-// AMD: error: memory attribution of 'private_tf32' has elements of type 'tf32'
+// AMD: error: memory attribution of @private_tf32 has elements of type 'tf32'
 gpu.module @m {
   gpu.func @private_tf32() private(%tile: memref<4xtf32, 5>) kernel {
     gpu.return
@@ -36,7 +36,7 @@ gpu.module @m {
 
 // -----
 
-// AMD: error: memory attribution of 'tensor_memory' has type 'memref<128x144xi32, #mosaic_gpu.tmem>'; a static shape, an identity layout and a numbered or
+// AMD: error: memory attribution of @tensor_memory has type 'memref<128x144xi32, #mosaic_gpu.tmem>'; a static shape, an identity layout and a numbered or
 gpu.module @m {
   gpu.func @tensor_memory() private(%tile: memref<128x144xi32, #mosaic_gpu.tmem>) kernel {
     gpu.return
@@ -83,7 +83,7 @@ memref.global "private" @global : memref<4xcomplex<tf32>>
 
 // -----
 
-// AMD: error: memory attribution of 'complex' has elements of type 'tf32'
+// AMD: error: memory attribution of @complex has elements of type 'tf32'
 gpu.module @m {
   gpu.func @complex() private(%tile: memref<4xcomplex<tf32>, 5>) kernel {
     gpu.return
@@ -92,7 +92,7 @@ gpu.module @m {
 
 // -----
 
-// AMD: error: memory attribution of 'space' has type 'memref<16xf32, "a">'; a static shape, an identity layout and a numbered or GPU memory space are required
+// AMD: error: memory attribution of @space has type 'memref<16xf32, "a">'; a static shape, an identity layout and a numbered or GPU memory space are required
 gpu.module @m {
   gpu.func @space() private(%tile: memref<16xf32, "a">) kernel {
     gpu.return
@@ -101,7 +101,7 @@ gpu.module @m {
 
 // -----
 
-// AMD: error: memory attribution of 'layout' has type 'memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>, 3>'; a static shape
+// AMD: error: memory attribution of @layout has type 'memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>, 3>'; a static shape
 gpu.module @m {
   gpu.func @layout() workgroup(%tile: memref<4x4xf32, affine_map<(i, j) -> (j, i)>, 3>) kernel {
     gpu.return
@@ -110,7 +110,7 @@ gpu.module @m {
 
 // -----
 
-// AMD: error: memory attribution of 'size' has type 'memref<?xf32, 3>'; a static shape
+// AMD: error: memory attribution of @size has type 'memref<?xf32, 3>'; a static shape
 gpu.module @m {
   gpu.func @size() workgroup(%tile: memref<?xf32, 3>) kernel {
     gpu.return

@@ -21,7 +21,7 @@ gpu.module @loops {
 // -----
 
 gpu.module @arguments {
-  // expected-error@+1 {{argument 0 of 'k' has type 'memref<?xf32>'; a static shape}}
+  // expected-error@+1 {{argument 0 of @k has type 'memref<?xf32>'; a static shape}}
   gpu.func @k(%a: memref<?xf32>) kernel {
     gpu.return
   }
@@ -30,7 +30,7 @@ gpu.module @arguments {
 // -----
 
 gpu.module @memory {
-  // expected-error@+1 {{memory attribution of 'k' has elements of type 'tf32'; LLVM does not support this type}}
+  // expected-error@+1 {{memory attribution of @k has elements of type 'tf32'; LLVM does not support this type}}
   gpu.func @k() workgroup(%tile: memref<16xtf32, 3>) kernel {
     gpu.return
   }

@@ -34,7 +34,7 @@ func.func @vectors(%a: memref<8x64xf32>, %row: index) {
   }
   return
 }
-// CHECK: [Missed] {{.*}} Function=overlapping_vectors | Remark="loop not pipelined: 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration"
+// CHECK: [Missed] {{.*}} Function=overlapping_vectors | Remark="loop not pipelined: 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration, so the read cannot be prefetched before the write; write to another buffer"
 func.func @overlapping_vectors(%a: memref<8x64xf32>, %row: index) {
   %c0 = arith.constant 0 : index
   %c3 = arith.constant 3 : index
@@ -49,7 +49,7 @@ func.func @overlapping_vectors(%a: memref<8x64xf32>, %row: index) {
 
 // a[i] = f(a[i - 2]): a prefetch by one iteration is legal, by two it is not.
 // CHECK: [Passed] {{.*}} Function=distance_two | Remark="loop pipelined: 2 stages
-// THREE: [Missed] {{.*}} Function=distance_two | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// THREE: [Missed] {{.*}} Function=distance_two | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration, so the read cannot be prefetched before the write; write to another buffer"
 func.func @distance_two(%a: memref<64xf32>) {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -106,7 +106,7 @@ func.func @reinterpreted(%a: memref<128xf32>) {
   }
   return
 }
-// CHECK: [Missed] {{.*}} Function=reinterpreted_overlap | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: [Missed] {{.*}} Function=reinterpreted_overlap | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration, so the read cannot be prefetched before the write; write to another buffer"
 func.func @reinterpreted_overlap(%a: memref<128xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -122,7 +122,7 @@ func.func @reinterpreted_overlap(%a: memref<128xf32>) {
 }
 
 // Rows that may be identical: the strides are dynamic.
-// CHECK: [Missed] {{.*}} Function=unknown_strides | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: [Missed] {{.*}} Function=unknown_strides | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration, so the read cannot be prefetched before the write; write to another buffer"
 func.func @unknown_strides(%a: memref<64xf32, strided<[?]>>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -136,7 +136,7 @@ func.func @unknown_strides(%a: memref<64xf32, strided<[?]>>) {
 }
 
 // An index that comes from memory may be any.
-// CHECK: [Missed] {{.*}} Function=scattered | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: [Missed] {{.*}} Function=scattered | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration, so the read cannot be prefetched before the write; write to another buffer"
 func.func @scattered(%a: memref<64xf32>, %at: memref<64xindex, 3>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -169,7 +169,7 @@ func.func @rows(%a: memref<64x8xf32>) {
 
 gpu.module @kernels {
   // Barriers order threads: what one thread writes another may read next.
-  // CHECK: [Missed] {{.*}} Function=neighbors | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+  // CHECK: [Missed] {{.*}} Function=neighbors | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration, so the read cannot be prefetched before the write; write to another buffer"
   gpu.func @neighbors(%a: memref<4096xf32>) kernel {
     %c0 = arith.constant 0 : index
     %c256 = arith.constant 256 : index

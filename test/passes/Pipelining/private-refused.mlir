@@ -5,7 +5,7 @@
 // RUN: FileCheck %s < %t.remarks
 
 // A read of global memory stays with the private memory that its op accesses.
-// CHECK: Function=cond | Remark="loop not pipelined: 'scf.if' reads global memory and accesses private memory, so the read cannot be prefetched"
+// CHECK: Function=cond | Remark="loop not pipelined: 'scf.if' reads global memory and accesses private memory, so the read cannot be prefetched; move the read out of the op"
 func.func @cond(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -30,7 +30,7 @@ func.func @cond(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) ->
   return %sum : f32
 }
 
-// CHECK: Function=cond_inner | Remark="loop not pipelined: 'scf.if' reads global memory and accesses private memory, so the read cannot be prefetched"
+// CHECK: Function=cond_inner | Remark="loop not pipelined: 'scf.if' reads global memory and accesses private memory, so the read cannot be prefetched; move the read out of the op"
 func.func @cond_inner(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -14,7 +14,7 @@
 // STAGES: error: smalti-pipeline-loops: 'stages' must be 'auto' or between 1 and 16, but is 17
 // MODE: --mode option: Cannot find option named 'fast'
 
-// CHECK: [Missed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=may_alias | Remark="loop not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration; if these arguments do not overlap, mark them llvm.noalias"
+// CHECK: [Missed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=may_alias | Remark="loop not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration, so the read cannot be prefetched before the write; if these arguments do not overlap, mark them llvm.noalias"
 func.func @may_alias(%a: memref<64xf32>, %b: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -28,7 +28,7 @@ func.func @may_alias(%a: memref<64xf32>, %b: memref<64xf32>) {
 }
 
 // a[i] = f(a[i - 1])
-// CHECK: Function=recurrence | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: Function=recurrence | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration, so the read cannot be prefetched before the write; write to another buffer"
 func.func @recurrence(%a: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -426,7 +426,7 @@ func.func @no_step(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=stored_before | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in the same iteration"
+// CHECK: Function=stored_before | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in the same iteration, so the read cannot be prefetched before the write; write to another buffer"
 func.func @stored_before(%a: memref<64xf32>, %b: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

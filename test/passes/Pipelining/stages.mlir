@@ -88,7 +88,7 @@ func.func @two_wide_rows(%a: memref<64x128xf32>, %b: memref<64x128xf32>, %init: 
 }
 
 // An element that an iteration writes is read two iterations later.
-// AUTO: Function=two_later | Remark="loop pipelined: 2 stages, stream mode, {{.*}}; no more stages: with 3 stages, 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration"
+// AUTO: Function=two_later | Remark="loop pipelined: 2 stages, stream mode, {{.*}}; no more stages: with 3 stages, 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration, so the read cannot be prefetched before the write; write to another buffer"
 func.func @two_later(%a: memref<66x8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -87,7 +87,7 @@ func.func @collapsed() -> f32 {
 }
 
 // The second cast states the old strides.
-// CHECK: Function=cast_back | Remark="rows not padded: the buffer is viewed by 'memref.cast', which does not accept padded rows"
+// CHECK: Function=cast_back | Remark="rows not padded: the buffer is viewed by 'memref.cast', which does not accept padded rows; remove the cast"
 func.func @cast_back() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

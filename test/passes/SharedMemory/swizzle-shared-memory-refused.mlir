@@ -159,7 +159,7 @@ func.func @left_alone() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=single | Remark="buffer not swizzled: the buffer has a single row, or each row has a single chunk, so a swizzle has no effect"
+// CHECK: Function=single | Remark="buffer not swizzled: the buffer has a single row; a swizzle requires several rows, whose chunks it permutes differently"
 func.func @single(%x: f32) {
   %t = gpu.thread_id x
   %c0 = arith.constant 0 : index

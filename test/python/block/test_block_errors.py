@@ -167,7 +167,7 @@ def test_wrong_options(options: dict[str, Any], phrase: str) -> None:
     ("x", "phrase"),
     [
         (X.astype(np.int32), "the elements of x are int32, but must be float32"),
-        (np.zeros((64, 32), np.float32), r"x has the sizes \(64, 32\), but must have \(None, 64\)"),
+        (np.zeros((64, 32), np.float32), r"x has the sizes \(64, 32\), but must have \(any, 64\)"),
     ],
 )
 def test_wrong_arguments(x: Any, phrase: str) -> None:

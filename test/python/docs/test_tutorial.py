@@ -26,7 +26,7 @@ TUTORIAL = ROOT / "docs" / "tutorial"
 PAGES = sorted(path.name for path in TUTORIAL.glob("*.md") if path.name != "README.md")
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DURATION = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)? m?s\b")
-LONG_RUN = re.compile(r"^note: .* (?:will take about|not completed after) .*\n", re.MULTILINE)
+LONG_RUN = re.compile(r"^note: .* (?:will take about|completed after) .*\n", re.MULTILINE)
 
 
 def shell(commands: str, folder: Path) -> str:

@@ -253,7 +253,7 @@ define kernel void @k() !dbg !3 {
     with pytest.raises(CompileError) as caught:
         run(body, NVIDIA)
     (diagnostic,) = caught.value.diagnostics
-    assert diagnostic.message == "unheard"
+    assert diagnostic.message == "the instruction 'unheard' of sm_80 is not emulated"
     assert diagnostic.location is not None
     assert (diagnostic.location.file, diagnostic.location.line, diagnostic.location.column) == (
         "/somewhere/source.mlir",

@@ -128,7 +128,7 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
             "'order slow': 'slow' must be one of: lowest-first, highest-first, round-robin, random:SEED",
         ),
         (["timeout never"], "'timeout never': the time limit 'never' is not a number of seconds"),
-        (["blocks 0 2"], "'blocks' selects the blocks 0:2; the grid has the blocks 0:1"),
+        (["blocks 0 2"], "'blocks' selects the blocks 0:2, but the grid has the blocks 0:1; select a range of these"),
         (
             ["hole 0 1"],
             "a 'hole' or 'guard' range ends at byte 1 of the memory for arguments, which has 0 bytes",

@@ -117,10 +117,12 @@ def test_a_long_run_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return list(said)
 
     assert paced((0.1, 1, 50), (5, 50, 50)) == []
-    assert paced((1, 1, 390), (2, 2, 390)) == ["390 blocks will take about 390 s: a hint"]
-    assert paced((1, 0, 9), (6, 0, 9), (7, 0, 9)) == ["0 of 9 blocks completed after 6 s: a hint"]
+    assert paced((1, 1, 390), (2, 2, 390)) == [
+        "390 blocks will take about 390 s (estimated from the first one); a hint"
+    ]
+    assert paced((1, 0, 9), (6, 0, 9), (7, 0, 9)) == ["0 of 9 blocks completed after 6 s; a hint"]
     assert paced((2, 1, 1)) == [] and paced((2, 1, 1), runs=10) == [
-        "1 blocks in 10 schedules will take about 20 s: a hint"
+        "1 block in 10 schedules will take about 20 s; a hint"
     ]
 
 

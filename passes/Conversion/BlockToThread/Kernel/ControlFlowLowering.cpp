@@ -213,10 +213,10 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
                 "shared memory on both paths";
     } else if (ref && !ref->isStoredAs(*wanted)) {
       return op->emitOpError()
-             << "forwards shared memory of layout " << ref->str()
-             << " and strides " << layout::listText(ref->layout.strides)
-             << ", but another path forwards shared memory of layout "
-             << wanted->str() << " and strides "
+             << "forwards shared memory with layout '" << ref->str()
+             << "' and strides " << layout::listText(ref->layout.strides)
+             << ", but another path forwards shared memory with layout '"
+             << wanted->str() << "' and strides "
              << layout::listText(wanted->layout.strides)
              << " to the same value; use the same tile, swizzle and strides on "
                 "both paths";

@@ -127,8 +127,10 @@ static LogicalResult planResults(Operation *op, const Reduction &reduction,
       return op->emitOpError()
              << "has a result in layout " << to.str()
              << ", but the reduction of a vector in layout " << from.str()
-             << " gives layout " << layout::toString(canonical(*reduced))
-             << "; both must be equal";
+             << " gives another layout; set the layout of the result in "
+                "'out_layouts' to "
+             << getResultLayout(canonical(*reduced),
+                                cast<VectorType>(result.getType()));
     if (reduction.initial.empty() || !isVector(reduction.initial[index]))
       continue;
     const Distribution &initial = *planner.find(reduction.initial[index]);
