@@ -14,8 +14,8 @@ Files are written under a temporary name and then renamed, so that several proce
 writes. Writers take turns: each one locks the file `used`, which has the number of bytes of all entries, and first deletes old
 entries if its entry would exceed the limit. After each write, all entries take at most the limit. `used` does not count a file
 that was copied into the folder: the scan before the first write of each process finds it. On a file system without locks, each
-write scans the folder, and concurrent writers may exceed the limit by one entry each. Every failure (a full or read-only disk, a
-file that another process deletes, a lock that is not released) is a miss.
+write scans the folder, and concurrent writers may exceed the limit by one entry each. Every failure (a full or read-only disk,
+a file that another process deletes, a lock that is not released) is a miss.
 """
 
 from __future__ import annotations
