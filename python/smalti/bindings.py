@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from . import rewrite as rewrite
     from ._mlir_libs import _smalti as _smalti
     from .dialects import arith as arith
-    from .dialects import math as mlir_math  # noqa: F401
+    from .dialects import math as mlir_math  # noqa: F401  # pyright: ignore[reportUnusedImport]
     from .dialects import memref as memref
     from .dialects import scf as scf
     from .dialects import tensor as tensor
