@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The arguments for which benchmarks/python_kernels.py compiles the kernels of examples/python and those of the peers.
 
-An argument has the same name in all languages. The Python of the peers imports this file too.
+An argument has the same name in all languages. As a script, `LANGUAGE [KERNEL]`, in the Python of the language, it compiles
+kernels.
 """
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import json
 import runpy
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 CHIP = "sm_90a"
-FOLDER = Path(__file__).resolve().parent.parent / "examples" / "python"
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE.parent / "examples" / "python"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,17 +152,66 @@ def example(name: str) -> Path:
     return FOLDER / f"{'mlp' if name == 'mlp_gradients' else name}.py"
 
 
-def serve(version: str, file: str | None, compile_kernel: Callable[[Any, Case], None]) -> None:
-    """Compiles the kernels that the command line names, or else those that standard input names, and prints a line of JSON
-    for each: the seconds, or the error."""
-    for name in sys.argv[1:] or (line.strip() for line in sys.stdin):
-        result: dict[str, Any] = {"version": version}
-        # Languages keep what they compiled with the function, so each compilation gets a new function.
-        kernel = runpy.run_path(file or str(example(name)))[name]
+def used_definitions(source: str, *names: str) -> dict[str, ast.stmt]:
+    """The functions, classes and values of a file by name: those with these names, and those that they use."""
+    definitions: dict[str, ast.stmt] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            definitions[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            definitions[node.targets[0].id] = node
+    used, missing = set[str](), set(names) & set(definitions)
+    while missing:
+        used |= missing
+        found = {n.id for one in missing for n in ast.walk(definitions[one]) if isinstance(n, ast.Name)}
+        missing = found & set(definitions) - used
+    return {name: node for name, node in definitions.items() if name in used}
+
+
+def lines_of(node: ast.stmt) -> set[int]:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    assert node.end_lineno
+    return set(range(min(part.lineno for part in (node, *decorators)), node.end_lineno + 1))
+
+
+def excerpt(source: str, *names: str) -> str:
+    """A file with its imports, the definitions with these names, and those that they use. The other lines are empty."""
+    imports = [node for node in ast.parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    lines = {line for node in (*imports, *used_definitions(source, *names).values()) for line in lines_of(node)}
+    return "".join(text if at in lines else "\n" for at, text in enumerate(source.splitlines(keepends=True), 1))
+
+
+def _load(folder: str, file: Path, *names: str) -> dict[str, Any]:
+    """The definitions of an excerpt, as a new module: a language keeps what it compiled with the function."""
+    # The languages read the sources of functions later.
+    path = Path(tempfile.mkdtemp(dir=folder)) / file.name
+    path.write_text(excerpt(file.read_text(), *names))
+    return runpy.run_path(str(path))
+
+
+def serve(folder: str, language: str, names: Sequence[str]) -> None:
+    """Compiles kernels in a language, and prints a line of JSON for each: the seconds, or the error. Each kernel is loaded
+    alone. Without names, standard input has a line with the name of a kernel, which is loaded, and then an empty line, after
+    which the kernel is compiled."""
+    file = HERE / f"_python_kernels_{language}.py"
+    for name in names or (line.strip() for line in iter(sys.stdin.readline, "")):
+        # Our kernels are in files of their own.
+        kernels = example(name) if language == "smalti" else file
+        functions = _load(folder, file, "version", "compile_kernel")
+        kernel = _load(folder, kernels, name)[name]
+        result: dict[str, Any] = {"version": functions["version"]()}
+        if not names:
+            print("loaded", flush=True)
+            sys.stdin.readline()
         start = time.perf_counter()
         try:
-            compile_kernel(kernel, CASES[name])
+            functions["compile_kernel"](kernel, CASES[name])
             result["seconds"] = time.perf_counter() - start
         except Exception as error:
             result["error"] = f"{type(error).__name__}: {error}".splitlines()[0]
         print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as sources:
+        serve(sources, sys.argv[1], sys.argv[2:])

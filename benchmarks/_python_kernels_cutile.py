@@ -274,6 +274,5 @@ def compile_kernel(kernel: Any, case: cases.Case) -> None:
     assert code.getvalue()
 
 
-if __name__ == "__main__":
-    tileiras = importlib.metadata.version("nvidia-cuda-tileiras")
-    cases.serve(f"cuTile {ct.__version__}, tileiras {tileiras}", __file__, compile_kernel)
+def version() -> str:
+    return f"cuTile {ct.__version__}, tileiras {importlib.metadata.version('nvidia-cuda-tileiras')}"

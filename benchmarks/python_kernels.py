@@ -6,10 +6,12 @@
   other languages it is at the launch, and does not count.
 - tokens: those of these lines, which do not depend on line breaks
 - cold: a new process that starts Python, imports the language, compiles one kernel for sm_90a, and ends
-- warm: the compilation in a process that compiled the kernel before, from the Python function to the cubin
+- warm: the compilation in a process that compiled the kernel before, from the Python function to the cubin. The imports and the
+  definition of the function are not included
 
-Both are CPU seconds of the process and those that it starts, such as the assembler. Other load of the machine has less effect on
-them than on the elapsed seconds, which the JSON has too. No language uses a cache. The three take turns, and a ratio is the median
+Each process defines one kernel alone, with what it uses. Both are CPU seconds of the process and those that it starts, such as the
+assembler, and elapsed seconds. Other load of the machine has less effect on CPU seconds. CPU seconds of a warm compilation are
+multiples of 0.01. No language uses a cache. The three take turns, and a ratio is the median
 of the ratios of the turns. The kernels of the peers are
 in `_python_kernels_triton.py` and `_python_kernels_cutile.py`. Install the peers, which need no GPU:
 
@@ -50,34 +52,17 @@ _LAYOUT = {tokenize.ENCODING, tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, t
 
 def size_of_code(source: str, name: str) -> dict[str, int]:
     """The lines and tokens of a function and of what it uses in its file."""
-    definitions: dict[str, ast.stmt] = {}
-    for node in ast.parse(source).body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            definitions[node.name] = node
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            definitions[node.targets[0].id] = node
-    used, missing = set[str](), {name}
-    while missing:
-        used |= missing
-        names = {n.id for one in missing for n in ast.walk(definitions[one]) if isinstance(n, ast.Name)}
-        missing = names & set(definitions) - used
     lines = set[int]()
-    for node in (definitions[one] for one in used):
-        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-        lines |= _lines_of(node, min(part.lineno for part in (node, *decorators)))
+    for node in cases.used_definitions(source, name).values():
+        lines |= cases.lines_of(node)
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
-            lines -= _lines_of(node.body[0])
+            lines -= cases.lines_of(node.body[0])
     tokens = [
         token
         for token in tokenize.generate_tokens(io.StringIO(source).readline)
         if token.type not in _LAYOUT and token.start[0] in lines
     ]
     return {"lines": len({token.start[0] for token in tokens}), "tokens": len(tokens)}
-
-
-def _lines_of(node: ast.stmt, first: int | None = None) -> set[int]:
-    assert node.end_lineno
-    return set(range(first or node.lineno, node.end_lineno + 1))
 
 
 class Times(NamedTuple):
@@ -107,9 +92,8 @@ class Language:
 
     def __init__(self, name: str, python: Path) -> None:
         self.name = name
-        worker = HERE / f"_python_kernels_{name}.py"
-        self.file = None if name == "smalti" else worker
-        self._command = [str(python), str(worker)]
+        self.file = None if name == "smalti" else HERE / f"_python_kernels_{name}.py"
+        self._command = [str(python), str(HERE / "_python_kernels_cases.py"), name]
         self._environment = _record.triton_environment() | NO_CACHES
         self._process: subprocess.Popen[str] | None = None
         self.version: str | None = None
@@ -117,8 +101,14 @@ class Language:
     def size(self, kernel: str) -> dict[str, int]:
         return size_of_code((self.file or cases.example(kernel)).read_text(), kernel)
 
-    def answer(self, kernel: str) -> dict[str, Any]:
-        """The seconds in the process of this language, or the error."""
+    def _ask(self, line: str) -> str:
+        assert self._process and self._process.stdin and self._process.stdout
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline()
+
+    def warm(self, kernel: str) -> Times | str:
+        """The seconds to compile a kernel in the process of this language, or the error."""
         if self._process is None:
             self._process = subprocess.Popen(
                 self._command,
@@ -128,18 +118,13 @@ class Language:
                 text=True,
                 env=self._environment,
             )
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(f"{kernel}\n")
-        self._process.stdin.flush()
-        answer = json.loads(self._process.stdout.readline())
-        self.version = answer.pop("version")
-        return answer
-
-    def warm(self, kernel: str) -> Times:
-        assert self._process
+        loaded = self._ask(kernel)
+        assert loaded == "loaded\n", loaded
         before = cpu_seconds_of_tree(self._process.pid)
-        elapsed = self.answer(kernel)["seconds"]
-        return Times(cpu_seconds_of_tree(self._process.pid) - before, elapsed)
+        answer = json.loads(self._ask(""))
+        cpu = cpu_seconds_of_tree(self._process.pid) - before
+        self.version = answer["version"]
+        return answer["error"] if "error" in answer else Times(cpu, answer["seconds"])
 
     def cold(self, kernel: str) -> Times:
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -160,8 +145,8 @@ def measure(languages: list[Language], kernel: str, repeat: int) -> dict[str, di
     found: dict[str, dict[str, Any]] = {language.name: language.size(kernel) for language in languages}
     able: list[Language] = []
     for language in languages:
-        if "error" in (answer := language.answer(kernel)):
-            found[language.name] |= answer
+        if isinstance(first := language.warm(kernel), str):
+            found[language.name]["error"] = first
         else:
             language.cold(kernel)
             able.append(language)
@@ -170,10 +155,11 @@ def measure(languages: list[Language], kernel: str, repeat: int) -> dict[str, di
             {language.name: getattr(language, kind)(kernel) for language in able} for _ in range(repeat)
         ]
         for name in (language.name for language in able):
-            found[name][kind] = round(statistics.median(turn[name].cpu for turn in turns), 3)
-            ratios = [turn[name].cpu / turn["smalti"].cpu for turn in turns]
-            found[name][f"{kind}_ratio"] = round(statistics.median(ratios), 3)
-            found[name][f"{kind}_elapsed"] = [round(turn[name].elapsed, 3) for turn in turns]
+            for suffix, field in (("", "cpu"), ("_elapsed", "elapsed")):
+                seconds = [getattr(turn[name], field) for turn in turns]
+                ratios = [getattr(turn[name], field) / getattr(turn["smalti"], field) for turn in turns]
+                found[name][f"{kind}{suffix}"] = round(statistics.median(seconds), 3)
+                found[name][f"{kind}{suffix}_ratio"] = round(statistics.median(ratios), 3)
     return found
 
 
@@ -195,14 +181,18 @@ def main() -> int:
     languages = [Language("smalti", ours), *peers]
     load = os.getloadavg()
     results: dict[str, dict[str, dict[str, Any]]] = {}
-    table = Table(title=f"{cases.CHIP}: lines, tokens, and CPU seconds to compile, median of {options.repeat}")
-    for column in ("kernel", "language", "lines", "tokens", "warm", "ratio", "cold", "ratio"):
+    table = Table(
+        title=f"{cases.CHIP}: lines, tokens, and CPU and elapsed seconds to compile, median of {options.repeat}"
+    )
+    measured = [f"{kind}{suffix}" for kind in KINDS for suffix in ("", "_elapsed")]
+    names = [name for key in measured for name in (key.replace("_", ", "), "ratio")]
+    for column in ("kernel", "language", "lines", "tokens", *names):
         table.add_column(column, justify="left" if column in ("kernel", "language") else "right")
     for kernel in options.kernel or cases.CASES:
         print(f"{kernel} ...", file=sys.stderr)
         results[kernel] = measure(languages, kernel, options.repeat)
         for name, one in results[kernel].items():
-            times = [cell(one, key) for key in ("warm", "warm_ratio", "cold", "cold_ratio")]
+            times = [cell(one, name) for key in measured for name in (key, f"{key}_ratio")]
             table.add_row(kernel, name, str(one["lines"]), str(one["tokens"]), *times)
     for language in languages:
         language.close()

@@ -196,8 +196,15 @@ def _target(entry: Mapping[str, Any]) -> Target:
 
 @functools.cache
 def table() -> Mapping[str, Target]:
-    """All targets by name, in the order of the table."""
-    entries = json.loads(Path(__file__).with_name("_targets.json").read_text())
+    """All targets by name, in the order of the table. Raises TargetError if the package was not built."""
+    path = Path(__file__).with_name("_targets.json")
+    try:
+        entries = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise TargetError(
+            f"{path}, the target table, does not exist: the build of Smalti creates it",
+            hint=f"copy {path.name} from an installed package smalti, or from build/python_packages/smalti",
+        ) from None
     return {entry["name"]: _target(entry) for entry in entries}
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import smalti
 import stub_driver
-from conftest import BUILD, SCALE
+from conftest import BUILD, ROOT, SCALE
 from helpers import Shell
 from smalti import aot
 from smalti.calling import tensor_maps
@@ -112,9 +112,11 @@ print(log().decode())
 """
 
 
+@pytest.mark.parametrize("package", [BUILD / "python_packages", ROOT / "python"], ids=["built", "sources"])
 @pytest.mark.parametrize("capability", [90, 80])
 def test_a_kernel_runs_without_mlir_and_without_extension_modules(
     capability: int,
+    package: Path,
     library: Path,  # noqa: F811
     tmp_path: Path,
 ) -> None:
@@ -123,7 +125,7 @@ def test_a_kernel_runs_without_mlir_and_without_extension_modules(
     environment = {
         **os.environ,
         "LD_LIBRARY_PATH": str(library.parent),
-        "PYTHONPATH": str(BUILD / "python_packages"),
+        "PYTHONPATH": str(package),
     }
     command = [sys.executable, "-c", "import ctypes\nctypes.CDLL('libcuda.so.1').stub_reset()\n" + WITHOUT_MLIR, path]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -132,7 +134,23 @@ def test_a_kernel_runs_without_mlir_and_without_extension_modules(
         assert "launch scale 4,1,1 128,1,1 0,0,0 4096 7" in done.stdout
     else:
         assert "the kernel was compiled for sm_100a, but the GPU has compute capability 9.0" in done.stderr
-        assert "hint: compile with target='sm_90a'" in done.stderr
+        # The sources do not include the target table.
+        has_table = package == BUILD / "python_packages"
+        assert ("hint: compile with target='sm_90a'" in done.stderr) == has_table
+        assert "_targets.json" not in done.stderr
+
+
+def test_the_sources_do_not_include_the_target_table() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import smalti\nsmalti.targets.for_compute_capability(9, 0)"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "TargetError: " in done.stderr and "_targets.json, the target table, does not exist" in done.stderr
+    assert "hint: copy _targets.json from an installed package smalti" in done.stderr
+    assert "FileNotFoundError" not in done.stderr
 
 
 def test_ptx_where_there_was_no_ptxas(tmp_path: Path) -> None:

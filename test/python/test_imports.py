@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -180,3 +182,34 @@ def test_circles_are_found(tmp_path: Path, statement: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     assert set(cycle(import_graph(tmp_path / "sample"))) == {"sample.one", "sample.b.two"}
+
+
+LAZY = """
+import inspect, sys
+from smalti import bindings
+
+def loaded():
+    return [name for name in sys.modules if "_mlir" in name or name.startswith(("smalti.ir", "smalti.dialects"))]
+
+lazy = {name: getattr(bindings, name) for name in bindings._MODULES}
+assert [inspect.unwrap(module) for module in lazy.values()] == list(lazy.values()) and not loaded(), loaded()
+from importlib import import_module
+for name, module in lazy.items():
+    assert "smalti." + bindings._MODULES[name] == module.__name__, module.__name__
+    assert name != "ir" or "Module" in dir(module)
+    try:
+        module.nothing
+    except AttributeError as error:
+        assert "has no attribute 'nothing'" in str(error)
+    real = import_module(module.__name__)
+    real.added = 1
+    assert module.added == 1 and module.__file__ == real.__file__
+    module.added = 2
+    assert real.added == 2
+print("passed")
+"""
+
+
+def test_the_bindings_are_loaded_on_first_use() -> None:
+    run = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True)
+    assert run.stdout == "passed\n", run.stderr

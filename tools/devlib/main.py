@@ -236,8 +236,10 @@ def messages_verb(arguments: Sequence[str]) -> None:
         if options:
             raise Failure(f"usage: {MESSAGES_USAGE}")
         steps.build()
-        count = message_list.record(tests)
+        count, failures = message_list.record(tests)
         say(f"{message_list.RECORDING.relative_to(ROOT)} has {count} texts.")
+        if failures:
+            say(f"Failed tests: {', '.join(failures)}. The messages that these tests did not reach are not recorded.")
         return
     paths: list[str] = []
     numbers = {"--random": 0, "--seed": 0}

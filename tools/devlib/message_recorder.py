@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import json
 import os
 import re
@@ -125,7 +126,7 @@ def merged(folder: Path) -> list[str]:
             mark = key(text)
             found[mark] = min(text, found.get(mark, text))
     marks = sorted(found)
-    kept = [mark for mark, after in zip(marks, [*marks[1:], ""], strict=True) if not after.startswith(mark + "\n")]
+    kept = [mark for mark, after in itertools.pairwise([*marks, ""]) if not after.startswith(mark + "\n")]
     return sorted(found[mark] for mark in kept)
 
 

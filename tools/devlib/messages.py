@@ -20,6 +20,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
 from . import message_recorder, outputs, steps
 from .shell import ROOT, Failure, step
@@ -57,8 +58,10 @@ class Message:
 # Recording.
 
 
-def record(paths: Sequence[str]) -> int:
-    """Runs all tests and writes the texts that they print; or adds those of the tests in `paths`. Returns their number."""
+def record(paths: Sequence[str]) -> tuple[int, list[str]]:
+    """Runs all tests and writes the texts that they print; or adds those of the tests in `paths`. Returns the number of texts,
+    and what failed: the number of tests, by program."""
+    failures: list[str] = []
     folder = steps.BUILD / "messages"
     if not paths:
         shutil.rmtree(folder, ignore_errors=True)
@@ -69,17 +72,35 @@ def record(paths: Sequence[str]) -> int:
         with step("Recording messages: help texts"):
             message_recorder.record(message_recorder.helps())
         environment = {**os.environ, **steps.environment(), "PYTHONPATH": str(pathlib.Path(__file__).parent)}
-        for name, command, tests in (
-            ("lit", [steps.VENV / "bin" / "lit", "--succinct"], lit),
-            ("pytest", [steps.PYTHON, "-m", "pytest", *plugin], python),
+        for name, command, report_option, tests in (
+            ("lit", [steps.VENV / "bin" / "lit", "--succinct"], "--xunit-xml-output", lit),
+            ("pytest", [steps.PYTHON, "-m", "pytest", *plugin], "--junitxml", python),
         ):
             if tests:
                 with step(f"Recording messages: {name}"):
                     # A test that fails, for example because it is slower now, does not end the recording.
-                    subprocess.run([*command, *tests], env=environment, cwd=ROOT, check=False)
+                    report = folder / f"{name}.xml"
+                    report.unlink(missing_ok=True)
+                    done = subprocess.run(
+                        [*command, report_option, report, *tests], env=environment, cwd=ROOT, check=False
+                    )
+                    if failed := _failed_tests(report):
+                        failures.append(f"{failed} of {name}")
+                    elif done.returncode:
+                        failures.append(f"{name} itself, with status {done.returncode}")
     texts = message_recorder.merged(folder)
     RECORDING.write_text(json.dumps(texts, indent=0) + "\n", encoding="utf-8")
-    return len(texts)
+    return len(texts), failures
+
+
+def _failed_tests(report: pathlib.Path) -> int:
+    """The number of tests that failed, in a report in JUnit's format. A program that is interrupted does not write it."""
+    if not report.is_file():
+        return 0
+    return sum(
+        test.find("failure") is not None or test.find("error") is not None
+        for test in ElementTree.parse(report).iter("testcase")
+    )
 
 
 def recording() -> list[str]:

@@ -10,13 +10,18 @@ read. The name is the tag of the entry's key. An entry that was changed, truncat
 another user is therefore not returned. Only files with a valid tag of their name are deleted. The cache does not unpickle.
 The content is a line of JSON that describes the entry for `smalti cache list`, and the bytes.
 
-Files are written under a temporary name and then renamed, so that several processes can use one folder. Every failure (a full
-or read-only disk, a file that another process deletes) is a miss.
+Files are written under a temporary name and then renamed, so that several processes can read one folder while another one
+writes. Writers take turns: each one locks the file `used`, which has the number of bytes of all entries, and first deletes old
+entries if its entry would exceed the limit. After each write, all entries take at most the limit. `used` does not count a file
+that was copied into the folder: the scan before the first write of each process finds it. On a file system without locks, each
+write scans the folder, and concurrent writers may exceed the limit by one entry each. Every failure (a full or read-only disk,
+a file that another process deletes, a lock that is not released) is a miss.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import functools
 import hashlib
 import hmac
@@ -29,7 +34,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,8 +52,24 @@ FOLDERS = ("kernels", "emulator")
 """The folders of compiled kernels and of code for emulated GPUs, in the cache folder."""
 LIMIT = 1 << 30
 """How many bytes the entries of each folder may take."""
-_WRITERS = 8
-"""How many processes may fill a folder concurrently without exceeding its limit (`DiskCache.set`)."""
+_LOCK_SECONDS = 1.0
+"""How long a writer waits for its turn. A stopped process may hold the lock for any time."""
+
+
+def _lock(descriptor: int) -> bool:
+    """Locks a file until it is closed, or returns False on a file system without locks. Raises OSError if another process
+    does not release it."""
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.001)
+        except OSError:
+            return False
 
 
 class Refused(Exception):
@@ -171,8 +192,7 @@ class DiskCache:
         self._folder = folder
         self._limit = limit
         self._key = _user_key(key or key_path())
-        self._unscanned = 0
-        """How many bytes this process may write before it scans the folder again. A scan visits all files."""
+        self._has_scanned = False
 
     def _tag(self, *parts: bytes) -> bytes:
         tag = hmac.new(self._key, digestmod=hashlib.sha256)
@@ -210,27 +230,37 @@ class DiskCache:
         if len(content) > self._limit // 2:
             return
         name = self._name(key)
-        try:
+        with suppress(OSError), self._capacity(_HEADER + len(content)):
             descriptor, part = tempfile.mkstemp(".part", f"{name}.", self._folder)
-        except OSError:
-            return
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(self._header(name) + self._tag(b"content", name.encode(), content))
-                stream.write(content)
-            Path(part).replace(self._folder / f"{name}.entry")
-        except OSError:
-            with suppress(OSError):
+            try:
+                with os.fdopen(descriptor, "wb") as stream:
+                    stream.write(self._header(name) + self._tag(b"content", name.encode(), content))
+                    stream.write(content)
+                Path(part).replace(self._folder / f"{name}.entry")
+            except OSError:
                 Path(part).unlink()
-            return
-        self._unscanned -= _HEADER + len(content)
-        if self._unscanned < 0:
-            with suppress(OSError):
-                self._unscanned = (self._limit - self._evict()) // _WRITERS
 
-    def _evict(self) -> int:
-        """Deletes the entries that were used longest ago if all take more than the limit, until the rest takes three
-        quarters of it. Returns how many bytes the rest takes."""
+    @contextmanager
+    def _capacity(self, size: int) -> Iterator[None]:
+        """The turn of a writer. The limit has capacity for `size` more bytes."""
+        descriptor = os.open(self._folder / "used", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            has_lock = _lock(descriptor)
+            count = os.pread(descriptor, 8, 0)
+            used = int.from_bytes(count, "little")
+            # A scan visits all files. An entry that replaces another one is counted twice until the next scan.
+            if not (has_lock and self._has_scanned) or len(count) != 8 or used + size > self._limit:
+                used = self._evict(size)
+                self._has_scanned = True
+            # An interrupted write may be counted, but none is missed.
+            os.pwrite(descriptor, (used + size).to_bytes(8, "little"), 0)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _evict(self, size: int) -> int:
+        """If all entries and `size` more bytes take more than the limit: deletes the entries that were used longest ago,
+        until the rest and those bytes take three quarters of the limit. Returns how many bytes the rest takes."""
         found: list[tuple[int, int, str]] = []
         for item in os.scandir(self._folder):
             if _ENTRY.fullmatch(item.name):
@@ -238,19 +268,19 @@ class DiskCache:
                     facts = item.stat(follow_symlinks=False)
                     found.append((facts.st_mtime_ns, facts.st_size, item.name))
         total = sum(size for _, size, _ in found)
-        if total <= self._limit:
+        if total + size <= self._limit:
             return total
         # Entries of a key that was lost are not deleted, and do not take the place of others.
         found = [item for item in found if self._start_of_own(item[2]) is not None]
         total = sum(size for _, size, _ in found)
-        if total <= self._limit:
+        if total + size <= self._limit:
             return total
-        for _, size, file in sorted(found):
-            if total <= self._limit * 3 // 4:
+        for _, bytes_of_file, file in sorted(found):
+            if total + size <= self._limit * 3 // 4:
                 break
             with suppress(OSError):
                 (self._folder / file).unlink()
-                total -= size
+                total -= bytes_of_file
         return total
 
     def _start_of_own(self, file: str, length: int = 0) -> bytes | None:

@@ -103,23 +103,28 @@ def _captured(function: types.FunctionType, cdiv: Callable[..., Any]) -> Iterato
         else:
             continue
         yield owner, name, value
-        space = vars(value) if isinstance(value, types.ModuleType) else {}
+        # A class of modules may compute attributes.
+        space = vars(value) if type(value) is types.ModuleType else {}
         if space.get(cdiv.__name__) is cdiv and not {"shape", "__getattr__"} & set(space):
             yield space, cdiv.__name__, cdiv
         elif value is not cdiv and type(value) is not int:
             raise TypeError
 
 
-def program(grid: Any, parameters: int, cdiv: Callable[..., Any]) -> GridProgram | None:
-    """The program of a function of arguments of a kernel, or None. `cdiv` is the function of the language, which computes
-    `-(-a // b)`."""
+def program(grid: Any, names: Sequence[str], cdiv: Callable[..., Any]) -> GridProgram | None:
+    """The program of a function of arguments of a kernel, or None. `names` are those of the arguments, which a launch passes by
+    name. `cdiv` is the function of the language, which computes `-(-a // b)`."""
     if type(grid) is not types.FunctionType:
+        return None
+    code = grid.__code__
+    if set(names) != set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]):
+        # A parameter that `__signature__` hides has a default, which may change.
         return None
     try:
         captured = tuple(_captured(grid, cdiv))
-        found: Any = grid(*map(_Argument, range(parameters)))
+        found: Any = grid(**{name: _Argument(position) for position, name in enumerate(names)})
         sizes = tuple(map(_steps, cast("Sequence[Any]", found) if isinstance(found, (tuple, list)) else (found,)))
     except Exception:
         # The function is called in each launch.
         return None
-    return grid.__code__, captured, sizes
+    return code, captured, sizes

@@ -207,7 +207,7 @@ class PythonKernel(native.NativeCallable, Generic[P]):
             DIVISOR,
             grid,
             self._grid_parameters,
-            grid_programs.program(grid, len(self._grid_parameters), cdiv),
+            grid_programs.program(grid, self._grid_parameters, cdiv),
         )
 
     def compile(self, /, *arguments: P.args, **named: P.kwargs) -> Kernel | sim.SimulatedKernel:

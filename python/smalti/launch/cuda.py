@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import threading
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import targets
 from ..calling import arrays, calls, native
 from ..calling.tensor_maps import ADDRESS_ALIGNMENT, TensorMap
-from ..errors import LaunchError
+from ..errors import LaunchError, TargetError
 from . import cuda_driver, devices
 
 if TYPE_CHECKING:
@@ -103,7 +104,10 @@ class _Code:
         minor = driver.attribute(cuda_driver.COMPUTE_CAPABILITY_MINOR, self.device)
         if targets.runs_on_compute_capability(kernel.target, major, minor):
             return
-        fitting = targets.for_compute_capability(major, minor)
+        fitting = None
+        # The Python files alone launch kernels, and do not include the target table.
+        with contextlib.suppress(TargetError):
+            fitting = targets.for_compute_capability(major, minor)
         raise LaunchError(
             f"the kernel was compiled for {kernel.target}, but the GPU has compute capability {major}.{minor}",
             hint=f"compile with target='{fitting}'" if fitting else None,

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import enum
 import gc
+import inspect
 import itertools
 import random
 import sys
 import types
 import weakref
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -251,11 +252,42 @@ def test_programs_of_grids(
     assert launched > 10 or number in (5, 6)
 
 
+def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
+
+
 def test_grids_without_a_program() -> None:
     for grid in UNSUPPORTED:
-        names: Sequence[str] = grid.__code__.co_varnames
-        assert grid_programs.program(grid, len(names), sl.cdiv) is None, names
-    assert all(grid_programs.program(grid, grid.__code__.co_argcount, sl.cdiv) for grid in grids(7))
+        assert grid_programs.program(grid, parameters_of(grid), sl.cdiv) is None, parameters_of(grid)
+    assert all(grid_programs.program(grid, parameters_of(grid), sl.cdiv) for grid in grids(7))
+
+
+class ModuleWithAttributes(types.ModuleType):
+    def __getattribute__(self, name: str) -> Any:
+        return (lambda a, b: 3) if name == "cdiv" else super().__getattribute__(name)
+
+
+def test_a_class_of_modules_may_compute_attributes() -> None:
+    module = ModuleWithAttributes("module")
+    vars(module)["cdiv"] = sl.cdiv
+    assert grid_programs.program(lambda x: module.cdiv(x.shape[0], 16), ("x",), sl.cdiv) is None
+
+
+def test_hidden_parameters_and_orders_of_a_signature() -> None:
+    def hidden(x: Any, rows: int = 16) -> Any:
+        return sl.cdiv(x.shape[0], rows)
+
+    assert grid_programs.program(hidden, parameters_of(hidden), sl.cdiv)
+    # The value of `rows` is the default of the function, which may change.
+    vars(hidden)["__signature__"] = inspect.signature(lambda x: None)
+    assert grid_programs.program(hidden, parameters_of(hidden), sl.cdiv) is None
+
+    def exchanged(n: Any, *, x: Any) -> Any:
+        return x.shape[1] - n
+
+    vars(exchanged)["__signature__"] = inspect.signature(lambda x, n: None)
+    _, _, (steps,) = grid_programs.program(exchanged, parameters_of(exchanged), sl.cdiv) or pytest.fail("no program")
+    assert steps == (("size", 0, 1), ("number", 1, 0), ("subtract", 0, 0))
 
 
 def test_changes_of_a_grid(

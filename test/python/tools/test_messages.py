@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BUILD, ROOT
@@ -174,3 +175,26 @@ def test_wrong_arguments(arguments: tuple[str, ...], message: str) -> None:
     command = [sys.executable, ROOT / "tools" / "dev", "messages", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and message in done.stderr
+
+
+@pytest.mark.parametrize("has_report", [True, False])
+def test_the_recording_counts_failed_tests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_report: bool) -> None:
+    (tmp_path / "test_outcomes.py").write_text(
+        "def test_passes(): pass\ndef test_fails(): assert False\ndef test_error(nothing): pass\n"
+    )
+    run = subprocess.run
+
+    def plain(command: list[object], **options: Any) -> subprocess.CompletedProcess[str]:
+        report, tests = command[-2:]
+        assert tests == "test/python/x"
+        tests = tmp_path / "test_outcomes.py" if has_report else tmp_path / "missing.py"
+        return run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", report, tests], text=True
+        )
+
+    monkeypatch.setattr(messages.steps, "BUILD", tmp_path)
+    monkeypatch.setattr(messages, "RECORDING", tmp_path / "messages.json")
+    monkeypatch.setattr(messages.message_recorder, "helps", list)
+    monkeypatch.setattr(messages.subprocess, "run", plain)
+    _, failures = messages.record(["test/python/x"])
+    assert failures == (["2 of pytest"] if has_report else ["pytest itself, with status 4"])

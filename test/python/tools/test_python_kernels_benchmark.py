@@ -68,3 +68,34 @@ def test_the_parameters_of_a_kernel_are_those_of_its_case(language: str, name: s
     assert set(parameters) >= set(case.arrays) | set(case.constants) | set(case.floats)
     sizes = set(case.sizes) - set(case.arrays) if language == "triton" else set[str]()
     assert set(parameters) <= set(case.arrays) | set(case.constants) | set(case.floats) | sizes
+
+
+@pytest.mark.parametrize("language", ["smalti", "triton", "cutile"])
+def test_a_process_defines_one_kernel_alone(language: str) -> None:
+    for name in cases.CASES:
+        file = python_kernels.Language(language, Path(sys.executable)).file or cases.example(name)
+        body = ast.parse(cases.excerpt(file.read_text(), name)).body
+        found = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+        assert found & set(cases.CASES) == {name}
+
+
+def test_warm_seconds_do_not_include_the_definition_of_the_kernel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    busy = "import time\nstop = time.process_time() + {}\nwhile time.process_time() < stop: pass\n"
+    (tmp_path / "slow_import.py").write_text(busy.format(0.4))
+    (tmp_path / "_python_kernels_triton.py").write_text(
+        "import time\nimport slow_import\n"
+        "def version(): return '1'\ndef vector_add(): pass\n"
+        "def compile_kernel(kernel, case):\n"
+        "    stop = time.process_time() + 0.1\n    while time.process_time() < stop: pass\n"
+    )
+    source = (ROOT / "benchmarks" / "_python_kernels_cases.py").read_text()
+    (tmp_path / "_python_kernels_cases.py").write_text(source)
+    monkeypatch.setattr(python_kernels, "HERE", tmp_path)
+    language = python_kernels.Language("triton", Path(sys.executable))
+    for _ in range(2):
+        found = language.warm("vector_add")
+        assert isinstance(found, python_kernels.Times) and 0.05 < found.cpu < 0.3, found
+    assert language.cold("vector_add").cpu > 0.4 and language.version == "1"
+    language.close()
