@@ -139,6 +139,11 @@ class Operator:
         gradients = [f"grad_{result}" for result in results]
         return self._formula("backward", function, [*gradients, *self.arguments, *self.outputs])
 
+    @staticmethod
+    def without_gradient(backward: Formula, results: Iterable[str]) -> list[str]:
+        """The results whose gradient the backward function does not name."""
+        return [result for result in results if f"grad_{result}" not in backward.names]
+
     def add_constants(self, values: dict[str, Any], needed: Iterable[str] | None = None) -> None:
         """Adds the values of constants, which may be functions of other values. Default: of all constants."""
         for name in self._constants if needed is None else needed:

@@ -46,7 +46,7 @@ class _Function(Operator):
         self._differentiable: Any = None
         if backward is not None:
             self._differentiable = self._jax.custom_vjp(self._run, nondiff_argnums=(0,))
-            self._differentiable.defvjp(self._forward, self._gradients)
+            self._differentiable.defvjp(self._forward, self._gradients, symbolic_zeros=True)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         try:
@@ -114,9 +114,10 @@ class _Function(Operator):
 
     # --- Derivatives ---
 
-    def _forward(self, numbers: Static, *arrays: Any) -> tuple[Any, Any]:
+    def _forward(self, numbers: Static, *primals: Any) -> tuple[Any, Any]:
         """The results, and the values that the backward function names."""
         assert self._backward is not None
+        arrays = [primal.value for primal in primals]
         results = self._run(numbers, *arrays)
         # A changed array has the name of the argument, which is its value before the call.
         values = {**dict(zip(self.results, results, strict=True)), **dict(zip(self.arrays, arrays, strict=True))}
@@ -124,7 +125,20 @@ class _Function(Operator):
 
     def _gradients(self, numbers: Static, saved: Mapping[str, Any], gradients: Sequence[Any]) -> tuple[Any, ...]:
         assert self._backward is not None
-        values = {f"grad_{name}": gradient for name, gradient in zip(self.results, gradients, strict=True)}
+        zero = self._jax.custom_derivatives.SymbolicZero
+        given = dict(zip(self.results, gradients, strict=True))
+        for name in self.without_gradient(self._backward, given):
+            if not isinstance(given[name], zero):
+                raise LaunchError(
+                    f"{self.name}: the derivative needs the gradient of the result {name}, but backward does not have the "
+                    f"parameter grad_{name}",
+                    hint=f"add the parameter grad_{name} to backward, or use jax.lax.stop_gradient({name})",
+                )
+        values = {
+            f"grad_{name}": self._jax.numpy.zeros(one.shape, one.dtype) if isinstance(one, zero) else one
+            for name, one in given.items()
+            if f"grad_{name}" in self._backward.names
+        }
         found = self.gradients(self._backward({**numbers.values, **saved, **values}))
         return tuple(found.get(name) for name in self.arrays)
 
@@ -168,7 +182,8 @@ def ffi_call(
     - `constants`: values of `smalti.constexpr` parameters, or functions of the arguments. A constant with a default value of
       the type `bool`, `int`, `float` or `str` is else a keyword argument of the function.
     - `backward`: a function that returns the gradients of the arrays: a tuple, or a dictionary by name; an array if the
-      function has one array. `grad_y` is the gradient of the result `y`. It is the rule of `jax.custom_vjp`.
+      function has one array. `grad_y` is the gradient of the result `y`. It is the rule of `jax.custom_vjp`. A derivative
+      that needs a gradient that the function does not name is an error.
 
     Each function names the arguments that it needs. The parameters of the kernel are arrays, or numbers if they are annotated
     with an element type such as `sl.int32`, or with `int`, `float` or `bool`.

@@ -120,19 +120,27 @@ def scan(tiles: Any, axis: int, function: Combine, init: Any, exclusive: bool = 
     return results if isinstance(tiles, (tuple, list)) else results[0]
 
 
+def _less(a: Any, b: Any) -> Any:
+    """The total order of a sort: NaN is greater than all numbers."""
+    less = compare("lt", a, b)
+    if not is_float(a.dtype):
+        return less
+    return bits("or", less, bits("and", compare("eq", a, a), compare("ne", b, b)))
+
+
 def sort(tiles: Any, axis: int = -1, before: Combine | None = None, descending: bool = False) -> Any:
     """Sorts along `axis`; the sort is stable. With several tiles, the first one has the keys.
 
+    NaN is greater than all numbers, as in numpy and torch: it comes last, or first if `descending`.
     `before(a0, b0, a1, b1, ...)` returns whether the first element comes before the second one; the default compares
-    the keys. Example: `keys, positions = sl.sort((keys, positions), descending=True)`.
+    the keys. It must order all elements. Example: `keys, positions = sl.sort((keys, positions), descending=True)`.
     """
     require_tile_level("sl.sort")
     inputs = _tiles(tiles)
     op = triton_xla.SortOp([t.value.type for t in inputs], [t.value for t in inputs], axis_of(inputs[0], axis))
     if before is not None and descending:
         raise Misuse("before and descending are both given", "remove descending")
-    order = "gt" if descending else "lt"
-    comes_first = before or (lambda a, b, *_: compare(order, a, b))
+    comes_first = before or (lambda a, b, *_: _less(b, a) if descending else _less(a, b))
     dtypes = [t.dtype for t in inputs for _ in range(2)]
     fill_region(op, dtypes, comes_first, 2, [boolean])
     results = tuple(Tile(result, t.dtype) for result, t in zip(op.results, inputs, strict=True))
@@ -150,13 +158,8 @@ def _lowest(dtype: DType, sign: int) -> Any:
     return -(2 ** (dtype.bits - 1)) if sign < 0 else 2 ** (dtype.bits - 1) - 1
 
 
-@method
-def sum_(tile: Tile, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Tile:
-    """The sum along `axis` (None: all dimensions).
-
-    f16, bf16 and smaller floats are summed in float32, and booleans and 8- and 16-bit integers in int32, unless `dtype` is
-    given. The order of the additions is not specified.
-    """
+def _widened(tile: Tile, dtype: Any) -> Any:
+    """The tile in the type in which `sum` and its relatives compute: `dtype`, or one of at least 32 bits if it is None."""
     source = as_value(tile).dtype
     if dtype is not None:
         wanted = to_dtype(dtype)
@@ -164,8 +167,17 @@ def sum_(tile: Tile, axis: Axis = None, keepdims: bool = False, dtype: Any = Non
         wanted = float32 if source.bits < 32 else source
     else:
         wanted = source if source.bits >= 32 and is_integer(source) else int32
-    value = cast(as_value(tile), wanted)
-    return reduce(value, axis, lambda a, b: a + b, 0, keepdims)
+    return cast(as_value(tile), wanted)
+
+
+@method
+def sum_(tile: Tile, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Tile:
+    """The sum along `axis` (None: all dimensions).
+
+    f16, bf16 and smaller floats are summed in float32, and booleans and integers of at most 16 bits in int32, unless `dtype`
+    is given. The order of the additions is not specified.
+    """
+    return reduce(_widened(tile, dtype), axis, lambda a, b: a + b, 0, keepdims)
 
 
 @method
@@ -177,9 +189,9 @@ def mean(tile: Tile, axis: Axis = None, keepdims: bool = False) -> Tile:
 
 
 @method
-def prod(tile: Tile, axis: Axis = None, keepdims: bool = False) -> Tile:
-    """The elements along `axis` multiplied with each other, in the element type of the tile."""
-    return reduce(tile, axis, lambda a, b: a * b, 1, keepdims)
+def prod(tile: Tile, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Tile:
+    """The elements along `axis` multiplied with each other, in the types of `sum`."""
+    return reduce(_widened(tile, dtype), axis, lambda a, b: a * b, 1, keepdims)
 
 
 @method
@@ -241,15 +253,15 @@ def all_(tile: Tile, axis: Axis = None, keepdims: bool = False) -> Tile:
 
 
 @method
-def cumsum(tile: Tile, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Tile:
-    """The sums of the first elements along `axis`, in the element type of the tile."""
-    return scan(tile, axis, lambda a, b: a + b, 0, exclusive, reverse)
+def cumsum(tile: Tile, axis: int = 0, exclusive: bool = False, reverse: bool = False, dtype: Any = None) -> Tile:
+    """The sums of the first elements along `axis`, in the types of `sum`."""
+    return scan(_widened(tile, dtype), axis, lambda a, b: a + b, 0, exclusive, reverse)
 
 
 @method
-def cumprod(tile: Tile, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Tile:
-    """Each element multiplied with those before it along `axis`, in the element type of the tile."""
-    return scan(tile, axis, lambda a, b: a * b, 1, exclusive, reverse)
+def cumprod(tile: Tile, axis: int = 0, exclusive: bool = False, reverse: bool = False, dtype: Any = None) -> Tile:
+    """Each element multiplied with those before it along `axis`, in the types of `sum`."""
+    return scan(_widened(tile, dtype), axis, lambda a, b: a * b, 1, exclusive, reverse)
 
 
 @method

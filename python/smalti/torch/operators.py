@@ -122,6 +122,9 @@ class _Operator(Operator):
         tensors = {name for name in saved if name in self.arrays or name in self.outputs}
         ctx.smalti_tensors = [name for name in saved if name in tensors]
         ctx.smalti_numbers = {name: value for name, value in saved.items() if name not in tensors}
+        # A gradient that the backward function does not take would be dropped silently.
+        constant = self.without_gradient(self._backward, self.outputs)
+        ctx.mark_non_differentiable(*(values[name] for name in constant))
         ctx.save_for_backward(*(saved[name] for name in ctx.smalti_tensors))
 
     def backward(self, ctx: Any, *gradients: Any) -> tuple[Any, ...]:
@@ -181,7 +184,8 @@ def custom_op(
     - `constants`: values of `smalti.constexpr` parameters, or functions of the arguments. A constant with a default value of
       the type `bool`, `int`, `float` or `str` is else a keyword argument of the operator.
     - `backward`: a function that returns the gradients of the tensors: a tuple, or a dictionary by name; a tensor if the
-      operator has one tensor. `grad_y` is the gradient of the output `y`. The function calls operators, not kernels.
+      operator has one tensor. `grad_y` is the gradient of the output `y`. The function calls operators, not kernels. An output
+      whose gradient the function does not name is not differentiable.
 
     Each function names the arguments that it needs. The parameters of the kernel are tensors, or numbers if they are annotated
     with an element type such as `sl.int32`, or with `int`, `float` or `bool`.

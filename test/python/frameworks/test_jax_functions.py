@@ -193,6 +193,32 @@ def test_wrong_gradients() -> None:
         jax.grad(lambda x: FUNCTIONS.extrema(x)[0].sum())(random(5, 70))
 
 
+def test_a_gradient_that_backward_does_not_name() -> None:
+    function = smalti.jax.ffi_call(
+        torch_programs.extrema,
+        outputs={name: lambda x: jax.ShapeDtypeStruct(x.shape[:1], x.dtype) for name in ("low", "high")},
+        constants={"block": 128},
+        backward=lambda grad_low, low, x: (x == low[:, None]) * grad_low[:, None],
+    )
+    x = random(5, 70)
+    wanted = x == x.min(1)[:, None]
+    for run in (function, jax.jit(function), jax.vmap(lambda row: tuple(t[0] for t in function(row[None])))):
+        check(jax.grad(lambda x, run=run: run(x)[0].sum())(x), wanted)
+        stopped = jax.grad(lambda x, run=run: (run(x)[0] * jax.lax.stop_gradient(run(x)[1])).sum())
+        check(stopped(x), wanted * x.max(1)[:, None])
+        with pytest.raises(smalti.LaunchError, match=r"needs the gradient of the result high.*grad_high") as found:
+            jax.grad(lambda x, run=run: (run(x)[0] + run(x)[1]).sum())(x)
+        assert "hint: add the parameter grad_high to backward" in str(found.value)
+    # A gradient that backward names may be zero.
+    both = smalti.jax.ffi_call(
+        torch_programs.extrema,
+        outputs={name: lambda x: jax.ShapeDtypeStruct(x.shape[:1], x.dtype) for name in ("low", "high")},
+        constants={"block": 128},
+        backward=lambda grad_low, grad_high, x: x * 0 + grad_low[:, None] + 2 * grad_high[:, None],
+    )
+    check(jax.grad(lambda x: both(x)[1].sum())(x), 2 + 0 * x)
+
+
 def test_control_flow() -> None:
     x = random(100)
     _, found = jax.lax.scan(lambda carry, _: (FUNCTIONS.scale(carry, 2.0), carry.sum()), x, length=4)

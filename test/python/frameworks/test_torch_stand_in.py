@@ -115,6 +115,18 @@ def test_gradients(operators: SimpleNamespace) -> None:
     assert (da.array == g.array * b.array).all() and (db.array == g.array * a.array).all() and dbias is None
 
 
+def test_outputs_without_a_gradient_are_not_differentiable() -> None:
+    operator = op(
+        "test::low_only",
+        torch_programs.extrema,
+        outputs={name: lambda x: x.new_empty(x.shape[0]) for name in ("low", "high")},
+        constants={"block": 128},
+        backward=lambda grad_low, x: x,
+    )
+    (high,) = operator.context([random(5, 70)]).not_differentiable
+    assert (high.array == random(5, 70).array.max(1)).all()
+
+
 def test_wrong_gradients() -> None:
     def gradients(backward: Any) -> Any:
         operator = op("test::wrong", torch_programs.multiply_add, outputs={"out": "x"}, backward=backward)

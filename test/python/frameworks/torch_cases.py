@@ -78,6 +78,22 @@ def test_an_operator_without_a_gradient() -> None:
         assert not OPERATORS.extrema(x)[0].requires_grad
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_outputs_without_a_gradient_are_not_differentiable(compiled: bool) -> None:
+    operator = smalti.torch.custom_op(
+        "smalti_test::low_only",
+        torch_programs.extrema,
+        outputs={name: lambda x: x.new_empty(x.shape[0]) for name in ("low", "high")},
+        constants={"block": 128},
+        backward=lambda grad_low, low, x: (x == low[:, None]) * grad_low[:, None],
+    )
+    x = torch.randn(9, 70, requires_grad=True)
+    low, high = torch.compile(operator, backend="aot_eager")(x) if compiled else operator(x)
+    assert low.requires_grad and not high.requires_grad
+    (dx,) = torch.autograd.grad((low * high).sum(), x)
+    torch.testing.assert_close(dx, (x == low[:, None]) * high[:, None])
+
+
 # --- opcheck ---
 
 

@@ -54,9 +54,13 @@ class Context:
     """The object that torch passes from the forward to the backward function."""
 
     saved_tensors: tuple[Tensor, ...] = ()
+    not_differentiable: tuple[Tensor, ...] = ()
 
     def save_for_backward(self, *tensors: Tensor) -> None:
         self.saved_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        self.not_differentiable = tensors
 
 
 class Operator:
@@ -79,11 +83,16 @@ class Operator:
 
     def gradients(self, arguments: Sequence[Any], gradients: Sequence[Any], **named: Any) -> Any:
         """The gradients of the arguments by position, as torch computes them."""
-        assert self.backward is not None and self.setup_context is not None
+        assert self.backward is not None
+        return self.backward(self.context(arguments, **named), *gradients)
+
+    def context(self, arguments: Sequence[Any], **named: Any) -> Context:
+        """The object after a forward pass."""
+        assert self.setup_context is not None
         context = Context()
         keywords = {"keyword_only_inputs": named} if "*" in self.schema else {}
         self.setup_context(ctx=context, inputs=arguments, output=self(*arguments, **named), **keywords)
-        return self.backward(context, *gradients)
+        return context
 
 
 class Cuda:

@@ -196,6 +196,32 @@ def test_argmax_of_ties_and_nan_is_that_of_numpy() -> None:
     np.testing.assert_array_equal(run(lambda t: t.argmax(1), expected, x), expected)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16"])
+def test_sums_and_products_of_narrow_types_are_wide(dtype: str) -> None:
+    x = np.full(200, 2).astype(dtype)
+    x[20:] = 1
+    wide = np.float32 if dtype == "float16" else np.int32
+    for name in ("sum", "prod", "cumsum", "cumprod"):
+        expected = np.asarray(getattr(x, name)(dtype=wide))
+        np.testing.assert_array_equal(run(lambda t, name=name: getattr(t, name)(), expected, x), expected)
+    expected = x.cumsum(dtype=np.uint8)
+    np.testing.assert_array_equal(run(lambda t: t.cumsum(dtype=sl.uint8), expected, x), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_nan_is_greater_than_numbers_in_a_sort(dtype: str) -> None:
+    x = np.random.default_rng(3).standard_normal((4, 32)).astype(dtype)
+    x[:3, ::5] = np.nan
+    x[0, 1] = x[1, 0] = np.inf
+    ordered = np.sort(x, 1)
+    np.testing.assert_array_equal(run(lambda t: sl.sort(t), ordered, x), ordered)
+    np.testing.assert_array_equal(run(lambda t: sl.sort(t, descending=True), ordered, x), ordered[:, ::-1])
+    # Elements that are equal keep their order, NaN too.
+    positions = np.argsort(x, 1, kind="stable").astype(np.int32)
+    found = run(lambda t: sl.sort((t, sl.zeros(t.shape, sl.int32) + sl.arange(32)))[1], positions, x)
+    np.testing.assert_array_equal(found, positions)
+
+
 def test_conversions() -> None:
     x = np.array([1.7, -1.7, 100.25, 0.0], np.float32)
     for name in ("int32", "int8", "float16", "float64", "bool"):
