@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
+from ..settings import suggestion
 from .arithmetic import abs_ as abs
 from .arithmetic import (
     acos,
@@ -170,6 +171,11 @@ else:
         uint64,
     )
     from .values import Array
+
+    def __getattr__(name: str) -> Any:
+        hint = None if name.startswith("__") else suggestion(name, __all__)
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'" + (f"; {hint}" if hint else ""))
+
 
 __all__ = [
     "Array",

@@ -86,9 +86,7 @@ def as_value(value: Any, dtype: DType | None = None) -> Tile | Scalar:
     if is_number(value):
         return constant(value, dtype or default_dtype(value))
     if isinstance(value, Array):
-        raise Misuse(
-            f"{value.name} is an array, but this operation takes tiles", f"read a tile: {value.name}[i : i + 64]"
-        )
+        value.refuse_as_tile()
     raise Misuse(f"{value!r} is not a tile, a scalar or a number")
 
 

@@ -30,6 +30,7 @@ from .arithmetic import cdiv, is_number
 from .fingerprints import Fingerprint
 from .parameters import Parameter, Parameters, described, hashable
 from .types import Misuse
+from .values import counted
 from .variants import Variant
 
 if TYPE_CHECKING:
@@ -130,6 +131,11 @@ class PythonKernel(native.NativeCallable, Generic[P]):
     def is_interpreted(self) -> bool:
         """Whether Python executes the body."""
         return bool(self._options.get(INTERPRET))
+
+    def __getitem__(self, grid: Any) -> Any:
+        raise TypeError(
+            f"{self.__name__} is called without a grid in brackets; state the grid in the decorator: @smalti.kernel(grid=...)"
+        )
 
     def __repr__(self) -> str:
         return (
@@ -268,12 +274,29 @@ class PythonKernel(native.NativeCallable, Generic[P]):
                 raise LaunchError(
                     f"the grid of {self.__name__} has the parameter {unknown[0]}, which the kernel does not have"
                 )
-            grid = grid(**{name: bound[name] for name in self._grid_parameters})
+            given = {name: bound[name] for name in self._grid_parameters}
+            try:
+                grid = grid(**given)
+            except (AttributeError, IndexError, TypeError) as error:
+                raise self._grid_error(given, error) from error
         sizes = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
         for size in sizes:
             if not is_number(size) or isinstance(size, (bool, float)):
                 raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
         return tuple(int(size) for size in sizes)
+
+    def _grid_error(self, given: Mapping[str, Any], error: Exception) -> LaunchError:
+        """The error for arguments that the grid function does not accept, such as those with fewer dimensions."""
+        facts: list[str] = []
+        for name, value in given.items():
+            if name in self._parameters.constants:
+                continue
+            spec, _ = self._spec(name, value)  # Raises LaunchError for a value that the kernel does not accept.
+            shape = getattr(spec, "shape", None)
+            facts.append(f"{name} is {value!r}" if shape is None else f"{name} has {counted(len(shape), 'dimension')}")
+        return LaunchError(
+            f"the grid function of {self.__name__} failed with {type(error).__name__}: {error}; {', '.join(facts)}"
+        )
 
     def _facts(self, bound: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any], tuple[int, ...]]:
         """The facts of each parameter, the arguments of a launch without the numbers of tiles, and these numbers."""

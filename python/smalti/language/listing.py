@@ -31,7 +31,8 @@ def listing(kernel: SpecializedKernel, level: str, arguments: Iterable[Any]) -> 
     if level in ("tile", "source"):
         return of_mlir(kernel.module_for(*given).operation)
     compiled = kernel.variant(*given)
-    levels = ["tile", *(name for name in getattr(compiled, "asm", {}) if name not in _WITHOUT_LINES)]
+    known = ["tile", "source", *getattr(compiled, "asm", {})]
+    levels = [name for name in dict.fromkeys(known) if name not in _WITHOUT_LINES]
     if not isinstance(compiled, Kernel) or level not in levels:
         raise LaunchError(f"source lines are not available for the level '{level}'; use one of {', '.join(levels)}")
     if level == "mlir":

@@ -17,7 +17,7 @@ from ..specialization import DIVISOR
 from .arithmetic import is_number
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
-from .values import Array
+from .values import Array, counted
 
 if TYPE_CHECKING:
     # A type checker accepts any default value and any use.
@@ -172,6 +172,8 @@ class Parameters:
         stated = self._annotations.get(name)
         general = name in self._general
         if is_number(value):
+            if isinstance(stated, tuple):
+                raise LaunchError(f"{self._kernel}: {name} is annotated sl.Array, but {value!r} is a number")
             if isinstance(value, bool) or type(value).__name__ == "bool_":
                 dtype = boolean
             elif isinstance(value, float):
@@ -213,7 +215,9 @@ class Parameters:
         sizes = tuple(1 if n == 1 and not general else None for n in shape)
         if declared is not None:
             if len(declared) != len(shape):
-                raise LaunchError(f"{self._kernel}: {name} has {len(shape)} dimensions, but must have {len(declared)}")
+                raise LaunchError(
+                    f"{self._kernel}: {name} has {counted(len(shape), 'dimension')}, but must have {len(declared)}"
+                )
             sizes = tuple(d if isinstance(d, int) else n for d, n in zip(declared, sizes, strict=True))
         strides = None
         if view.strides != arrays.row_major(view.shape):
@@ -273,7 +277,9 @@ def _annotations(function: types.FunctionType) -> dict[str, Any]:
     for name, annotation in given.items():
         if typing.get_origin(annotation) is Annotated and annotation.__origin__ is Array:
             annotation = types.GenericAlias(Array, annotation.__metadata__)
-        if isinstance(annotation, DType) or annotation in (bool, int, float):
+        if annotation is Array:
+            found[name] = (None, None)
+        elif isinstance(annotation, DType) or annotation in (bool, int, float):
             found[name] = annotation
         elif (
             isinstance(annotation, types.GenericAlias)

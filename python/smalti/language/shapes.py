@@ -13,7 +13,7 @@ from .arithmetic import Operand, as_value, broadcast_to, common, constant, tile_
 from .tile_ops import require_tile_level, tile_ops
 from .types import Misuse, float32, index, int32, is_integer
 from .types import dtype as to_dtype
-from .values import Scalar, Tile, Value, method
+from .values import Scalar, Tile, Value, counted, method, parameter_of
 
 Shape = int | Sequence[int]
 
@@ -23,6 +23,11 @@ def static_shape(shape: Any) -> tuple[int, ...]:
     sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     for size in sizes:
         if isinstance(size, Value) or not isinstance(size, int) or isinstance(size, bool):
+            if isinstance(size, Scalar) and (name := parameter_of(size.value)):
+                raise Misuse(
+                    f"the size of a tile is not a constant: `{name}` is a number of the kernel",
+                    f"annotate it: `{name}: smalti.constexpr`",
+                )
             raise Misuse(f"the size {size!r} of a tile is not a constant", "pass it as a smalti.constexpr parameter")
     return sizes
 
@@ -30,7 +35,7 @@ def static_shape(shape: Any) -> tuple[int, ...]:
 def axis_of(tile: Value, axis: int) -> int:
     """The number of a dimension; negative ones count from the end."""
     if not isinstance(axis, int) or not -tile.ndim <= axis < tile.ndim:
-        raise Misuse(f"axis is {axis!r}, but the tile has {tile.ndim} dimensions")
+        raise Misuse(f"axis is {axis!r}, but the tile has {counted(tile.ndim, 'dimension')}")
     return axis % tile.ndim
 
 
@@ -70,7 +75,7 @@ def iota(shape: Shape, axis: int, dtype: Any = int32) -> Tile:
     wanted = to_dtype(dtype)
     sizes = static_shape(shape)
     if not 0 <= axis < len(sizes):
-        raise Misuse(f"axis is {axis}, but the shape has {len(sizes)} dimensions")
+        raise Misuse(f"axis is {axis}, but the shape has {counted(len(sizes), 'dimension')}")
     return Tile(tile_ops().iota(tile_type(sizes, wanted), axis), wanted)
 
 

@@ -73,13 +73,7 @@ class TileTranslation:
             names = self.arguments(specs, block)
             grid = GRID.set(self.tile_ids(block, launch))
             try:
-                result = translator.call(Frame(source, names, translator.outside_of(function), function.__code__))
-                if result is not None:
-                    raise CompileError(
-                        "",
-                        diagnostics=[Diagnostic("error", "a kernel returns a value", source.location(source.node))],
-                        hint="write the result to an array",
-                    )
+                translator.call(Frame(source, names, translator.outside_of(function), function.__code__))
             except CompileError as error:
                 # The frames of the translator do not help the user.
                 raise error.with_traceback(None) from None

@@ -614,9 +614,14 @@ class Translator(ast.NodeVisitor):
         if self.frames[-1].run_time:
             raise Misuse(
                 "return is inside of an if or a loop that the kernel executes; it is supported only outside of these",
-                "assign the result to a name, and return it at the end",
+                "put the rest of the function into an if, or read and write with a mask"
+                if node.value is None
+                else "assign the result to a name, and return it at the end",
             )
-        raise Return(None if node.value is None else self.value(node.value))
+        result = None if node.value is None else self.value(node.value)
+        if result is not None and len(self.frames) == 1:
+            raise Misuse("a kernel returns a value", "write the result to an array")
+        raise Return(result)
 
     def visit_Assert(self, node: ast.Assert) -> None:
         condition = self.value(node.test)

@@ -8,13 +8,24 @@ import dataclasses
 import difflib
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from ..bindings import ir
 from .types import DType, Misuse
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun: "1 dimension", "2 dimensions"."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def slices(count: int) -> str:
+    """An example of one slice for each of `count` dimensions."""
+    names = "ijkl" if count <= 4 else [f"i{d}" for d in range(count)]
+    return ", ".join(f"{name} : {name} + 64" for name in names[:count]) or "()"
 
 
 class Evaluator(Protocol):
@@ -64,15 +75,17 @@ class Value:
         return len(self.shape)
 
     def __getattr__(self, name: str) -> Any:
-        function = Value.methods.get(name)
-        if function is None:
-            if name.startswith("__"):
-                raise AttributeError(name)
-            close = difflib.get_close_matches(name, [*Value.methods, "dtype", "ndim", "shape"], 1)
-            hint = f"a similar name is '{close[0]}'" if close else "help(smalti.language.Tile) lists the methods"
-            kind = "a tile" if isinstance(self, Tile) else "a scalar"
-            raise Misuse(f"{kind} does not have the attribute '{name}'", hint)
-        return types.MethodType(function, self)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        close = difflib.get_close_matches(name, [*Value.methods, "dtype", "ndim", "shape"], 1)
+        hint = f"a similar name is '{close[0]}'" if close else "help(smalti.language.Tile) lists the methods"
+        kind = "a tile" if isinstance(self, Tile) else "a scalar"
+        raise Misuse(f"{kind} does not have the attribute '{name}'", hint)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise Misuse(f"{self:a} does not have a length")
+        return self.shape[0]
 
     def numpy(self) -> np.ndarray:
         """The elements as a numpy array, in a kernel with `interpret=True`."""
@@ -134,7 +147,7 @@ class Value:
 
     def _description(self) -> str:
         shape = "x".join(map(str, self.shape))
-        return f"{self.dtype} tile of shape {shape}" if isinstance(self, Tile) else f"{self.dtype} scalar"
+        return f"{self.dtype} tile of shape {shape}" if self.ndim else f"{self.dtype} scalar"
 
     def __repr__(self) -> str:
         """The element type and the shape, and the elements in a kernel with `interpret=True`."""
@@ -328,7 +341,9 @@ class Array:
     @property
     def shape(self) -> tuple[Any, ...]:
         """The sizes: numbers if they are static, otherwise `index` scalars."""
-        return tuple(Value.operators["size"](self, d) for d in range(self.ndim))
+        shape = _Shape(Value.operators["size"](self, d) for d in range(self.ndim))
+        shape.array = self.name
+        return shape
 
     @property
     def at(self) -> _At:
@@ -340,6 +355,12 @@ class Array:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.at[key].store(value)
+
+    def refuse_as_tile(self, *_: Any) -> NoReturn:
+        """Raises Misuse for an array that is used as a tile."""
+        raise Misuse(
+            f"{self.name} is an array, but this operation takes tiles", f"read a tile: {self.name}[{slices(self.ndim)}]"
+        )
 
     def __len__(self) -> int:
         raise Misuse(f"len({self.name}) is not supported for arrays", f"use {self.name}.shape[0]")
@@ -363,6 +384,41 @@ class Array:
         return f"array {self.name} ({self.type})" + ("" if found is None else f"\n{found}")
 
 
+class _Shape(tuple[Any, ...]):
+    """The sizes of an array."""
+
+    array: str | None = None
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except IndexError:
+            raise Misuse(
+                f"shape[{key}] is not available: {self.array or 'the array'} has {counted(len(self), 'dimension')}"
+            ) from None
+
+
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+):
+    setattr(Array, f"__{_name}__", Array.refuse_as_tile)
+    setattr(Array, f"__r{_name}__", Array.refuse_as_tile)
+for _name in ("neg", "pos", "abs", "invert", "lt", "le", "gt", "ge"):
+    setattr(Array, f"__{_name}__", Array.refuse_as_tile)
+
+
 class _At:
     def __init__(self, array: Array) -> None:
         self._array = array
@@ -371,7 +427,23 @@ class _At:
         return Value.operators["window"](self._array, key)
 
 
+_SAME = ("triton_xla.assume_multiple", "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
+
+
+def parameter_of(value: ir.Value) -> str | None:
+    """The name of the parameter of the kernel whose number is `value`, or None."""
+    while not isinstance(value.owner, ir.Block):
+        operation: Any = value.owner
+        if operation.name not in _SAME:
+            return None
+        value = operation.operands[0]
+    location: Any = value.location
+    return location.name_str if location.is_a_name() else None
+
+
 def method(function: Callable[..., Any]) -> Callable[..., Any]:
     """Makes a function of `smalti.language` a method of tiles and scalars too."""
-    Value.methods[function.__name__.rstrip("_")] = function
+    name = function.__name__.rstrip("_")
+    Value.methods[name] = function
+    setattr(Value, name, function)
     return function

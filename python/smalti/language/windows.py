@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from .arithmetic import (
     wrap,
 )
 from .types import DType, Misuse, boolean, index, int32, is_float, is_integer, member, mlir_type
-from .values import Array, Scalar, Tile, Value, evaluate
+from .values import Array, Scalar, Tile, Value, counted, evaluate, parameter_of, slices
 
 LoadCache = Literal["ca", "cg", "cs", "cv"]
 StoreCache = Literal["wb", "cg", "cs", "wt"]
@@ -67,7 +68,8 @@ class Extent:
     step: int
 
 
-def _extent(array: Array, dimension: int, key: slice) -> Extent:
+def _extent(array: Array, dimension: int, key: slice, given: int) -> Extent:
+    """The extent of a slice. `given` is the number of indices that the kernel states."""
     what = f"dimension {dimension} of {array.name}"
     step = 1 if key.step is None else key.step
     if isinstance(step, Value) or not isinstance(step, int) or step < 1:
@@ -78,11 +80,23 @@ def _extent(array: Array, dimension: int, key: slice) -> Extent:
     _check_static(what, stop)
     low, high = (to_scalar(n, index) for n in (start, stop))
     length = high.affine.plus(low.affine, -1)
+    if length.terms and dimension >= given:
+        raise Misuse(
+            f"{array.name} has {counted(array.ndim, 'dimension')}, but {counted(given, 'index', 'indices')} "
+            f"{'is' if given == 1 else 'are'} given; the size of dimension {dimension} is dynamic",
+            f"write a slice or an index for each dimension: {array.name}[{slices(array.ndim)}]",
+        )
     if length.terms and key.stop is None:
         raise Misuse(
             f"{what}: the slice ends at the size of the array, which is dynamic", "write both bounds: x[i : i + 64]"
         )
     if length.terms:
+        names = [parameter_of(value) for value in length.terms]
+        if all(names):
+            raise Misuse(
+                f"{what}: the slice does not have a static size, because `{names[0]}` is a number of the kernel",
+                f"annotate it: `{names[0]}: smalti.constexpr`",
+            )
         raise Misuse(
             f"{what}: the slice does not have a static size",
             "the difference of its bounds must be a constant: x[i : i + 64]",
@@ -99,6 +113,10 @@ def _check_static(what: str, position: Any) -> None:
             f"{what}: the index {position} is negative",
             "count from the end with x.shape[d] - 1; a window that begins before the array needs a computed offset",
         )
+    if is_number(position) and not isinstance(position, numbers.Integral):
+        raise Misuse(f"{what}: the bound of a slice is {position!r}, but must be an integer")
+    if isinstance(position, Scalar) and not is_integer(position.dtype):
+        raise Misuse(f"{what}: the bound of a slice is {position:a}, but must have an integer type")
     if isinstance(position, Tile) and position.ndim:
         raise Misuse(f"{what}: the bound of a slice is {position:a}, but must be a scalar")
 
@@ -106,19 +124,21 @@ def _check_static(what: str, position: Any) -> None:
 def normalized_keys(array: Array, key: Any) -> list[Extent | Value | int]:
     """One index or slice for each dimension of an array: Ellipsis and omitted dimensions are expanded. Raises Misuse."""
     keys = list(key) if isinstance(key, tuple) else [key]
+    given = len(keys)
     at = next((i for i, k in enumerate(keys) if k is Ellipsis), None)
     if at is not None:
         keys[at : at + 1] = [slice(None)] * (array.ndim - len(keys) + 1)
+        given = len(keys)
     keys += [slice(None)] * (array.ndim - len(keys))
     if len(keys) != array.ndim:
         raise Misuse(
-            f"{len(keys)} indices are given for {array.name}, which has {array.ndim} dimensions",
+            f"{len(keys)} indices are given for {array.name}, which has {counted(array.ndim, 'dimension')}",
             "use one index or slice per dimension",
         )
     result: list[Extent | Value | int] = []
     for dimension, k in enumerate(keys):
         if isinstance(k, slice):
-            result.append(_extent(array, dimension, k))
+            result.append(_extent(array, dimension, k, given))
             continue
         what = f"dimension {dimension} of {array.name}"
         if is_number(k) and not isinstance(k, int):

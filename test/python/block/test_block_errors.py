@@ -114,7 +114,7 @@ def a_tile_in_each_warp(x, y):
     sb.warp_map(lambda t: None, x[:, :])  # error
 
 
-@case("num_blocks of dimension 1, but the grid has 1 dimensions")
+@case("num_blocks of dimension 1, but the grid has 1 dimension")
 def a_missing_dimension(x, y):
     y[0, 0] = sb.num_blocks(1)  # error
 

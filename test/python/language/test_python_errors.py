@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import linecache
 import math
+import pydoc
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -97,7 +99,7 @@ def exit_of_a_loop(x, out):
         out[i] = 1
 
 
-@case("return is inside")
+@case("put the rest of the function into an if")
 def early_return(x, out):
     if x[0] > 2:
         return  # error
@@ -128,9 +130,60 @@ def condition_of_a_tile(x, out):
         out[0] = 1
 
 
-@case("does not have a static size")
-def dynamic_slice(x, n, out):
+@case("x has 1 dimension\\n")
+def missing_dimension(x, out):
+    out[0] = x.shape[1]  # error
+
+
+@case("w has 2 dimensions, but 1 index is given(.|\\n)*w\\[i : i \\+ 64, j : j \\+ 64\\]")
+def omitted_slice(w, out):
+    out[0:4] = w[0:4]  # error
+
+
+@case("`n` is a number of the kernel(.|\\n)*annotate it: `n: smalti.constexpr`")
+def slice_of_an_argument(x, n, out):
     out[0:4] = x[0:n]  # error
+
+
+@case("`n` is a number of the kernel(.|\\n)*annotate it: `n: smalti.constexpr`")
+def shape_of_an_argument(n, out):
+    out[0:4] = sl.zeros((n,))  # error
+
+
+@case("the bound of a slice is 1.5, but must be an integer")
+def bound_is_a_float(x, out):
+    out[0:4] = x[1.5:5.5]  # error
+
+
+@case("the bound of a slice is a float32 scalar, but must have an integer type")
+def bound_is_a_float_of_the_kernel(x, out):
+    start = x[0]
+    out[0:4] = x[start : start + 4]  # error
+
+
+@case("a kernel returns a value")
+def returned_value(x, out):
+    return x[0:4]  # error
+
+
+@case("has no attribute 'sqrtt'; did you mean 'sqrt'?")
+def similar_function(x, out):
+    out[0:4] = sl.sqrtt(x[0:4])  # error
+
+
+@case("x is an array, but this operation takes tiles")
+def array_in_an_operator(x, out):
+    out[0:4] = 2 * x  # error
+
+
+@case("does not have a length")
+def length_of_a_scalar(x, out):
+    out[0] = len(x[0])  # error
+
+
+@case("does not have a static size\\n")
+def dynamic_slice(x, n, out):
+    out[0:4] = x[0 : sl.tile_id() + n]  # error
 
 
 @case("the step of the range is -1")
@@ -187,7 +240,7 @@ def element_of_a_tile(x, out):
 @pytest.mark.parametrize(("phrase", "function"), CASES, ids=lambda item: getattr(item, "__name__", ""))
 def test_error_has_the_line(phrase: str, function: Callable[..., Any]) -> None:
     kernel = smalti.kernel(target="cpu")(function)
-    given = {"x": X, "out": OUT, "positions": POSITIONS, "n": 5}
+    given = {"x": X, "w": X.reshape(8, 8), "out": OUT, "positions": POSITIONS, "n": 32}
     with pytest.raises(smalti.CompileError, match=phrase) as caught:
         kernel(*(given[name] for name in function.__code__.co_varnames[: function.__code__.co_argcount]))
     place = caught.value.location
@@ -275,8 +328,14 @@ def test_findings_have_the_calls(kernel: sl.PythonKernel, target: str, line: str
 
 
 @smalti.kernel(target="cpu")
-def copy(x: sl.Array[sl.float32], n: sl.int32, out):
+def copy(x: sl.Array[sl.float32], n: sl.int32, out: sl.Array):
     out[0:4] = x[0:4] + n
+
+
+@smalti.kernel(grid=lambda x: x.shape[1], target="cpu")
+def columns(x: sl.Array, out: sl.Array):
+    j = sl.tile_id()
+    out[j] = x[:8, j].sum()
 
 
 @pytest.mark.parametrize(
@@ -286,6 +345,7 @@ def copy(x: sl.Array[sl.float32], n: sl.int32, out):
         ((POSITIONS, 1, OUT), "the elements of x are int32, but must be float32"),
         ((X.astype(np.complex64), 1, OUT), "the elements of x are not supported"),
         (([1.0], 1, OUT), "x is not an array or a number"),
+        ((X, 1, 3.0), "out is annotated sl.Array, but 3.0 is a number"),
         ((X, "one", OUT), "n is 'one', but must be a number of type int32"),
         ((X, 1, X), "overlaps argument 0"),
     ],
@@ -293,6 +353,37 @@ def copy(x: sl.Array[sl.float32], n: sl.int32, out):
 def test_wrong_arguments(arguments: tuple[Any, ...], phrase: str) -> None:
     with pytest.raises(smalti.LaunchError, match=phrase):
         copy(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("x", "phrase"),
+    [
+        (X, "the grid function of columns failed with IndexError: .*; x has 1 dimension$"),
+        ([[1.0]], r"x is not an array or a number \(list is not an array"),
+    ],
+    ids=["dimensions", "list"],
+)
+def test_arguments_of_a_grid_function(x: Any, phrase: str) -> None:
+    columns(np.ones((8, 4), np.float32), OUT)
+    with pytest.raises(smalti.LaunchError, match=phrase):
+        columns(x, OUT)
+
+
+def test_brackets_after_a_kernel_name_the_decorator() -> None:
+    with pytest.raises(TypeError, match=r"state the grid in the decorator: @smalti.kernel\(grid=...\)"):
+        columns[(4,)](X, OUT)
+
+
+def test_levels_with_lines_are_listed_once() -> None:
+    with pytest.raises(smalti.LaunchError) as caught:
+        copy.ir("llvm", X, 1, OUT, lines=True)
+    levels = caught.value.message.partition("use one of ")[2].split(", ")
+    assert "tile" in levels and len(set(levels)) == len(levels)
+
+
+def test_help_of_a_tile_lists_the_methods() -> None:
+    text = pydoc.render_doc(sl.Tile, renderer=pydoc.plaintext)
+    assert all(re.search(rf"^ \|  {name}(\(| = \w+\()", text, re.MULTILINE) for name in ("sum", "exp", "to"))
 
 
 def test_functions_outside_of_a_kernel() -> None:
