@@ -451,8 +451,8 @@ void TilePadder::padSlice(SliceOp op) {
 }
 
 /// Each part is moved to its offset in the result, over the undefined elements
-/// of the part before it. More than two parts are concatenated first, which
-/// takes one move for all of them, if the sum of the padded sizes is even.
+/// of the part before it. More than two parts are concatenated first if the sum
+/// of the padded sizes is even: two moves suffice for all of them.
 void TilePadder::padConcat(ConcatOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   auto dim = static_cast<int64_t>(op.getDim());
@@ -548,8 +548,7 @@ void TilePadder::padReshape(ReshapeOp op) {
     position = divide(position, size);
     stride *= larger;
   }
-  Value picked =
-      gather(b, b.reshape(op.getTile(), count), /*dim=*/0, index);
+  Value picked = gather(b, b.reshape(op.getTile(), count), /*dim=*/0, index);
   replace(op, b.reshape(picked, shape));
 }
 
