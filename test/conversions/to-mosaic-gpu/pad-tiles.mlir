@@ -51,8 +51,11 @@ triton_xla.entry_func @even(%x: memref<100x90xf32>, %tile: index) tiles 1 {
 // CHECK:         %[[DEFINED:.*]] = arith.select %{{.*}}, %[[FIRST]],
 // CHECK:         %[[OFFSET:.*]] = arith.constant {{.*}} dense<-119> : vector<120xi32>
 // CHECK:         %[[INDEX:.*]] = arith.addi %[[POSITION]], %[[OFFSET]]
-// CHECK:         %[[SECOND:.*]] = vector.gather %{{.*}} [%[[INDEX]]]{{.*}} : memref<1xf32{{.*}} into vector<120xf32>
-// CHECK:         %[[MOVED:.*]] = arith.select %{{.*}}, %[[SECOND]],
+// CHECK:         %[[IS_VALID:.*]] = arith.cmpi ult, %[[INDEX]],
+// CHECK:         %[[LOADED:.*]] = arith.select %[[IS_VALID]], %[[INDEX]],
+// CHECK:         %[[ALL:.*]] = arith.constant {{.*}} dense<true> : vector<120xi1>
+// CHECK:         %[[SECOND:.*]] = vector.gather %{{.*}} [%[[LOADED]]], %[[ALL]], {{.*}} : memref<1xf32{{.*}} into vector<120xf32>
+// CHECK:         %[[MOVED:.*]] = arith.select %[[IS_VALID]], %[[SECOND]],
 // CHECK:         %[[START:.*]] = arith.constant {{.*}} dense<119> : vector<120xi32>
 // CHECK:         %[[IN_SECOND:.*]] = arith.cmpi sge, %[[POSITION]], %[[START]]
 // CHECK:         arith.select %[[IN_SECOND]], %[[MOVED]], %[[DEFINED]]
