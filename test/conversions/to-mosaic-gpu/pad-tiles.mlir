@@ -53,7 +53,8 @@ triton_xla.entry_func @even(%x: memref<100x90xf32>, %tile: index) tiles 1 {
 // CHECK:         %[[INDEX:.*]] = arith.addi %[[POSITION]], %[[OFFSET]]
 // CHECK:         %[[IS_VALID:.*]] = arith.cmpi ult, %[[INDEX]],
 // CHECK:         %[[LOADED:.*]] = arith.select %[[IS_VALID]], %[[INDEX]],
-// CHECK:         %[[ALL:.*]] = arith.constant {{.*}} dense<true> : vector<120xi1>
+// CHECK:         %[[TRUE:.*]] = arith.constant true
+// CHECK:         %[[ALL:.*]] = vector.broadcast %[[TRUE]]
 // CHECK:         %[[SECOND:.*]] = vector.gather %{{.*}} [%[[LOADED]]], %[[ALL]], {{.*}} : memref<1xf32{{.*}} into vector<120xf32>
 // CHECK:         %[[MOVED:.*]] = arith.select %[[IS_VALID]], %[[SECOND]],
 // CHECK:         %[[START:.*]] = arith.constant {{.*}} dense<119> : vector<120xi32>
