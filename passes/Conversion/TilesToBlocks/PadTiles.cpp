@@ -398,16 +398,18 @@ void TilePadder::padDot(DotOp op) {
   op.getRhsMutable().assign(mask(b, op.getRhs(), zero(op.getRhs(), false)));
 }
 
+static Value gather(TileBuilder &b, Value tile, int64_t dim, Value indices) {
+  return GatherTileOp::create(b, b.typeOf(tile).clone(b.shapeOf(indices)), tile,
+                              indices, dim, /*fill=*/TypedAttr());
+}
+
 /// Picks elements along a dimension: element `i` of the result, which has the
 /// padded size of `size`, is the one at `indexOf(i)`.
 Value TilePadder::pick(TileBuilder &b, Value tile, int64_t dim, int64_t size,
                        llvm::function_ref<Value(Value)> indexOf) {
   SmallVector<int64_t> shape(b.shapeOf(tile));
   shape[dim] = padded(size);
-  Value position = b.iota(shape, b.getI32Type(), dim);
-  return GatherTileOp::create(b, b.typeOf(tile).clone(shape), tile,
-                              indexOf(position), dim,
-                              /*fill=*/TypedAttr());
+  return gather(b, tile, dim, indexOf(b.iota(shape, b.getI32Type(), dim)));
 }
 
 static Value add(TileBuilder &b, Value tile, int64_t number) {
@@ -448,8 +450,9 @@ void TilePadder::padSlice(SliceOp op) {
   replace(op, tile);
 }
 
-/// The padded parts are concatenated, and the undefined elements between them
-/// are skipped.
+/// Each part is moved to its offset in the result, over the undefined elements
+/// of the part before it. More than two parts are concatenated first if the sum
+/// of the padded sizes is even: two moves suffice for all of them.
 void TilePadder::padConcat(ConcatOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   auto dim = static_cast<int64_t>(op.getDim());
@@ -461,6 +464,26 @@ void TilePadder::padConcat(ConcatOp op) {
   if (padded(size) == size && llvm::none_of(op.getTiles(), isAffected))
     return setPadded(op.getResult());
   TileBuilder b(op.getLoc(), op);
+  SmallVector<int64_t> shape = padded(type.getShape()), concatenated(shape);
+  concatenated[dim] = 0;
+  for (Value tile : op.getTiles())
+    concatenated[dim] += b.shapeOf(tile)[dim];
+  if (op.getTiles().size() <= 2 || !isEven(concatenated)) {
+    Value position = b.iota(shape, b.getI32Type(), dim), result;
+    int64_t offset = 0;
+    for (Value tile : op.getTiles()) {
+      Value moved = tile;
+      if (offset != 0 || b.shapeOf(tile) != ArrayRef<int64_t>(shape))
+        moved = gather(b, tile, dim, add(b, position, -offset));
+      result = result ? b.select(b.compareTo(arith::CmpIPredicate::sge,
+                                             position, offset),
+                                 moved, result)
+                      : moved;
+      offset += originalOf(tile).getDimSize(dim);
+    }
+    return replace(op, result);
+  }
+  // The undefined elements between the parts are skipped.
   Value all = b.concat(op.getTiles(), dim);
   Value result = pick(b, all, dim, size, [&](Value position) {
     // The index grows by the padding of each part that ends before it.
@@ -525,9 +548,7 @@ void TilePadder::padReshape(ReshapeOp op) {
     position = divide(position, size);
     stride *= larger;
   }
-  Value picked = GatherTileOp::create(b, b.typeOf(op.getTile()).clone(flat),
-                                      b.reshape(op.getTile(), count), index,
-                                      /*dim=*/0, /*fill=*/TypedAttr());
+  Value picked = gather(b, b.reshape(op.getTile(), count), /*dim=*/0, index);
   replace(op, b.reshape(picked, shape));
 }
 

@@ -285,6 +285,16 @@ void TileEmitter::emitGatherTile(triton_xla::GatherTileOp op) {
     addTerm(loc, linear, iotaLanes(loc, dim, lanes), step, lanes);
   }
   linear.base = reshapeBuffer(loc, buffer, {stride});
+  // Invalid lanes load the first element. A masked load could be moved past the
+  // next barrier: LLVM 22 folds `select(mask, masked.load(mask), x)` into a
+  // load at the select (https://github.com/llvm/llvm-project/issues/215453).
+  Value isValid = linear.mask;
+  linear.index = inLayout(arith::SelectOp::create(
+                              builder, loc, isValid, linear.index,
+                              constantLanes(loc, 0, linear.word, lanes)),
+                          lanes.layout)
+                     ->getResult(0);
+  linear.mask = constantLanes(loc, 1, builder.getI1Type(), lanes);
   Type stored = cast<MemRefType>(buffer.getType()).getElementType();
   Type element = getElementTypeOrSelf(op.getResult().getType());
   Value zero =
@@ -294,7 +304,7 @@ void TileEmitter::emitGatherTile(triton_xla::GatherTileOp op) {
       lanes.layout);
   gpu::BarrierOp::create(builder, loc);
   Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
-  auto select = arith::SelectOp::create(builder, loc, linear.mask, loaded,
+  auto select = arith::SelectOp::create(builder, loc, isValid, loaded,
                                         splatLanes(loc, fill, lanes));
   mapping.map(op.getResult(), inLayout(select, lanes.layout)->getResult(0));
 }

@@ -9,8 +9,10 @@ from __future__ import annotations
 import random
 import re
 
+import numpy as np
 import pytest
 import smalti
+import smalti.language as sl
 from smalti.check import check
 from smalti.compiler import entry
 
@@ -295,3 +297,84 @@ def test_blocks_with_disjoint_windows_do_not_race(target: str) -> None:
     """)
     options = {"sanitize": "thread"} if target.startswith("emu:") else {}
     check(smalti.compile(module, target=target, **options), module).require()
+
+
+NUMPY_TARGETS = ("cpu", "emu:sm_80", "emu:gfx942")
+
+
+@smalti.kernel
+def sort(x: sl.Array, y: sl.Array, n: smalti.constexpr) -> None:
+    y[0:n] = sl.sort([x[0:n]], 0)[0]
+
+
+@smalti.kernel
+def rotate(x: sl.Array, y: sl.Array, n: smalti.constexpr) -> None:
+    t = x[0:n]
+    y[0:n] = sl.concat([t[1:], t[:1]], 0)
+
+
+@smalti.kernel
+def join(x: sl.Array, y: sl.Array, n: smalti.constexpr) -> None:
+    t = x[0:n, 0:3]
+    y[0 : 2 * n + 3, 0:3] = sl.concat([t[n - 1 :], t[1:], t[: n // 2], t[n // 2 :], t[:1], t[3:5]], 0)
+
+
+# The array continues past the window with numbers that are less than those in the window.
+@pytest.mark.grid(6)
+@pytest.mark.parametrize("n", [113, 117, 120, 121, 127, 128, 251, 255, 509, 1000, 1021, 1023])
+@pytest.mark.parametrize("target", NUMPY_TARGETS)
+def test_sorts_are_those_of_numpy(target: str, n: int) -> None:
+    x = np.concatenate([np.random.default_rng(n).integers(0, n, n), np.full(1100, -1)]).astype(np.float32)
+    y = np.full(n, np.nan, np.float32)
+    sort.on(target)(x, y, n=n)
+    np.testing.assert_array_equal(y, np.sort(x[:n]))
+
+
+@pytest.mark.grid(6)
+@pytest.mark.parametrize("n", [2, 113, 119, 120, 121, 127, 128, 129, 251, 255, 509, 1000, 1021, 1023])
+@pytest.mark.parametrize("target", NUMPY_TARGETS)
+def test_concats_are_those_of_numpy(target: str, n: int) -> None:
+    x = np.arange(n + 100, dtype=np.float32)
+    y = np.full(n, np.nan, np.float32)
+    rotate.on(target)(x, y, n=n)
+    np.testing.assert_array_equal(y, np.roll(x[:n], -1))
+
+
+@pytest.mark.grid(3)
+@pytest.mark.parametrize("n", [37, 113, 127, 128, 251])
+@pytest.mark.parametrize("target", NUMPY_TARGETS)
+def test_concats_of_many_parts_are_those_of_numpy(target: str, n: int) -> None:
+    x = np.arange(3 * n + 300, dtype=np.float32).reshape(n + 100, 3)
+    t = x[:n]
+    wanted = np.concatenate([t[n - 1 :], t[1:], t[: n // 2], t[n // 2 :], t[:1], t[3:5]])
+    y = np.full_like(wanted, np.nan)
+    join.on(target)(x, y, n=n)
+    np.testing.assert_array_equal(y, wanted)
+
+
+@pytest.mark.parametrize("target", NUMPY_TARGETS)
+def test_gathers_read_before_the_next_store(target: str) -> None:
+    """LLVM 22 moves a masked load past stores if a select with the same mask uses the result (issue 215453)."""
+
+    kernel = smalti.compile(
+        """
+triton_xla.entry_func @k(%x: memref<128xf32>, %y: memref<128xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [32] [1] : memref<128xf32> to tensor<32xf32>
+  %i = triton_xla.iota dim 0 : tensor<128xi32>
+  %size = arith.constant dense<32> : tensor<128xi32>
+  %is_valid = arith.cmpi ult, %i, %size : tensor<128xi32>
+  %a = triton_xla.gather_tile %t[%i] dim 0 : tensor<32xf32>, tensor<128xi32> -> tensor<128xf32>
+  %u = triton_xla.extract %x[0] [128] [1] : memref<128xf32> to tensor<128xf32>
+  %last = arith.constant dense<127> : tensor<128xi32>
+  %j = arith.subi %last, %i : tensor<128xi32>
+  %b = triton_xla.gather_tile %u[%j] dim 0 : tensor<128xf32>, tensor<128xi32> -> tensor<128xf32>
+  %r = arith.select %is_valid, %a, %b : tensor<128xi1>, tensor<128xf32>
+  triton_xla.insert %r into %y[0] [128] [1] : tensor<128xf32> into memref<128xf32>
+  triton_xla.return
+}""",
+        target=target,
+    )
+    x = np.arange(2, 130, dtype=np.float32)
+    y = np.zeros_like(x)
+    kernel(x, y)
+    np.testing.assert_array_equal(y, np.where(np.arange(128) < 32, x, x[::-1]))
