@@ -270,9 +270,8 @@ class PythonKernel(native.NativeCallable, Generic[P]):
                 )
             grid = grid(**{name: bound[name] for name in self._grid_parameters})
         sizes = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
-        for size in sizes:
-            if not is_number(size) or isinstance(size, (bool, float)):
-                raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
+        if not sizes or any(not is_number(size) or isinstance(size, (bool, float)) for size in sizes):
+            raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
         return tuple(int(size) for size in sizes)
 
     def _facts(self, bound: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any], tuple[int, ...]]:
