@@ -382,7 +382,7 @@ def integer_range(ty: dtypes.ElementType) -> tuple[int, int]:
     return (0, 2**ty.bits) if ty.kind == "u" else (-(2 ** (ty.bits - 1)), 2**ty.bits)
 
 
-def _shown(number: Any) -> str:
+def shown(number: Any) -> str:
     """An integer as text for a message. Python does not print integers of several thousand digits."""
     bits = int(number).bit_length()
     return str(number) if bits <= 128 else f"an integer of {bits} bits"
@@ -405,7 +405,7 @@ def scalar(argument: Argument, value: Any) -> Any:
         try:
             number = float(value)
         except OverflowError:
-            raise LaunchError(f"{argument}: {_shown(value)} is out of range for {ty.mlir}") from None
+            raise LaunchError(f"{argument}: {shown(value)} is out of range for {ty.mlir}") from None
         except (TypeError, ValueError):
             raise LaunchError(f"{argument}: a number is required, not {type(value).__name__}") from None
         if math.isfinite(number) and _overflows(ty, number):
@@ -422,7 +422,7 @@ def scalar(argument: Argument, value: Any) -> Any:
     low, high = (0, 2) if is_bool else integer_range(ty)
     if not low <= number < high:
         required = "0 or 1 is required" if is_bool else f"a number from {low} to {high - 1} is required"
-        raise LaunchError(f"{argument}: {_shown(number)} is out of range for {ty.mlir}; {required}")
+        raise LaunchError(f"{argument}: {shown(number)} is out of range for {ty.mlir}; {required}")
     return bool(number) if is_bool else number
 
 

@@ -14,6 +14,9 @@ from typing import Any, cast
 
 from .native import GridProgram, GridStep
 
+MAX_SIZES, MAX_STEPS = 3, 64
+"""The largest number of dimensions of a grid, and of steps of each, that the extension module evaluates (Dispatcher.cpp)."""
+
 _OPERATIONS = {
     *("BINARY_OP", "BINARY_SUBSCR", "BUILD_LIST", "BUILD_TUPLE", "CALL", "COPY_FREE_VARS", "LOAD_ATTR", "LOAD_CONST"),
     *("LOAD_DEREF", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST"),
@@ -126,5 +129,7 @@ def program(grid: Any, names: Sequence[str], cdiv: Callable[..., Any]) -> GridPr
         sizes = tuple(map(_steps, cast("Sequence[Any]", found) if isinstance(found, (tuple, list)) else (found,)))
     except Exception:
         # The function is called in each launch.
+        return None
+    if len(sizes) > MAX_SIZES or any(len(steps) > MAX_STEPS for steps in sizes):
         return None
     return code, captured, sizes

@@ -90,6 +90,9 @@ def _array(argument: Argument, device: str, alignment: int) -> tuple[Any, ...]:
 
 def _scalar(argument: Argument) -> tuple[Any, ...]:
     low, high = (0, 2) if argument.dtype.kind == "b" else calls.integer_range(argument.dtype)
+    if argument.dtype.kind == "i":
+        # The type i32 is that of an int32 and of an uint32. The launchers in Python check the type that a kernel states.
+        high = 1 << argument.dtype.bits - 1
     bits = functools.partial(calls.bits_of, argument.dtype) if argument.dtype.mlir in calls.SMALL_FLOATS else None
     return calls.SCALAR_FORMATS[argument.dtype.mlir], low, high, functools.partial(calls.scalar, argument), bits
 

@@ -216,7 +216,8 @@ def cast(value: Tile | Scalar, dtype: DType) -> Tile | Scalar:
 def to(value: Operand, dtype: Any) -> Tile | Scalar:
     """The value converted to `dtype`: floats are rounded to nearest even, and truncated toward zero to integers.
 
-    A float outside of the range of an integer type is undefined. Example: `t.to(sl.float16)`.
+    The result is undefined for NaN and for a float out of range of an integer type; docs/python-kernels.md lists what targets
+    do. Clamp the floats before the conversion. Example: `t.to(sl.float16)`.
     """
     return cast(as_value(value), to_dtype(dtype))
 

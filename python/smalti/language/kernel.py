@@ -280,9 +280,8 @@ class PythonKernel(native.NativeCallable, Generic[P]):
             except (AttributeError, IndexError, TypeError) as error:
                 raise self._grid_error(given, error) from error
         sizes = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
-        for size in sizes:
-            if not is_number(size) or isinstance(size, (bool, float)):
-                raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
+        if not sizes or any(not is_number(size) or isinstance(size, (bool, float)) for size in sizes):
+            raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
         return tuple(int(size) for size in sizes)
 
     def _grid_error(self, given: Mapping[str, Any], error: Exception) -> LaunchError:

@@ -6,16 +6,17 @@ from __future__ import annotations
 import dataclasses
 import enum
 import inspect
+import numbers
 import types
 import typing
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from ..calling import arrays
+from ..calling import arrays, calls
 from ..errors import LaunchError
 from ..specialization import DIVISOR
 from .arithmetic import is_number
-from .types import DType, Misuse, boolean, float32, index
+from .types import DType, Misuse, boolean, float32, index, is_integer
 from .types import dtype as to_dtype
 from .values import Array, counted
 
@@ -182,6 +183,7 @@ class Parameters:
                 dtype = to_dtype(value.dtype) if hasattr(value, "dtype") else index
             if isinstance(stated, DType):
                 dtype = stated
+            self._require_range(name, value, dtype)
             if dtype == index and not general:
                 if value == 1:
                     return ConstantSpec(1), []
@@ -226,6 +228,17 @@ class Parameters:
             fixed = [s == 0 or (s == 1 and (not is_packed or d == len(shape) - 1)) for d, s in enumerate(view.strides)]
             strides = tuple(s if is_fixed else None for s, is_fixed in zip(view.strides, fixed, strict=True))
         return ArraySpec(element or dtype, sizes, strides), [value]
+
+    def _require_range(self, name: str, value: Any, dtype: DType) -> None:
+        """Raises LaunchError if an integer is out of range. A launcher does not know whether the bits of a scalar have a sign."""
+        if is_integer(dtype) and isinstance(value, numbers.Integral):
+            low = 0 if dtype.kind == "u" else -(1 << dtype.bits - 1)
+            high = low + (1 << dtype.bits)
+            if not low <= int(value) < high:
+                raise LaunchError(
+                    f"{self._kernel}: {name} is {calls.shown(value)}, which is out of range for {dtype}; a number from {low} to "
+                    f"{high - 1} is required"
+                )
 
     def sources(self, bound: Mapping[str, Any]) -> list[int] | None:
         """The parameters that a launch passes, or None if the key of a dispatcher does not determine the kernel."""

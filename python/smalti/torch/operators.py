@@ -207,6 +207,10 @@ def _custom_op(
     constants: Mapping[str, Any] | None,
     backward: Formula | None,
 ) -> Any:
+    if [bool(part) for part in name.split("::")] != [True, True]:
+        raise TypeError(
+            f"the name of an operator is {name!r}; a namespace and a name are required, such as 'mylib::softmax'"
+        )
     require_kernel(name, kernel)
     mutated = [mutates_args] if isinstance(mutates_args, str) else list(mutates_args)
     if backward is not None and mutated:

@@ -168,6 +168,12 @@ def test_wrong_definitions(kernel: str, options: dict[str, Any], message: str) -
         op("test::wrong", getattr(torch_programs, kernel), **options)
 
 
+@pytest.mark.parametrize("name", ["conv1d", "::conv1d", "a::b::c"])
+def test_a_name_needs_a_namespace(name: str) -> None:
+    with pytest.raises(TypeError, match=f"is '{name}'; a namespace and a name are required, such as 'mylib::softmax'"):
+        op(name, torch_programs.softmax, outputs={"y": "x"})
+
+
 def test_only_kernels_become_operators() -> None:
     with pytest.raises(TypeError, match=r"is not a kernel; decorate the function with @smalti\.kernel"):
         op("test::wrong", softmax, outputs={"y": "x"})  # type: ignore[call-overload]

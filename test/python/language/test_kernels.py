@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 import python_kernels as kernels
+import smalti
+import smalti.language as sl
 
 TARGETS = ("cpu", "emu:sm_80", "emu:sm_90a", "emu:gfx942", "sim:sm_90a")
 RANDOM = np.random.default_rng(23)
@@ -48,3 +51,54 @@ def test_a_loop_carries_a_dataclass(target: str) -> None:
     y = np.full(3, np.nan, np.float32)
     kernels.logsumexp.on(target)(x, y)
     np.testing.assert_allclose(y, np.log(np.exp(x.astype(np.float64)).sum(1)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("grid", [(2, 1, 3, 2), lambda x: (2, 1, x.shape[2], 2)], ids=["tuple", "function"])
+def test_a_grid_of_four_dimensions(grid: Any) -> None:
+    @smalti.kernel(grid=grid, target="cpu")
+    def fill(x: sl.Array):
+        x[tuple(sl.tile_id(d) for d in range(4))] = sl.tile_id(3)
+
+    x = np.full((2, 1, 3, 2), np.nan, np.float32)
+    fill(x)
+    np.testing.assert_array_equal(x, np.broadcast_to([0, 1], x.shape))
+
+
+@pytest.mark.parametrize("grid", [(), "x", lambda x: ()], ids=["empty", "text", "function"])
+def test_a_grid_is_one_or_several_integers(grid: Any) -> None:
+    @smalti.kernel(grid=grid, target="cpu")
+    def fill(x: sl.Array):
+        x[0] = 1.0
+
+    with pytest.raises(smalti.LaunchError, match=r"the grid of fill is .*, but must be one or several integers"):
+        fill(np.zeros(4, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "limits"),
+    [
+        (sl.int32, 3_000_000_000, "-2147483648 to 2147483647"),
+        (sl.int8, 200, "-128 to 127"),
+        (sl.uint32, -1, "0 to 4294967295"),
+        (sl.uint64, 2**64, "0 to 18446744073709551615"),
+        (int, 2**63, "-9223372036854775808 to 9223372036854775807"),
+        (sl.int16, np.int64(1 << 15), "-32768 to 32767"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("options", [{}, {"interpret": True}], ids=["compiled", "interpreted"])
+def test_numbers_that_do_not_fit_the_stated_type(dtype: Any, number: int, limits: str, options: Any) -> None:
+    def store(x: sl.Array, n):
+        x[0] = n
+
+    store.__annotations__["n"] = dtype
+    x = np.zeros(1, np.int64)
+    kernel = smalti.kernel(target="cpu", **options)(store)
+    with pytest.raises(
+        smalti.LaunchError, match=f"store: n is {number}, which is out of range .* number from {limits} is"
+    ):
+        kernel(x, number)
+    # The limits themselves fit.
+    for limit in map(int, limits.split(" to ")):
+        kernel(x.view(np.uint64) if limit >= 1 << 63 else x, limit)
+        assert int(x[0]) % 2**64 == limit % 2**64

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import itertools
 import operator
+import platform
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -228,6 +230,51 @@ def test_conversions() -> None:
         np.testing.assert_array_equal(run(lambda t, name=name: t.to(name), x.astype(name), x), x.astype(name))
     bits = x.view(np.int32)
     np.testing.assert_array_equal(run(lambda t: t.bitcast(sl.int32), bits, x), bits)
+
+
+@smalti.kernel
+def rounded(x, narrow, wide):
+    t = x.at[0:16].load()
+    narrow[0:16] = t.to(sl.int8)
+    wide[0:16] = t.to(sl.int32)
+
+
+OUT_OF_RANGE = {
+    "cpu": (44, -44, -(2**31)),
+    "emu:sm_80": (44, -44, -(2**31)),
+    "emu:gfx942": (44, -44, -(2**31)),
+    "sim:sm_90a": (127, -128, 2**31 - 1),
+    "sim:gfx942": (127, -128, 2**31 - 1),
+}
+"""What the page says of 300 and -300 to int8, and of 3e9 to int32."""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the results are those of x86-64")
+@pytest.mark.parametrize("target", OUT_OF_RANGE)
+def test_floats_that_an_integer_type_does_not_contain(target: str) -> None:
+    x = np.array([300, -300, 3e9], np.float32)
+    narrow, wide = np.zeros(3, np.int8), np.zeros(3, np.int32)
+    rounded.on(target)(x, narrow, wide)
+    assert (narrow[0], narrow[1], wide[2]) == OUT_OF_RANGE[target]
+
+
+@pytest.mark.parametrize(
+    ("target", "level", "wide", "narrow"),
+    [
+        ("sm_80", "ptx", r"cvt\.rzi\.s32\.f32", r"cvt\.rzi\.s16\.f32"),
+        ("gfx942", "gcn", r"v_cvt_i32_f32", r"v_cvt_i32_f32"),
+    ],
+)
+def test_instructions_that_convert_floats_to_integers(target: str, level: str, wide: str, narrow: str) -> None:
+    """They clamp the number to their type, as the page says."""
+
+    def convert(x: Any, y: Any) -> None:
+        y[0:128] = x[0:128].to(y.dtype)
+
+    kernel = smalti.kernel(target=target)(convert)
+    for dtype, instruction in (("int32", wide), ("int8", narrow)):
+        arrays = [smalti.ShapeDtypeStruct((128,), name) for name in ("float32", dtype)]
+        assert re.search(instruction, kernel.ir(level, *arrays))
 
 
 @pytest.mark.parametrize("name", ["exp", "log1p", "sqrt", "sin", "tanh", "floor", "ceil", "trunc", "round", "abs"])

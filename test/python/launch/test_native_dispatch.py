@@ -183,6 +183,20 @@ def test_grids_that_raise(driver: Stub, compiled: list[str]) -> None:  # noqa: F
         kernel(x, 5, Tensor(1 << 50, (48,)), block=0)
 
 
+def test_numbers_that_do_not_fit_the_stated_type(driver: Stub, compiled: list[str]) -> None:  # noqa: F811
+    @smalti.kernel(target="sm_90a")
+    def store(x, n: sl.int32, m: sl.uint32):
+        x[0:1] = n + m
+
+    x = Tensor(1 << 40, (48,))
+    for n, m in ((5, 6), (5, 6), (2**31 - 1, 2**32 - 1), (-(2**31), 0)):
+        store(x, n, m)
+    assert store.native is not None and store.native((x, 5, 6), {}, None)
+    for n, m in ((3_000_000_001, 6), (-(2**31) - 1, 6), (5, -1), (5, 2**32)):
+        with pytest.raises(smalti.LaunchError, match=r"out of range for u?int32"):
+            store(x, n, m)
+
+
 ROWS = 4
 MANY = 1 << 40
 
@@ -212,6 +226,7 @@ UNSUPPORTED: list[Callable[..., Any]] = [
     lambda x: MODULE.number * x.shape[0],
     lambda x: x.shape[0] * 0.5,
     lambda x: x.size,
+    lambda x: (1, 1, 1, x.shape[0]),
 ]
 
 
