@@ -142,6 +142,15 @@ def swapped(t: Any) -> Any:
     return sl.inline_asm("prmt.b32 $0, $1, $1, 0x0123;", "=r,r", [t], sl.int32, vendor="nvidia", effects="none")
 
 
+def test_a_move_is_emulated() -> None:
+    def moved(t: Any) -> Any:
+        return sl.inline_asm("v_mov_b32 $0, $1", "=v,v", [t], t.dtype, vendor="amd", effects="none")
+
+    for dtype in (np.int32, np.float32, np.float16):
+        x, y = applied(moved, dtype, "emu:gfx942")
+        np.testing.assert_array_equal(y, x)
+
+
 def test_a_label_in_braces() -> None:
     def branch(t: Any) -> Any:
         text = "{ .reg .pred p; setp.lt.s32 p, $1, 0; mov.u32 $0, 0; @p bra end; mov.u32 $0, $1;\nend: }"
