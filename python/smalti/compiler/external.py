@@ -150,7 +150,7 @@ def libraries(module: ir.Module, target: targets.Target) -> list[Library]:
     """The libraries whose functions the kernels of a module call. Raises CompileError for a call that cannot be linked."""
     if not target.is_gpu:
         return []
-    found = [operation.opview for operation in _smalti.find_ops(module.operation, "triton_xla.extern_call")]
+    found: list[Any] = [operation.opview for operation in _smalti.find_ops(module.operation, "triton_xla.extern_call")]
     calls = [call for call in found if str(triton_xla.GPUVendor(call.vendor.value)) == target.vendor]
     check = _Check(target, calls)
     for call in calls:
