@@ -143,56 +143,166 @@ int64_t smalti::triton_xla::getElementsPerWord(Type element, int64_t pack) {
   return std::clamp<int64_t>(32 / element.getIntOrFloatBitWidth(), 1, pack);
 }
 
-/// Finds references to operands that do not exist, at which LLVM aborts, and
-/// braces and comments that would continue after the assembly.
+/// Appends `text` to `code` with a name for each register, as LLVM prints it. A
+/// reference to a register that does not exist is a problem: LLVM aborts.
 static std::optional<std::string>
-findTextProblem(GPUVendor vendor, StringRef text, size_t numOperands) {
-  if (!isText(text))
-    return "has a character that is not printable ASCII";
-  SmallVector<StringRef> lines;
-  text.split(lines, '\n');
-  for (StringRef line : lines)
-    if (vendor == GPUVendor::AMD && line.ltrim().starts_with("."))
-      return "has the directive '" + line.trim().str() +
-             "'; only instructions and labels are supported";
-  int64_t depth = 0;
-  enum { None, Line, Block } comment = None;
+nameRegisters(StringRef text, size_t numRegisters, std::string &code) {
   while (!text.empty()) {
-    if (text.consume_front("$$"))
-      continue;
-    if (text.consume_front("$")) {
-      bool isBraced = text.consume_front("{");
-      unsigned number;
-      if (text.consumeInteger(10, number) ||
-          (isBraced && !text.consume_front("}")))
-        return "has a '$' that is not followed by the number of a register; "
-               "write '$$' for a dollar sign";
-      if (number >= numOperands)
-        return "uses $" + std::to_string(number) +
-               ", but its registers are $0 to $" +
-               std::to_string(numOperands - 1);
+    if (!text.consume_front("$")) {
+      code += text.front();
+      text = text.drop_front();
       continue;
     }
-    if (comment == None && text.consume_front("//")) {
-      comment = Line;
-    } else if (comment == None && text.consume_front("/*")) {
-      comment = Block;
-    } else if ((comment == Line && text.consume_front("\n")) ||
-               (comment == Block && text.consume_front("*/"))) {
-      comment = None;
+    if (text.consume_front("$")) {
+      code += '$';
+      continue;
+    }
+    bool isBraced = text.consume_front("{");
+    unsigned number;
+    if (text.consumeInteger(10, number) ||
+        (isBraced && !text.consume_front("}")))
+      return "has a '$' that is not followed by the number of a register; "
+             "write '$$' for a dollar sign";
+    if (number >= numRegisters)
+      return "uses $" + std::to_string(number) +
+             ", but its registers are $0 to $" +
+             std::to_string(numRegisters - 1);
+    code += "%r" + std::to_string(number);
+  }
+  return std::nullopt;
+}
+
+/// Appends `text` to `code` without comments and the contents of strings.
+static std::optional<std::string>
+removeComments(GPUVendor vendor, StringRef text, std::string &code) {
+  while (!text.empty()) {
+    if (text.starts_with("//") ||
+        (vendor == GPUVendor::AMD && text.starts_with(";"))) {
+      text = text.drop_until([](char c) { return c == '\n'; });
+    } else if (text.starts_with("/*")) {
+      size_t end = text.find("*/", 2);
+      if (end == StringRef::npos)
+        return "has a comment '/*' that does not end";
+      text = text.drop_front(end + 2);
+      code += ' ';
+    } else if (text.consume_front("\"")) {
+      while (!text.empty() && text.front() != '"')
+        text = text.substr(text.front() == '\\' ? 2 : 1);
+      if (!text.consume_front("\""))
+        return "has a string that does not end";
+      code += "\"\"";
+    } else if (text.starts_with("#") || text.starts_with("'")) {
+      return "has the character " + std::string(1, text.front()) +
+             " outside of comments, which is not supported; remove it";
     } else {
-      if (comment == None)
-        depth += text.front() == '{' ? 1 : text.front() == '}' ? -1 : 0;
-      if (depth < 0)
-        return "has a '}' without a '{' before it";
+      code += text.front();
       text = text.drop_front();
     }
   }
-  if (comment == Block)
-    return "has a comment '/*' that does not end";
-  if (depth != 0)
+  return std::nullopt;
+}
+
+/// The name at the start of a statement.
+static StringRef takeName(StringRef statement) {
+  return statement.take_while(
+      [](char c) { return llvm::isAlnum(c) || StringRef("_$%").contains(c); });
+}
+
+static bool isLabel(StringRef statement) {
+  StringRef name = takeName(statement);
+  StringRef rest = statement.drop_front(name.size()).ltrim();
+  return !name.empty() && rest.starts_with(":") && !rest.starts_with("::");
+}
+
+/// Statements of AMD's assembly end with their lines.
+static std::optional<std::string> findAMDStatementProblem(StringRef code) {
+  SmallVector<StringRef> lines;
+  code.split(lines, '\n');
+  for (StringRef line : lines) {
+    StringRef statement = line.trim();
+    if (statement.empty())
+      continue;
+    if (statement.starts_with("."))
+      return "has the directive '" + statement.str() +
+             "'; only instructions are supported";
+    if (isLabel(statement))
+      return "has the label '" + takeName(statement).str() +
+             "', which would be defined again by each execution; write the "
+             "code without branches, as with v_cndmask_b32";
+    StringRef rest = statement.drop_while(
+        [](char c) { return llvm::isAlnum(c) || c == '_'; });
+    // A space separates an opcode from its operands.
+    if (rest.size() == statement.size() ||
+        !(rest.empty() || llvm::isSpace(rest.front())) ||
+        rest.ltrim().starts_with("="))
+      return "has the statement '" + statement.str() +
+             "', which is not an instruction; only instructions are supported";
+  }
+  return std::nullopt;
+}
+
+/// Statements of PTX end at ';' and at the braces of scopes.
+static std::optional<std::string> findPTXStatementProblem(StringRef code) {
+  // For each open brace, whether it is a scope, and not a list of registers.
+  SmallVector<bool> isScope;
+  bool isStart = true;
+  while (!code.empty()) {
+    char c = code.front();
+    if (llvm::isSpace(c)) {
+      code = code.drop_front();
+      continue;
+    }
+    if (c == '{') {
+      isScope.push_back(isStart);
+    } else if (c == '}') {
+      if (isScope.empty())
+        return "has a '}' without a '{' before it";
+      isStart = isScope.pop_back_val();
+    } else if (c == ';') {
+      isStart = true;
+    } else if (isStart) {
+      StringRef directive = code.take_while(
+          [](char c) { return c == '.' || c == '_' || llvm::isAlnum(c); });
+      bool isDeclaration = llvm::is_contained(
+          {".reg", ".local", ".shared", ".param"}, directive);
+      if (c == '.' && !isDeclaration &&
+          !llvm::is_contained(
+              {".pragma", ".branchtargets", ".calltargets", ".callprototype"},
+              directive))
+        return "has the directive '" + directive.str() +
+               "'; only instructions and the directives of functions, such as "
+               "'.reg', are supported";
+      bool hasLabel = isLabel(code);
+      if ((isDeclaration || hasLabel) && isScope.empty())
+        return (hasLabel ? "has the label '" + takeName(code).str() + "'"
+                         : "has a declaration with '" + directive.str() + "'") +
+               " outside of braces, which would be defined again by each "
+               "execution; write '{' before it and '}' at the end";
+      // A statement follows a label.
+      if (hasLabel)
+        code = code.drop_until([](char c) { return c == ':'; });
+      isStart = hasLabel;
+    }
+    code = code.drop_front();
+  }
+  if (!isScope.empty())
     return "has a '{' that is not closed";
   return std::nullopt;
+}
+
+/// Finds text at which LLVM aborts, that affects the code after the assembly,
+/// or that can be in a kernel only once.
+static std::optional<std::string>
+findTextProblem(GPUVendor vendor, StringRef text, size_t numRegisters) {
+  if (!isText(text))
+    return "has a character that is not printable ASCII";
+  std::string named, code;
+  if (auto problem = nameRegisters(text, numRegisters, named))
+    return problem;
+  if (auto problem = removeComments(vendor, named, code))
+    return problem;
+  return vendor == GPUVendor::AMD ? findAMDStatementProblem(code)
+                                  : findPTXStatementProblem(code);
 }
 
 namespace {
@@ -245,6 +355,28 @@ static StringRef describeRegisters(GPUVendor vendor, int64_t bits) {
   return bits == 16 ? "'h'" : bits == 32 ? "'r' or 'f'" : "'l' or 'd'";
 }
 
+/// Whether a clobber is a register or memory: LLVM ignores other names.
+static bool isClobber(GPUVendor vendor, StringRef name) {
+  if (name == "memory")
+    return true;
+  if (vendor == GPUVendor::NVIDIA)
+    return false;
+  if (llvm::is_contained({"vcc", "vcc_lo", "vcc_hi", "scc", "m0", "exec",
+                          "exec_lo", "exec_hi", "flat_scratch", "mode"},
+                         name))
+    return true;
+  char kind = name.front();
+  if (kind != 'v' && kind != 's' && kind != 'a')
+    return false;
+  StringRef number = name.drop_front();
+  unsigned first, last, count = kind == 's' ? 106 : 256;
+  if (!number.consume_front("["))
+    return !number.getAsInteger(10, first) && first < count;
+  return !number.consumeInteger(10, first) && number.consume_front(":") &&
+         !number.consumeInteger(10, last) && number == "]" && first <= last &&
+         last < count;
+}
+
 /// The registers of the words, or nothing and an error by `fail`.
 static std::optional<SmallVector<Type>>
 readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
@@ -266,6 +398,12 @@ readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
   for (StringRef item : items) {
     StringRef code = item;
     if (code.consume_front("~{") && code.consume_back("}") && isName(code)) {
+      if (!isClobber(op.getVendor(), code))
+        return refuse("the clobber '" + item + "' is not supported; use " +
+                      (op.getVendor() == GPUVendor::NVIDIA
+                           ? "'~{memory}'"
+                           : "'~{memory}' or a register, such as '~{vcc}' or "
+                             "'~{v[0:1]}'"));
       hasClobber = true;
       continue;
     }

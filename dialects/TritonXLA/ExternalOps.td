@@ -42,6 +42,10 @@ def TritonXLA_InlineAsmOp : TritonXLA_ExternalOp<"inline_asm"> {
     | `amd` | `v` | VGPR, or a pair of VGPRs for 64 bits |
     | both | `0`, `1`, ... | an operand in the register of this result |
 
+    The assembly has instructions. AMD's cannot have labels or directives. In PTX, labels
+    and declarations such as `.reg` are inside of braces, since several executions may be in
+    a kernel.
+
     A result may begin with `=&` instead of `=`: its register differs from those of the
     operands.
 

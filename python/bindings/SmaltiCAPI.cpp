@@ -4,6 +4,7 @@
 #include "smalti/python/bindings/SmaltiCAPI.h"
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/emulator/Rewrite/PassRun.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Legality/Nesting.h"
 #include "smalti/passes/Legality/OpTable.h"
@@ -21,6 +22,7 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 
 #include "llvm-c/Core.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -30,6 +32,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
 
 #include <mutex>
 
@@ -92,10 +96,33 @@ bool smaltiForEachRefusal(MlirOperation entry, MlirStringRef target,
   return true;
 }
 
-bool smaltiPrepareLibrary(MlirStringRef input, MlirStringCallback onCode,
-                          void *code, MlirStringCallback onDescription,
-                          void *description, MlirStringCallback onError,
-                          void *problem) {
+/// Makes the definitions of a library internal but the called functions, so
+/// that they do not replace or clash with those of other modules, and removes
+/// the unused ones.
+static void keepCalled(llvm::Module &module, const llvm::StringSet<> &called) {
+  // Lists of definitions that must stay visible.
+  for (llvm::StringRef name : {"llvm.used", "llvm.compiler.used"})
+    if (llvm::GlobalVariable *list = module.getNamedGlobal(name))
+      list->eraseFromParent();
+  for (llvm::Function &function : module)
+    if (!function.isDeclarationForLinker() && !function.hasLocalLinkage() &&
+        called.contains(function.getName())) {
+      // The linker would drop or replace functions of other linkages.
+      function.setLinkage(llvm::GlobalValue::ExternalLinkage);
+      function.setComdat(nullptr);
+    }
+  llvm::internalizeModule(module, [&](const llvm::GlobalValue &value) {
+    return llvm::isa<llvm::Function>(value) && called.contains(value.getName());
+  });
+  smalti::emulator::PassRun run;
+  llvm::GlobalDCEPass().run(module, run.modules);
+}
+
+bool smaltiPrepareLibrary(MlirStringRef input, intptr_t numCalled,
+                          MlirStringRef const *called,
+                          MlirStringCallback onCode, void *code,
+                          MlirStringCallback onDescription, void *description,
+                          MlirStringCallback onError, void *problem) {
   llvm::LLVMContext context;
   // Text ends with a null.
   std::unique_ptr<llvm::MemoryBuffer> buffer =
@@ -116,18 +143,24 @@ bool smaltiPrepareLibrary(MlirStringRef input, MlirStringCallback onCode,
     onError(wrap(llvm::StringRef(text).rtrim()), problem);
     return false;
   }
+  if (numCalled >= 0) {
+    llvm::StringSet<> names;
+    for (MlirStringRef name : llvm::ArrayRef(called, numCalled))
+      names.insert(unwrap(name));
+    keepCalled(*module, names);
+  }
   llvm::json::Object functions;
   llvm::json::Array missing;
+  for (const llvm::GlobalValue &value : module->global_values())
+    if (value.isDeclarationForLinker() && !value.use_empty() &&
+        !value.getName().starts_with("llvm."))
+      missing.push_back(value.getName());
   for (llvm::Function &function : *module) {
     // LLVM does not inline a function of another chip.
     for (llvm::StringRef name : {"target-cpu", "target-features", "tune-cpu"})
       function.removeFnAttr(name);
-    if (function.hasLocalLinkage() || function.isIntrinsic())
+    if (function.hasLocalLinkage() || function.isDeclarationForLinker())
       continue;
-    if (function.isDeclaration()) {
-      missing.push_back(function.getName());
-      continue;
-    }
     std::string type;
     llvm::raw_string_ostream(type) << *function.getFunctionType();
     functions[function.getName()] = type;

@@ -77,15 +77,17 @@ MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback,
                                           void *userData);
 
 /// A library, LLVM IR as text or bitcode, as bitcode that can be linked to the
-/// code of any chip of its vendor. Calls `onCode`, and `onDescription` with the
-/// JSON object `{"triple", "functions", "missing"}`. `functions` has the types
-/// of the functions that the library defines for other modules, by name.
-/// `missing` has the names of the functions that it only declares. Returns
+/// code of any chip of its vendor. If `numCalled` is not negative, only the
+/// functions named by `called` are visible to other modules, and definitions
+/// that they do not use are removed. Calls `onCode`, and `onDescription` with
+/// the JSON object `{"triple", "functions", "missing"}`. `functions` has the
+/// types of the visible functions by name. `missing` has the names of the
+/// functions and variables that the library uses and does not define. Returns
 /// false after `onError` with a message if the library is invalid.
-MLIR_CAPI_EXPORTED bool
-smaltiPrepareLibrary(MlirStringRef input, MlirStringCallback onCode, void *code,
-                     MlirStringCallback onDescription, void *description,
-                     MlirStringCallback onError, void *problem);
+MLIR_CAPI_EXPORTED bool smaltiPrepareLibrary(
+    MlirStringRef input, intptr_t numCalled, MlirStringRef const *called,
+    MlirStringCallback onCode, void *code, MlirStringCallback onDescription,
+    void *description, MlirStringCallback onError, void *problem);
 
 /// The keyword of an attribute that is an enumerator of upstream's dialects, as
 /// `bfly` of `#nvvm<shfl_kind bfly>`; empty for other attributes. Upstream's

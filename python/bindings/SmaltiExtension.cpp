@@ -183,20 +183,45 @@ NB_MODULE(_smalti, m) {
 
   m.def(
       "prepare_library",
-      [](const nb::bytes &input) {
+      [](const nb::bytes &input,
+         const std::optional<std::vector<std::string>> &called) {
+        std::vector<MlirStringRef> names;
+        if (called)
+          for (const std::string &name : *called)
+            names.push_back(mlirStringRefCreate(name.data(), name.size()));
+        intptr_t numCalled = called ? static_cast<intptr_t>(names.size()) : -1;
         std::string code, description, problem;
         if (!smaltiPrepareLibrary(
-                mlirStringRefCreate(input.c_str(), input.size()), appendTo,
-                &code, appendTo, &description, appendTo, &problem))
+                mlirStringRefCreate(input.c_str(), input.size()), numCalled,
+                names.data(), appendTo, &code, appendTo, &description, appendTo,
+                &problem))
           throw nb::value_error(problem.c_str());
         return std::make_pair(nb::bytes(code.data(), code.size()), description);
       },
-      nb::arg("library"),
+      nb::arg("library"), nb::arg("called").none() = nb::none(),
       "A library, LLVM IR as text or bitcode, as bitcode for any chip of its "
       "vendor, and a JSON object `{\"triple\", \"functions\", \"missing\"}`. "
-      "`functions` has the types of the functions that it defines, by name, "
-      "and "
-      "`missing` the names of those that it only declares.");
+      "With `called`, only these functions are visible to other modules, and "
+      "definitions that they do not use are removed. `functions` has the types "
+      "of the visible functions, by name, and `missing` the names that the "
+      "library uses and does not define.");
+  m.def(
+      "find_ops",
+      [](MlirOperation root, const std::string &name) {
+        std::pair<std::string, std::vector<MlirOperation>> found(name, {});
+        mlirOperationWalk(
+            root,
+            [](MlirOperation op, void *userData) {
+              auto &[name, ops] = *static_cast<decltype(found) *>(userData);
+              if (toString(mlirIdentifierStr(mlirOperationGetName(op))) == name)
+                ops.push_back(op);
+              return MlirWalkResultAdvance;
+            },
+            &found, MlirWalkPreOrder);
+        return found.second;
+      },
+      nb::arg("root"), nb::arg("name"),
+      "The ops with this name in an op, in the order of the text.");
 
   m.def(
       "rewrite_for_host",

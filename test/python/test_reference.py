@@ -151,6 +151,17 @@ def test_conversions() -> None:
     np.testing.assert_array_equal(unary("arith.bitcast %x", "f32", X, "i32").data, X.astype(np.float32).view(np.int32))
 
 
+def test_a_bitcast_of_a_width_that_numpy_does_not_have() -> None:
+    body = """
+  %x = triton_xla.extract %a[0] [8] [1] : memref<8xi32> to tensor<8xi32>
+  %n = arith.trunci %x : tensor<8xi32> to tensor<8xi12>
+  %c = arith.bitcast %n : tensor<8xi12> to tensor<8xi12>
+  %y = arith.extsi %c : tensor<8xi12> to tensor<8xi32>
+  triton_xla.insert %y into %b[0] [8] [1] : tensor<8xi32> into memref<8xi32>"""
+    found = run(body, "%a: memref<8xi32>, %b: memref<8xi32>", I, np.zeros(8, np.int64))[1]
+    np.testing.assert_array_equal(found.data, I)
+
+
 @pytest.mark.parametrize(
     ("ty", "largest"), [("f8E4M3FN", 448.0), ("f8E5M2", 57344.0), ("f8E4M3FNUZ", 240.0), ("f8E3M4", 15.5)]
 )

@@ -353,6 +353,13 @@ void permuteBytes(const Call &call) {
   call.set(result);
 }
 
+/// Operands and results of 16 bits are the low halves of registers.
+void copyWord(const Call &call) {
+  memset(call.result, 0, call.resultBytes());
+  memcpy(call.result, call.data(0),
+         std::min({call.bytes(0), call.resultBytes(), uint32_t(4)}));
+}
+
 void alignByte(const Call &call) {
   uint64_t data = uint64_t(call.get<uint32_t>(0)) << 32 | call.get<uint32_t>(1);
   call.set(uint32_t(data >> (8 * (call.get<uint32_t>(2) & 3))));
@@ -517,6 +524,7 @@ constexpr char legacy[] = "RDNA3 ISA, \"VOP3 Instructions: V_MUL_DX9_ZERO_F32, "
 
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {
+    SMALTI_VOP1("mov_b32", copyWord),
     SMALTI_VOP1("rcp_f16", (compute<F16, reciprocal>)),
     SMALTI_VOP1("rcp_f32", (compute<F32, reciprocal>)),
     SMALTI_VOP1("rcp_f64", compute64<reciprocal>),

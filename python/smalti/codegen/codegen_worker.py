@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -229,13 +229,15 @@ class Worker:
         answer, code = self._ask({"rewrite": json.dumps(options)}, device_ir, time_limit)
         return code, answer["description"]
 
-    def prepare_library(self, library: bytes, time_limit: float | None = None) -> tuple[bytes, dict[str, Any]]:
+    def prepare_library(
+        self, library: bytes, called: Iterable[str] | None = None, time_limit: float | None = None
+    ) -> tuple[bytes, dict[str, Any]]:
         """A library, LLVM IR as text or bitcode, as bitcode for any chip of its vendor, and its description: `triple`,
-        `functions` (type by name) and `missing`.
+        `functions` (type by name) and `missing`. With `called`, other functions are not visible to the code that links it.
 
         Raises WorkerDied, WorkerTimeout or WorkerRefused.
         """
-        answer, code = self._ask({"library": True}, library, time_limit)
+        answer, code = self._ask({"library": None if called is None else sorted(called)}, library, time_limit)
         return code, answer["description"]
 
     def _ask(self, header: dict[str, Any], payload: bytes, time_limit: float | None) -> tuple[dict[str, Any], bytes]:
@@ -322,11 +324,11 @@ def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
     return {"description": json.loads(description)}, code
 
 
-def _prepare_library(library: bytes) -> tuple[dict[str, Any], bytes]:
+def _prepare_library(library: bytes, called: list[str] | None) -> tuple[dict[str, Any], bytes]:
     from .._mlir_libs import _smalti
 
     try:
-        code, description = _smalti.prepare_library(library)
+        code, description = _smalti.prepare_library(library, called)
     except ValueError as error:
         return {"error": str(error)}, b""
     return {"description": json.loads(description)}, code
@@ -365,7 +367,7 @@ def _serve(requests: int, replies: int) -> None:
             if "rewrite" in header:
                 answer, data = _rewrite(header["rewrite"], payload)
             elif "library" in header:
-                answer, data = _prepare_library(payload)
+                answer, data = _prepare_library(payload, header["library"])
             else:
                 answer, data = _generate(header["pipeline"], payload)
         except ir.MLIRError as error:

@@ -4,18 +4,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import ir, sources, targets, toolchain
+from .. import sources, targets, toolchain
+from ..bindings import _smalti, ir, triton_xla
 from ..codegen import codegen_worker
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError
 
 _TRIPLES = {"nvidia": "nvptx64", "amd": "amdgcn"}
 """The beginnings of the triples of libraries for the GPUs of a vendor."""
+
+_DEVICE_LIBRARIES = {"nvidia": ("__nv_",), "amd": ("__ocml_", "__ockl_")}
+"""The beginnings of the names of functions of the vendors' device libraries."""
+
+_SYSTEM_NAMES = {"nvidia": {"vprintf", "__assertfail", "malloc", "free", "__nvvm_reflect"}, "amd": set[str]()}
+"""Other names that the driver or LLVM defines."""
 
 _TYPES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 """LLVM's names of element types whose names differ."""
@@ -28,27 +35,7 @@ class Library:
     path: str
     code: bytes
     missing: frozenset[str]
-    """The functions that the library calls and does not define."""
-
-
-def _calls(operation: Any, vendor: str) -> Iterator[Any]:
-    """The calls of external functions of a vendor."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                inner = view.operation
-                if inner.name == "triton_xla.extern_call" and _text(inner, "vendor") == vendor:
-                    yield inner
-                yield from _calls(inner, vendor)
-
-
-def _text(operation: Any, name: str) -> str | None:
-    if name not in operation.attributes:
-        return None
-    attribute = operation.attributes[name]
-    if isinstance(attribute, ir.StringAttr):
-        return attribute.value
-    return ("nvidia", "amd")[ir.IntegerAttr(attribute).value]
+    """The functions and variables that the library uses and does not define."""
 
 
 def _signature(operation: Any) -> str:
@@ -63,12 +50,19 @@ def _signature(operation: Any) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _prepared(code: bytes) -> tuple[bytes, dict[str, Any]] | str:
-    """A library that can be linked, and its description; or the reason why it cannot."""
+def _answer(code: bytes, called: frozenset[str] | None) -> tuple[bytes, dict[str, Any]] | str:
+    """The worker's answer. An exception is not cached: the worker may have died or been slow for another reason."""
     try:
-        return codegen_worker.worker.prepare_library(code)
+        return codegen_worker.worker.prepare_library(code, called)
     except codegen_worker.WorkerRefused as refused:
         return str(refused)
+
+
+def _prepared(code: bytes, called: frozenset[str] | None = None) -> tuple[bytes, dict[str, Any]] | str:
+    """A library that can be linked, and its description; or the reason why it cannot. Only `called` functions are visible to
+    the kernel."""
+    try:
+        return _answer(code, called)
     except codegen_worker.WorkerDied as died:
         return died.reason
     except codegen_worker.WorkerTimeout:
@@ -76,20 +70,26 @@ def _prepared(code: bytes) -> tuple[bytes, dict[str, Any]] | str:
 
 
 class _Check:
-    def __init__(self, target: targets.Target) -> None:
+    def __init__(self, target: targets.Target, calls: Sequence[Any]) -> None:
         self.target = target
         self.used: dict[str, Library] = {}
+        self.called: dict[str, set[str]] = {}
+        """The called functions by library."""
+        for call in calls:
+            if call.library is not None:
+                self.called.setdefault(call.library.value, set()).add(call.function.value)
 
     def call(self, operation: Any) -> str | None:
         """Why a call cannot be linked; None if it can."""
-        function, path = _text(operation, "function") or "", _text(operation, "library")
-        if path is None:
+        function: str = operation.function.value
+        if operation.library is None:
             return self._of_device_library(operation, function)
+        path: str = operation.library.value
         try:
             code = Path(path).read_bytes()
         except OSError as error:
             return f"the library {path} of '{function}' cannot be read: {error.strerror}"
-        prepared = _prepared(code)
+        prepared = _prepared(code, frozenset(self.called[path]))
         if isinstance(prepared, str):
             return f"the library {path} is not LLVM IR that can be linked: {prepared}"
         code, found = prepared
@@ -99,17 +99,40 @@ class _Check:
                 f"the library {path} is for '{triple}', but {self.target} requires '{wanted}' or a library without a "
                 "target triple; compile the library for the target"
             )
+        if why := _mismatch(operation, function, path, found["functions"]):
+            return why
+        for name in found["missing"]:
+            if not self._is_of_system(name):
+                return (
+                    f"the library {path} uses '{name}', which neither the library nor the device library defines; add the "
+                    "definition to the library, for example with llvm-link"
+                )
         self.used[path] = Library(path, code, frozenset(found["missing"]))
-        return _mismatch(operation, function, path, found["functions"])
+        return None
+
+    def _is_of_system(self, name: str) -> bool:
+        """Whether a library may use a name that it does not define."""
+        if not name.startswith(_DEVICE_LIBRARIES[self.target.vendor]):
+            return name in _SYSTEM_NAMES[self.target.vendor]
+        defined = self._device_library()
+        # Code generation reports a device library that was not found.
+        return not isinstance(defined, dict) or not defined or name in defined
+
+    def _device_library(self) -> dict[str, str] | str:
+        """The functions of the device library with their types, empty if it was not found; or why it cannot be read."""
+        defined: dict[str, str] = {}
+        for file in toolchain.device_libraries(self.target.vendor, self.target.wave_size):
+            prepared = _prepared(file.read_bytes())
+            if isinstance(prepared, str):
+                return f"the device library {file} cannot be read: {prepared}"
+            defined.update(prepared[1]["functions"])
+        return defined
 
     def _of_device_library(self, operation: Any, function: str) -> str | None:
-        defined: dict[str, str] = {}
-        files = toolchain.device_libraries(self.target.vendor, self.target.wave_size)
-        for file in files:
-            if not isinstance(prepared := _prepared(file.read_bytes()), str):
-                defined.update(prepared[1]["functions"])
-        # Without the device library, code generation reports that it is missing.
-        return _mismatch(operation, function, "the device library", defined) if files else None
+        defined = self._device_library()
+        if isinstance(defined, str):
+            return defined
+        return _mismatch(operation, function, "the device library", defined) if defined else None
 
 
 def _mismatch(operation: Any, function: str, where: str, defined: dict[str, str]) -> str | None:
@@ -127,9 +150,11 @@ def libraries(module: ir.Module, target: targets.Target) -> list[Library]:
     """The libraries whose functions the kernels of a module call. Raises CompileError for a call that cannot be linked."""
     if not target.is_gpu:
         return []
-    check = _Check(target)
-    for operation in _calls(module.operation, target.vendor):
-        if why := check.call(operation):
-            diagnostic = Diagnostic("error", why, source_location(operation.location))
+    found: list[Any] = [operation.opview for operation in _smalti.find_ops(module.operation, "triton_xla.extern_call")]
+    calls = [call for call in found if str(triton_xla.GPUVendor(call.vendor.value)) == target.vendor]
+    check = _Check(target, calls)
+    for call in calls:
+        if why := check.call(call):
+            diagnostic = Diagnostic("error", why, source_location(call.operation.location))
             raise CompileError("", diagnostics=[diagnostic], source=sources.text_of(module.context))
     return list(check.used.values())

@@ -370,8 +370,9 @@ def _bitcast(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     data = operands[0].data
     if source.bits < 8:
         data = unsigned_of(data, source.bits)
-    # numpy stores numbers of less than a byte in the low bits of one.
-    types = [np.dtype(np.uint8) if ty.kind == "i" and ty.bits < 8 else ty.numpy for ty in (source, result)]
+    # numpy stores numbers of other sizes in the low bits of its next larger type.
+    size = max(8, 1 << (source.bits - 1).bit_length())
+    types = [np.dtype(f"i{size // 8}") if ty.kind == "i" else ty.numpy for ty in (source, result)]
     bits = np.ascontiguousarray(data.astype(types[0])).view(types[1]).reshape(data.shape)
     data = bits.astype(np.float64) if result.kind == "f" else wrap(bits, width_of(result))
     return Value(data, unknown_where(is_uncertain(*operands), data.shape))

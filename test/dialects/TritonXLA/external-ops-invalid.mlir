@@ -409,7 +409,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>) {
-  // expected-error@+1 {{the assembly has the directive '.section .data'; only instructions and labels are supported}}
+  // expected-error@+1 {{the assembly has the directive '.section .data'; only instructions are supported}}
   %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1\0A .section .data", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -459,5 +459,141 @@ func.func @f(%t: tensor<8xf32>) {
 func.func @f(%t: tensor<8xf32>) {
   // expected-error@+1 {{the constraint '0' of operand 1 must be the number of a result that no other operand has}}
   %r = triton_xla.inline_asm nvidia "add.f32 $0, $1, $2;", "=f,0,0" (%t, %t) effects none : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the directive '.incbin ""'; only instructions are supported}}
+  %r = triton_xla.inline_asm amd "/**/ .incbin \22FILE\22\0Av_mov_b32 $0, $1", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the label 'a', which would be defined again by each execution; write the code without branches, as with v_cndmask_b32}}
+  %r = triton_xla.inline_asm amd "a: .long 0\0Av_mov_b32 $0, $1", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the label '1'}}
+  %r = triton_xla.inline_asm amd "s_branch 1f\0A1: v_mov_b32 $0, $1", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{which is not an instruction; only instructions are supported}}
+  %r = triton_xla.inline_asm amd "\22a\22: v_mov_b32 $0, $1", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the statement 'a = 1', which is not an instruction}}
+  %r = triton_xla.inline_asm amd "a = 1\0Av_mov_b32 $0, $1", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the character # outside of comments, which is not supported; remove it}}
+  %r = triton_xla.inline_asm amd "# 1 /*\0A.incbin \22FILE\22 // */", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the character '}}
+  %r = triton_xla.inline_asm amd "v_mov_b32 $0, '/*'\0A.incbin", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has a string that does not end}}
+  %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1 \22/*", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the directive '.file'; only instructions and the directives of functions, such as '.reg', are supported}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1; .file 1 \22FILE\22", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the directive '.include'}}
+  %r = triton_xla.inline_asm nvidia "{ /**/ .include \22FILE\22; }", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the character # outside of comments}}
+  %r = triton_xla.inline_asm nvidia "#include \22FILE\22", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the label 'a' outside of braces, which would be defined again by each execution; write '{' before it and '}' at the end}}
+  %r = triton_xla.inline_asm nvidia "bra a; a: mov.b32 $0, $1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the label '$b' outside of braces}}
+  %r = triton_xla.inline_asm nvidia "{ a: } $$b: mov.b32 $0, $1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has a declaration with '.reg' outside of braces}}
+  %r = triton_xla.inline_asm nvidia ".reg .b32 a; mov.b32 $0, $1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the clobber '~{nonsense}' is not supported; use '~{memory}'}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f,~{nonsense}" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the clobber '~{v256}' is not supported; use '~{memory}' or a register, such as '~{vcc}' or '~{v[0:1]}'}}
+  %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1", "=v,v,~{v256}" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the clobber '~{v[3:2]}' is not supported}}
+  %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1", "=v,v,~{v[3:2]}" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }

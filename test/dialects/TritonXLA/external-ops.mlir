@@ -44,6 +44,17 @@ triton_xla.entry_func @assembly(%x: memref<64xf32>, %y: memref<64xi8>, %tile: in
   triton_xla.return
 }
 
+// Comments, strings, scopes and lists of registers.
+// CHECK-LABEL: func.func @texts
+func.func @texts(%t: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-COUNT-2: triton_xla.inline_asm
+  %a = triton_xla.inline_asm amd "v_mov_b32 $0, $1 ; copy { .incbin a:\0A\0A  s_nop /* .x */ 0 // {\0Ads_swizzle_b32 $0, $0 offset:swizzle(BITMASK_PERM, \2201pip\22)", "=v,v,~{v[0:1]},~{s3},~{memory}" (%t) effects none
+      : (tensor<8xf32>) -> tensor<8xf32>
+  %b = triton_xla.inline_asm nvidia ".pragma \22nounroll;{\22; { .reg .b16 a, b; { a: mov.b32 {a, b}, $1; } b: bra b; } mov.b32 $0, $1;", "=f,f,~{memory}" (%t) effects none
+      : (tensor<8xf32>) -> tensor<8xf32>
+  return %a, %b : tensor<8xf32>, tensor<8xf32>
+}
+
 // CHECK-LABEL: triton_xla.entry_func @calls
 // OPT-LABEL: triton_xla.entry_func @calls
 triton_xla.entry_func @calls(%x: memref<64xf32>, %s: f32, %n: index, %tile: index) tiles 1 {

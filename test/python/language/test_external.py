@@ -13,6 +13,7 @@ import pytest
 import smalti
 import smalti.block
 import smalti.language as sl
+from smalti.codegen import codegen_worker
 from smalti.language import fingerprints
 
 COUNT = 100
@@ -141,6 +142,24 @@ def swapped(t: Any) -> Any:
     return sl.inline_asm("prmt.b32 $0, $1, $1, 0x0123;", "=r,r", [t], sl.int32, vendor="nvidia", effects="none")
 
 
+def test_a_move_is_emulated() -> None:
+    def moved(t: Any) -> Any:
+        return sl.inline_asm("v_mov_b32 $0, $1", "=v,v", [t], t.dtype, vendor="amd", effects="none")
+
+    for dtype in (np.int32, np.float32, np.float16):
+        x, y = applied(moved, dtype, "emu:gfx942")
+        np.testing.assert_array_equal(y, x)
+
+
+def test_a_label_in_braces() -> None:
+    def branch(t: Any) -> Any:
+        text = "{ .reg .pred p; setp.lt.s32 p, $1, 0; mov.u32 $0, 0; @p bra end; mov.u32 $0, $1;\nend: }"
+        return sl.inline_asm(text, "=r,r", [t], sl.int32, vendor="nvidia", effects="none")
+
+    x, y = applied(branch, np.int32, "emu:sm_80")
+    np.testing.assert_array_equal(y, np.maximum(x, 0))
+
+
 @pytest.mark.parametrize(("function", "target"), [(permuted, "emu:gfx942"), (swapped, "emu:sm_80")])
 def test_permutation_of_bytes(function: Any, target: str) -> None:
     x, y = applied(function, np.int32, target)
@@ -246,6 +265,90 @@ def test_library_with_a_missing_function(library: Path, target: str) -> None:
         applied(bad, np.float32, target) if ":" in target else apply.on(target).compile(
             np.zeros(COUNT, np.float32), np.zeros(COUNT, np.float32), bad
         )
+
+
+@pytest.mark.parametrize("target", ["emu:sm_80", "emu:gfx942"])
+def test_a_helper_has_the_name_of_the_kernel(tmp_path: Path, target: str) -> None:
+    vendor: Any = "amd" if "gfx" in target else "nvidia"
+    path = tmp_path / "l.ll"
+    path.write_text("""
+    @llvm.used = appending global [1 x ptr] [ptr @apply]
+    define float @apply(float %x) noinline {
+      %r = fmul float %x, 3.0
+      ret float %r
+    }
+    define linkonce_odr float @mine(float %x) {
+      %r = call float @apply(float %x)
+      ret float %r
+    }""")
+    x, y = applied(sl.external("mine", sl.float32, vendor=vendor, effects="none", library=path), np.float32, target)
+    np.testing.assert_array_equal(y, 3 * x)
+
+
+@pytest.mark.parametrize("target", ["emu:sm_80", "emu:gfx942"])
+def test_two_libraries_with_a_helper_of_one_name(tmp_path: Path, target: str) -> None:
+    vendor: Any = "amd" if "gfx" in target else "nvidia"
+
+    def declared(name: str, factor: float) -> Any:
+        path = tmp_path / f"{name}.ll"
+        path.write_text(f"""
+        @table = constant float {factor}
+        define float @helper(float %x) noinline {{
+          %f = load float, ptr @table
+          %r = fmul float %x, %f
+          ret float %r
+        }}
+        define float @{name}(float %x) {{
+          %r = call float @helper(float %x)
+          ret float %r
+        }}""")
+        return sl.external(name, sl.float32, vendor=vendor, effects="none", library=path)
+
+    one, two = declared("one", 2.0), declared("two", 5.0)
+    x, y = applied(lambda t: one(t) + two(t), np.float32, target)
+    np.testing.assert_array_equal(y, 7 * x)
+
+
+@pytest.mark.parametrize("function", ["sinf", "__nv_nothing"])
+def test_a_missing_function_is_named(tmp_path: Path, function: str) -> None:
+    path = tmp_path / "l.ll"
+    path.write_text(f"""
+    declare float @{function}(float)
+    define float @f(float %x) {{
+      %r = call float @{function}(float %x)
+      ret float %r
+    }}""")
+    found = message(sl.external("f", sl.float32, vendor="nvidia", effects="none", library=path))
+    assert f"l.ll uses '{function}', which neither the library nor the device library defines" in found
+    assert "llvm-link" in found
+    assert "test_external.py:" in found
+
+
+def test_an_undefined_variable_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "l.ll"
+    path.write_text("""
+    @table = external global float
+    define float @f(float %x) {
+      %r = load float, ptr @table
+      ret float %r
+    }""")
+    assert "uses 'table'" in message(sl.external("f", sl.float32, vendor="nvidia", effects="read", library=path))
+
+
+@pytest.mark.parametrize("failure", [codegen_worker.WorkerTimeout(), codegen_worker.WorkerDied("it ended")])
+def test_a_failure_of_the_worker_is_not_cached(
+    library: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise failure
+
+    library.write_text(f"; {type(failure)}\n{LIBRARY}")
+    half = sl.external("half_of", sl.float32, vendor="nvidia", effects="none", library=library)
+    x = np.zeros(COUNT, np.float32)
+    with monkeypatch.context() as patch:
+        patch.setattr(codegen_worker.worker, "prepare_library", fail)
+        assert "is not LLVM IR that can be linked" in message(half)
+    apply.on("sm_80").compile(x, x, half)
 
 
 def test_bitcode_of_another_target(tmp_path: Path) -> None:
@@ -385,6 +488,7 @@ def test_interpretation_without_a_reference() -> None:
     [
         (assembly("mov.b32 $0, $9;"), "uses $9, but its registers are $0 to $1"),
         (assembly("{ mov.b32 $0, $1;"), "has a '{' that is not closed"),
+        (assembly("a: .long 0\nv_mov_b32 $0, $1", "=v,v", "amd"), "has the label 'a', which would be defined again"),
         (assembly("mov.b32 $0, $1;\0"), "has a character that is not printable ASCII"),
         (assembly("mov.b32 $0, $1; // \u00e9"), "must be a string of ASCII characters"),
         (assembly("mov.b32 $0, $1; // \ud800"), "must be a string of ASCII characters"),

@@ -199,8 +199,8 @@ def runs(cell: Cell) -> None:
         with np.errstate(all="ignore"):
             reference.run(described, random_arguments(entry.describe(described), 0))
     except reference.InterpreterError as error:
-        # A random divisor may be 0, and the examples of small floats select an operand.
-        if not re.search(r"is divided by 0|the region is not commutative", str(error)):
+        # A random divisor may be 0, a random condition false, and the examples of small floats select an operand.
+        if not re.search(r"is divided by 0|assertion fails|assume' is false|is not commutative", str(error)):
             raise
 
 
