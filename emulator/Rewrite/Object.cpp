@@ -45,7 +45,8 @@ makeHostMachine(const HostOptions &options) {
     return !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
   }();
   if (!initialized)
-    return refuse("libLLVM was built without a code generator for the processor of this machine; install an LLVM 22 that has one");
+    return refuse("libLLVM was built without a code generator for the "
+                  "processor of this machine; install an LLVM 22 that has one");
   Triple triple(sys::getProcessTriple());
   std::string problem;
   const Target *target = TargetRegistry::lookupTarget(triple, problem);

@@ -11,9 +11,8 @@ namespace smalti::triton_xla {
 /// Computes a region of scalar ops for all elements of tiles, which are its
 /// arguments. The region has element-wise ops, constants, scf.if, scf.for and
 /// scf.while. Returns the tiles of its results.
-mlir::SmallVector<mlir::Value> computeOnTiles(TileBuilder &b,
-                                              mlir::Region &region,
-                                              mlir::ValueRange tiles);
+mlir::SmallVector<mlir::Value>
+computeOnTiles(TileBuilder &b, mlir::Region &region, mlir::ValueRange tiles);
 
 } // namespace smalti::triton_xla
 

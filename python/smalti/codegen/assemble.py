@@ -48,7 +48,18 @@ def _errors(log: str, text: str) -> list[Diagnostic]:
     return found
 
 
-def _run(command: list[str | Path], tool: str, hint: str | None = None, text: str = "") -> str:
+_UNSUPPORTED_VERSION = re.compile(r"\.version\b")
+
+
+def _run(
+    command: list[str | Path],
+    tool: str,
+    hint: str | None = None,
+    text: str = "",
+    hint_for: re.Pattern[str] | None = None,
+) -> str:
+    """The output of a tool. Raises CompileError if it fails. An error in a line of `text` has `hint` only if it matches
+    `hint_for`."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIME_LIMIT, check=False)
     except OSError as error:
@@ -58,7 +69,8 @@ def _run(command: list[str | Path], tool: str, hint: str | None = None, text: st
     if done.returncode:
         reason = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
         if errors := _errors(reason, text):
-            raise CompileError(f"{tool} failed", diagnostics=errors, hint=hint)
+            applies = hint_for is not None and hint_for.search(reason)
+            raise CompileError(f"{tool} failed", diagnostics=errors, hint=hint if applies else None)
         raise CompileError(f"{tool} failed: {reason}", hint=hint)
     return done.stdout + done.stderr
 
@@ -121,6 +133,7 @@ def _assemble(ptx: str, ptxas: Path, opt_level: int) -> Cubin:
             "ptxas",
             hint="ptxas may be too old for this PTX version; " + toolchain.PTXAS_HINT,
             text=ptx,
+            hint_for=_UNSUPPORTED_VERSION,
         )
         return Cubin(binary.read_bytes(), ptx_usage(log), log, ptx)
 

@@ -143,7 +143,11 @@ def _foreign(source: Any, context: ir.Context | None) -> ir.Module:
     """Converts a module of other MLIR bindings through its text."""
     operation: Any = getattr(source, "operation", source)
     if not hasattr(operation, "get_asm"):
-        raise TypeError(f"source must be a path, MLIR text or a module, not {type(source).__name__}")
+        is_kernel = hasattr(source, "__smalti_function__")
+        raise TypeError(
+            f"source must be a path, MLIR text or a module, not {type(source).__name__}"
+            + (f"; pass {source.__name__}.module(...), with the arguments of a call" if is_kernel else "")
+        )
     if isinstance(operation, ir.Operation) and context is None:
         context = operation.context
     text = str(operation.get_asm(enable_debug_info=True))
@@ -184,12 +188,7 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
     """
     run = run or Run()
     context = module.context
-    try:
-        manager: Any = passmanager.PassManager.parse(pipeline, context)
-    except ValueError as error:
-        raise PipelineError(
-            f"the pipeline '{pipeline}' does not parse: {reason(str(error))}", hint=passes.correction(str(error))
-        ) from None
+    manager = parse_pipeline(pipeline, context, f"the pipeline '{pipeline}'")
     if run.dump_ir is not None:
         run.dump_ir.mkdir(parents=True, exist_ok=True)
         context.enable_multithreading(False)
@@ -212,6 +211,16 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
     finally:
         run.remarks.extend(collected)
     return collected
+
+
+def parse_pipeline(pipeline: str, context: ir.Context, what: str) -> Any:
+    """The pass manager of a textual pipeline. Raises PipelineError if it does not parse; `what` names it in the message."""
+    try:
+        return passmanager.PassManager.parse(pipeline, context)
+    except ValueError as error:
+        raise PipelineError(
+            f"{what} does not parse: {reason(str(error))}", hint=passes.correction(str(error))
+        ) from None
 
 
 def reason(message: str) -> str:

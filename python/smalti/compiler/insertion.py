@@ -178,6 +178,13 @@ class _Step:
     pipeline: Pipeline
 
 
+def _pipeline_at(point: str, step: Any) -> Pipeline:
+    """The pipeline of a step. Raises PipelineError with the point if its text does not parse."""
+    pipeline = Pipeline().add(step)
+    pipeline.check(f"the step at '{point}'")
+    return pipeline
+
+
 class _LoweringWithSteps(driver.Lowering):
     """`smalti-compile` with further steps."""
 
@@ -190,7 +197,7 @@ class _LoweringWithSteps(driver.Lowering):
         self._list = _List(self)
         # At one position, steps after a pass run before the steps that precede the next pass.
         self._steps = sorted(
-            (_Step(self._list.position(p), p.startswith("before"), p, Pipeline().add(s)) for p, s in steps.items()),
+            (_Step(self._list.position(p), p.startswith("before"), p, _pipeline_at(p, s)) for p, s in steps.items()),
             key=lambda step: (step.position, step.is_before),
         )
 

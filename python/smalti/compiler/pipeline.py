@@ -9,10 +9,11 @@ Python.
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..bindings import ir
 from ..errors import PipelineError, VerifyError, mlir_errors
@@ -332,25 +333,31 @@ class Pipeline:
                 f"Pipeline.run requires a module, not {type(module).__name__}; smalti.parse creates one from a path or text"
             )
         run = driver.Run()
-        segment: list[textual.Element] = []
-        part = 0
-
-        def flush() -> None:
-            nonlocal part
-            if segment:
-                run.dump_ir = Path(dump_ir) / f"{part:02}" if dump_ir is not None else None
-                driver.run_pipeline(module, f"builtin.module({textual.to_text(segment)})", run)
-                segment.clear()
-                part += 1
-
-        for step in self._steps:
-            if isinstance(step, _Call):
-                flush()
-                _run_call(step, module)
-            else:
-                segment.extend(step.placed() if isinstance(step, _Free) else (step,))
-        flush()
+        number = 0
+        for part in self._parts():
+            if isinstance(part, _Call):
+                _run_call(part, module)
+                continue
+            run.dump_ir = Path(dump_ir) / f"{number:02}" if dump_ir is not None else None
+            driver.run_pipeline(module, part, run)
+            number += 1
         return run.remarks
+
+    def _parts(self) -> list[str | _Call]:
+        """The Python steps, and the textual pipelines before and after them."""
+        parts: list[str | _Call] = []
+        for is_call, steps in itertools.groupby(self._steps, lambda step: isinstance(step, _Call)):
+            if is_call:
+                parts += cast("list[_Call]", list(steps))
+            else:
+                parts.append(f"builtin.module({','.join(map(str, steps))})")
+        return parts
+
+    def check(self, what: str = "the pipeline") -> None:
+        """Raises PipelineError if the pipeline does not parse. `what` names the pipeline in the message."""
+        for part in self._parts():
+            if isinstance(part, str):
+                driver.parse_pipeline(part, driver.new_context(), what)
 
 
 def _resolve(element: textual.Element, path: tuple[str, ...]) -> list[_Step]:

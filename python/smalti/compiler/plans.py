@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from .. import targets
 from ..bindings import _smalti, ir
 from ..diagnostics import SourceLocation, source_location
+from ..errors import PipelineError
 from ..layouts import SplatLayout, StridedLayout, TiledLayout
 from . import driver, insertion
 from .pipeline import Pipeline
 
+_Plan = TypeVar("_Plan")
 Space = Literal["registers", "shared memory", "tensor memory"]
 
 
@@ -171,7 +173,7 @@ def shared_memory(module: Any) -> tuple[SharedMemory, ...]:
         if entries:
             ordered = tuple(sorted(buffers, key=lambda one: one.offset))
             found.append(SharedMemory(name, total, placed, ordered, unknown))
-    return tuple(found)
+    return _checked(found, module, "shared_memory")
 
 
 def layouts(module: Any) -> tuple[AssignedLayout, ...]:
@@ -192,7 +194,7 @@ def layouts(module: Any) -> tuple[AssignedLayout, ...]:
                         found.append(
                             AssignedLayout(name, op.name, where, is_result, index, space, str(value.type), layout)
                         )
-    return tuple(found)
+    return _checked(found, module, "layouts")
 
 
 def schedules(module: Any, **options: Any) -> tuple[Schedule, ...]:
@@ -236,7 +238,7 @@ def schedules(module: Any, **options: Any) -> tuple[Schedule, ...]:
                     ops=ops,
                 )
             )
-    return tuple(found)
+    return _checked(found, module, "schedules", "the point must be before:smalti-pipeline-loops")
 
 
 def of(source: driver.Source, target: str | targets.Target, **options: Any) -> Plans:
@@ -279,6 +281,32 @@ def _functions(module: Any) -> Iterator[tuple[Any, str]]:
     for op in _operations(module.operation):
         if op.name in ("func.func", "gpu.func") and len(op.regions[0].blocks):
             yield op, ir.StringAttr(op.attributes["sym_name"]).value
+
+
+def _checked(
+    found: list[_Plan],
+    module: Any,
+    what: str,
+    required: str = "the module must be at the level mosaic or pipelined",
+) -> tuple[_Plan, ...]:
+    """The plans. Raises PipelineError if there are none because the module is at another level than block level."""
+    if not found and (level := _other_level(module)):
+        raise PipelineError(
+            f"plans.{what} is not available at the level {level}; {required}",
+            hint="smalti.plans.of(module, target) lowers a kernel at tile level" if level == "tile" else None,
+        )
+    return tuple(found)
+
+
+def _other_level(module: Any) -> str | None:
+    """The level of a module that is not at block level, or None."""
+    names = {op.name for op in _operations(module.operation)}
+    if "triton_xla.entry_func" in names:
+        return "tile"
+    if "llvm.return" in names:
+        return "llvm"
+    is_block_level = any(name.startswith("mosaic_gpu.") for name in names)
+    return "thread" if "gpu.thread_id" in names and not is_block_level else None
 
 
 def _operations(root: Any) -> Iterator[Any]:

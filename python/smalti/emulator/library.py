@@ -210,7 +210,8 @@ def _require_instructions(description: Mapping[str, Any], target: targets.Chip, 
                 for name in missing
             ],
             source=source,
-            hint="run the kernel on a GPU, or add the instructions to the emulator, as emulator/README.md describes",
+            hint="run the kernel on a GPU; sim:CHIP and interpret=True run the reference= of assembly; emulator/README.md "
+            "describes how to add an instruction",
         )
 
 
@@ -219,8 +220,14 @@ def _missing(executable: Path, names: frozenset[str]) -> list[str]:
     """The instructions that are not emulated. The result is cached, because a query starts a process."""
     if not names:
         return []
-    done = subprocess.run([executable, "--missing", *sorted(names)], capture_output=True, text=True, check=True)
-    return done.stdout.split("\n")[:-1]
+
+    def printed(*queried: str) -> str:
+        return subprocess.run([executable, "--missing", *queried], capture_output=True, text=True, check=True).stdout
+
+    # The output has a name in each line, but the name of several instructions of assembly has several lines.
+    long = sorted(name for name in names if "\n" in name)
+    short = sorted(names.difference(long))
+    return [*(printed(*short).split("\n")[:-1] if short else ()), *(name for name in long if printed(name))]
 
 
 def _link(code: bytes, what: str) -> bytes:

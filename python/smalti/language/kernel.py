@@ -406,7 +406,7 @@ def kernel(
     """Makes a Python function a kernel, which is compiled when it is called.
 
     - `grid`: the number of tiles, a tuple for several dimensions, or a function of parameters of the kernel that returns
-      them: `grid=lambda x, block: sl.cdiv(x.shape[0], block)`.
+      them: `grid=lambda x, block: sl.cdiv(x.shape[0], block)`. Default: 1, so that `sl.tile_id()` is 0.
     - `target`: as in `smalti.compile`. Default: the GPU of the arrays, or the CPU if they are in host memory.
     - `do_not_specialize`: parameters for which a value of 1 and multiples of 16 do not give kernels of their own.
     - `level`: "tile", or "block" for a kernel that is written with `smalti.block`.

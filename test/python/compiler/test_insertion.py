@@ -170,6 +170,14 @@ def test_points_that_do_not_exist(point: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("step", ["canonicalise", "cse,canonicalise"])
+def test_a_step_that_does_not_exist_names_the_point(step: str) -> None:
+    with pytest.raises(smalti.PipelineError) as caught:
+        smalti.compile(SCALE, "sm_90a", passes={"after:tile": step})
+    assert "the step at 'after:tile' does not parse: 'canonicalise' does not refer" in caught.value.message
+    assert "smalti-" not in str(caught.value) and caught.value.hint == "did you mean 'canonicalize'?"
+
+
 def test_a_cpu_does_not_have_levels_of_gpus() -> None:
     with pytest.raises(smalti.PipelineError, match="the levels are tile, llvm"):
         smalti.compile(SCALE, "cpu", passes={"after:mosaic": "cse"})

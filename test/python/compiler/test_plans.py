@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import smalti
+import smalti.language as sl
 from conftest import ROOT
 from smalti import plans
 from smalti.layouts import SplatLayout, TiledLayout
@@ -178,6 +181,22 @@ def test_plans_are_frozen(matmul: plans.Plans) -> None:
         name = dataclasses.fields(one)[0].name
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(one, name, None)
+
+
+@pytest.mark.parametrize("level", ["tile", "thread", "llvm"])
+@pytest.mark.parametrize("function", [plans.shared_memory, plans.layouts, plans.schedules])
+def test_other_levels_are_refused(function: Callable[[Any], Any], level: str) -> None:
+    phrase = f"plans.{function.__name__} is not available at the level {level}"
+    with pytest.raises(smalti.PipelineError, match=phrase):
+        smalti.compile(MATMUL, "sm_90a", passes={f"after:{level}": lambda module: function(module)})
+
+
+def test_a_kernel_in_python_is_refused_with_its_module() -> None:
+    @smalti.kernel
+    def empty(x: sl.Array) -> None: ...
+
+    with pytest.raises(TypeError, match=r"not PythonKernel; pass empty\.module\(\.\.\.\)"):
+        plans.of(empty, "sm_90a")
 
 
 def test_targets_without_plans() -> None:

@@ -462,12 +462,15 @@ def assembly(text: str, constraints: str = "=f,f", vendor: Any = "nvidia", **opt
         ("foo.f32 $0, $1;", "nvidia", "emu:sm_80", "asm:foo.f32"),
         ("v_foo_f32 $0, $1", "amd", "emu:gfx942", "asm:v_foo_f32"),
         ("add.f32 $0, $1, $1; ret;", "nvidia", "emu:sm_80", "asm:ret"),
+        ("v_add_f32 $0, $1, $1\nv_foo_f32 $0, $0", "amd", "emu:gfx942", "asm:v_add_f32 $0, $1, $1\nv_foo_f32"),
     ],
 )
 def test_errors_of_assemblers_have_the_line(text: str, vendor: str, target: str, expected: str) -> None:
     found = message(assembly(text, "=v,v" if vendor == "amd" else "=f,f", vendor), target)
     assert expected in found
     assert "test_external.py:" in found
+    assert "too old" not in found and "apt install" not in found
+    assert ("sim:CHIP and interpret=True run the reference=" in found) == target.startswith("emu:")
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim:sm_90a", "gfx942"])
