@@ -301,7 +301,7 @@ class Generated:
             use = uses.get(name, "")
             if not use and name not in ("loc", "ip", "results") and _reads(node, name):
                 raise SystemExit(
-                    f"{self._module}: the use of the parameter '{name}' by a constructor is not known: {ast.unparse(node)}"
+                    f"{self._module}: the use of the parameter '{name}' by a constructor cannot be determined: {ast.unparse(node)}"
                 )
             if name == "loc":
                 text = "_Location"

@@ -134,8 +134,8 @@ class Corrections:
                 self._definitions.setdefault(path, []).append(inner)
 
     def of(self, name: str, node: ast.stmt) -> list[ast.stmt]:
-        """What replaces a definition: the correction, the definition itself, or nothing for a further overload. `name` includes
-        the class."""
+        """The replacement of a definition: the correction, the definition itself, or nothing for a further overload. `name`
+        includes the class."""
         new = self._definitions.get(name)
         if new is None:
             return [node]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The generators of type stubs in cmake/: corrections, and parameters whose types are not known."""
+"""The generators of type stubs in cmake/: corrections, and parameters of an unknown use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def stub(folder: Path, text: str) -> str:
 
 def test_a_parameter_of_an_unknown_use_is_an_error(tmp_path: Path) -> None:
     assert "lhs: _Operand, ignored: object, *" in stub(tmp_path, OP)
-    with pytest.raises(SystemExit, match=r"_test_ops_gen: the use of the parameter 'lhs' .* is not known"):
+    with pytest.raises(SystemExit, match=r"_test_ops_gen: the use of the parameter 'lhs' .* cannot be determined"):
         stub(tmp_path, OP.replace("operands.append(lhs)", "operands = [*operands, lhs]"))
 
 
