@@ -228,6 +228,10 @@ def _uses(constructor: ast.FunctionDef) -> Mapping[str, str]:
     return uses
 
 
+def _reads(function: ast.FunctionDef, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for one in function.body for node in ast.walk(one))
+
+
 class Generated:
     """The stub of a module that mlir-tblgen generated."""
 
@@ -295,6 +299,10 @@ class Generated:
             if name == "self":
                 continue
             use = uses.get(name, "")
+            if not use and name not in ("loc", "ip", "results") and _reads(node, name):
+                raise SystemExit(
+                    f"{self._module}: the use of the parameter '{name}' by a constructor cannot be determined: {ast.unparse(node)}"
+                )
             if name == "loc":
                 text = "_Location"
             elif name == "ip":
@@ -368,15 +376,9 @@ class HandWritten:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             nodes.extend(node.body if isinstance(node, ast.Try) else [node])
         self._defined = {node.name for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-        self._left: dict[str, list[ast.stmt]] = {}
-        for node in ast.parse(corrections).body:
-            assert isinstance(node, (ast.ClassDef, ast.FunctionDef))
-            if isinstance(node, ast.ClassDef):
-                self._left.update({f"{node.name}.{f.name}": [f] for f in stub_trees.functions(node)})
-            else:
-                self._left.setdefault(node.name, []).append(node)
+        self._corrections = stub_trees.Corrections(corrections)
         self.tree: ast.Module = _Names().visit(ast.Module([one for node in nodes for one in self._statement(node)], []))
-        assert not self._left, f"{path}: corrections of definitions that do not exist: {', '.join(self._left)}"
+        self._corrections.check(path)
         for function in stub_trees.functions(self.tree):
             _complete(function)
         stub_trees.complete(self.tree)
@@ -409,20 +411,16 @@ class HandWritten:
                 base.id = f"_{node.name}"
         node.decorator_list = []
         body: list[ast.stmt] = []
-        corrected: set[str] = set()
         for inner in node.body:
-            if not isinstance(inner, ast.FunctionDef) or inner.name in corrected:
-                continue
-            fixed = self._left.pop(f"{node.name}.{inner.name}", None)
-            if fixed:
-                corrected.add(inner.name)
-            body.extend(fixed or [inner])
+            if isinstance(inner, ast.FunctionDef):
+                body.extend(self._corrections.of(f"{node.name}.{inner.name}", inner))
         node.body = body or [ast.Expr(ast.Constant(...))]
         return node
 
     def _function(self, node: ast.FunctionDef) -> list[ast.stmt]:
-        if node.name in self._left:
-            return self._left.pop(node.name)
+        corrected = self._corrections.of(node.name, node)
+        if corrected != [node]:
+            return corrected
         if node.name.startswith("_"):
             return []
         if any(not ast.unparse(one).endswith(("contextmanager", "overload")) for one in node.decorator_list):

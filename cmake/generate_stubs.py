@@ -61,24 +61,11 @@ class RewritePatternSet:
 
 
 class Corrector(ast.NodeTransformer):
-    """Replaces definitions by their corrections, and notes those that it found."""
+    """Replaces definitions by their corrections."""
 
-    def __init__(self, corrections: str) -> None:
-        self.left: dict[str, list[ast.stmt]] = {}
-        for node in ast.parse(corrections).body:
-            for inner in node.body if isinstance(node, ast.ClassDef) else [node]:
-                name = inner.name if isinstance(inner, ast.FunctionDef) else ast.unparse(inner).split()[0]
-                path = f"{node.name}.{name}" if isinstance(node, ast.ClassDef) else name
-                self.left.setdefault(path, []).append(inner)
+    def __init__(self, corrections: stub_trees.Corrections) -> None:
+        self._corrections = corrections
         self._class = ""
-
-    def _replace(self, name: str, node: ast.stmt) -> ast.stmt | list[ast.stmt]:
-        new = self.left.pop(f"{self._class}{name}", None)
-        if new is None:
-            return node
-        if isinstance(node, ast.FunctionDef) and isinstance(new[0], ast.FunctionDef) and ast.get_docstring(node):
-            new[0].body = node.body
-        return new
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
         outer, self._class = self._class, f"{node.name}."
@@ -86,11 +73,11 @@ class Corrector(ast.NodeTransformer):
         self._class = outer
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt | list[ast.stmt]:
-        return self._replace(node.name, node)
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> list[ast.stmt]:
+        return self._corrections.of(f"{self._class}{node.name}", node)
 
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
-        return self._replace(ast.unparse(node.targets[0]), node)
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        return self._corrections.of(f"{self._class}{ast.unparse(node.targets[0])}", node)
 
 
 def mend(path: pathlib.Path, name: str, ir_names: list[str]) -> None:
@@ -101,11 +88,10 @@ def mend(path: pathlib.Path, name: str, ir_names: list[str]) -> None:
         text = text.replace(f" {wrong}.", " smalti.ir.")
     text = text.replace("smalti.ir._OperationBase", "smalti._mlir_libs._mlir.ir._OperationBase")
     tree = ast.parse(text)
-    corrector = Corrector(CORRECTIONS.get(name, ""))
-    tree = corrector.visit(tree)
-    tree.body.extend(corrector.left.pop("_Op", []))
-    if corrector.left:
-        raise SystemExit(f"{path}: corrections of definitions that do not exist: {', '.join(corrector.left)}")
+    corrections = stub_trees.Corrections(CORRECTIONS.get(name, ""))
+    tree = Corrector(corrections).visit(tree)
+    tree.body.extend(corrections.added("_Op"))
+    corrections.check(path)
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             node.names = [alias for alias in node.names if alias.name != "TypeVar"]

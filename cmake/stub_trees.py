@@ -121,5 +121,41 @@ def add_imports(tree: ast.Module, ir_module: str, ir_names: Iterable[str]) -> No
     ]
 
 
+class Corrections:
+    """Definitions that replace those of a stub. Several with one name are overloads."""
+
+    def __init__(self, text: str) -> None:
+        self._definitions: dict[str, list[ast.stmt]] = {}
+        self._replaced: set[str] = set()
+        for node in ast.parse(text).body:
+            for inner in node.body if isinstance(node, ast.ClassDef) else [node]:
+                name = inner.name if isinstance(inner, ast.FunctionDef) else ast.unparse(inner).split()[0]
+                path = f"{node.name}.{name}" if isinstance(node, ast.ClassDef) else name
+                self._definitions.setdefault(path, []).append(inner)
+
+    def of(self, name: str, node: ast.stmt) -> list[ast.stmt]:
+        """The replacement of a definition: the correction, the definition itself, or nothing for a further overload. `name`
+        includes the class."""
+        new = self._definitions.get(name)
+        if new is None:
+            return [node]
+        if name in self._replaced:
+            return []
+        self._replaced.add(name)
+        if isinstance(node, ast.FunctionDef) and isinstance(new[0], ast.FunctionDef) and ast.get_docstring(node):
+            new[0].body = node.body
+        return new
+
+    def added(self, name: str) -> list[ast.stmt]:
+        """A correction that is a further definition, if there is one."""
+        self._replaced.add(name)
+        return self._definitions.get(name, [])
+
+    def check(self, path: pathlib.Path) -> None:
+        left = self._definitions.keys() - self._replaced
+        if left:
+            raise SystemExit(f"{path}: corrections of definitions that do not exist: {', '.join(sorted(left))}")
+
+
 def write(path: pathlib.Path, tree: ast.Module) -> None:
     path.write_text(ast.unparse(ast.fix_missing_locations(tree)) + "\n", encoding="utf-8")

@@ -7,7 +7,8 @@
     def test_matmul(chip, dtype): ...
 
 runs at least 20 points, and as many as are needed for each chip and each dtype to be in one. With `cover=False`, and
-for a test of one parameter, exactly 20 points run. The sample depends only on the name of the test and its points:
+for a test of one parameter, exactly 20 points run. With `cover=FUNCTION`, each value that the function returns for the
+parameters of a point is in one: `cover=lambda mma: {mma.mnemonic}` for a parameter with many properties. The sample depends only on the name of the test and its points:
 every run, and every worker of a run, has the same sample. Use the mark only for cartesian products: if each point is a
 behavior of its own, all points must run.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -29,7 +31,7 @@ def values_of(item: pytest.Function) -> set[tuple[str, str]]:
     return {(name, str(item.callspec.indices[name]) if " at 0x" in text else text) for name, text in texts.items()}
 
 
-def sample(points: Sequence[set[tuple[str, str]]], count: int, seed: str) -> set[int]:
+def sample(points: Sequence[set[Any]], count: int, seed: str) -> set[int]:
     """The numbers of `count` points, and of as many more as it takes for each value to be in one."""
     order = list(range(len(points)))
     random.Random(seed).shuffle(order)
@@ -59,7 +61,10 @@ def dropped_points(items: Sequence[pytest.Item]) -> list[pytest.Item]:
         if marker is None or not marker.args:
             raise pytest.UsageError(f"{name}: the mark 'grid' requires a number of points, as in grid(20)")
         values = [values_of(point) for point in points]
-        if not marker.kwargs.get("cover", True) or len(values[0]) < 2:
+        cover = marker.kwargs.get("cover", True)
+        if callable(cover):
+            values = [set(cover(**point.callspec.params)) for point in points]
+        elif not cover or len(values[0]) < 2:
             values = [set() for _ in values]
         chosen = sample(values, marker.args[0], name.rpartition("/")[2])
         result += [point for number, point in enumerate(points) if number not in chosen]

@@ -259,8 +259,8 @@ class DiskCache:
             os.close(descriptor)
 
     def _evict(self, size: int) -> int:
-        """If all entries and `size` more bytes take more than the limit: deletes the entries that were used longest ago,
-        until the rest and those bytes take three quarters of the limit. Returns how many bytes the rest takes."""
+        """Deletes the entries that were used longest ago if all entries and `size` more bytes exceed the limit, until they take
+        three quarters of it. Returns how many bytes the remaining entries take."""
         found: list[tuple[int, int, str]] = []
         for item in os.scandir(self._folder):
             if _ENTRY.fullmatch(item.name):

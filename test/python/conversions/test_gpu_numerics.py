@@ -587,7 +587,7 @@ gpu.module @matmul_module {{
     )
 
 
-@pytest.mark.grid(16, cover=False)
+@pytest.mark.grid(16, cover=lambda target, mma: {target, mma["mnemonic"]})
 @pytest.mark.parametrize(
     ("target", "mma"),
     list(_instructions()),

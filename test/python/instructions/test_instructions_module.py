@@ -198,9 +198,11 @@ def test_scales_of_powers_of_two(source: str) -> None:
         assert found == 2.0 ** (code - 127) if code < 255 else np.isnan(found)
 
 
+@pytest.mark.parametrize("step", [29, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("source", INTEGERS)
 @pytest.mark.parametrize("target", [name for name in FLOATS if name != UNSIGNED])
-def test_integers_round_once(source: str, target: str) -> None:
+def test_integers_round_once(source: str, target: str, step: int) -> None:
+    """The oracle takes its time: it checks every 29th number of 16 bits, and every seventh in the long run."""
     info = np.iinfo(INTEGERS[source])
     if info.bits <= 16:
         values = np.arange(info.min, info.max + 1)
@@ -213,8 +215,7 @@ def test_integers_round_once(source: str, target: str) -> None:
     mantissa, min_exponent, *_ = limits(target)
     format_ = numbers_reference.Format(mantissa, min_exponent, 1023)
     found = instructions.convert(values.astype(INTEGERS[source]), source, target, saturate=True).astype(np.float64)
-    # The oracle takes its time.
-    step = 29 if info.bits == 16 else 1
+    step = step if info.bits == 16 else 1
     for value, number in zip(values.tolist()[::step], found[::step], strict=True):
         limited = max(-largest, min(largest, Fraction(value)))
         assert number == numbers_reference.rounded(limited, format_, "rn")

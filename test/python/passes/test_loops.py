@@ -33,7 +33,7 @@ PIPELINED = {
 POINTS = campaign.covering(CHIPS)
 
 
-@pytest.mark.grid(24)
+@pytest.mark.grid(24, cover=lambda number: {POINTS[number].shape.name, POINTS[number].chip, POINTS[number].stages})
 @pytest.mark.parametrize("number", range(len(POINTS)), ids=lambda number: str(POINTS[number]))
 def test_loops(number: int) -> None:
     point, trips = POINTS[number], POINTS[number].bounds[0].trips
@@ -46,7 +46,7 @@ def test_loops(number: int) -> None:
         assert outcome.pipelined == loops * some, outcome.missed
 
 
-@pytest.mark.grid(10)
+@pytest.mark.grid(10, cover=lambda shape: {shape.name})
 @pytest.mark.parametrize("shape", kernels.SHAPES, ids=lambda shape: shape.name)
 def test_loops_with_arrays_that_may_overlap(shape: kernels.Shape) -> None:
     chips = [chip for chip in CHIPS if shape in campaign.shapes(chip)]

@@ -8,6 +8,7 @@ same initial value. The sign of a zero is not compared, because a sum with a neu
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -230,7 +231,7 @@ def combined() -> Compiled:
     return Compiled(functions, PAD)
 
 
-@pytest.mark.grid(14)
+@pytest.mark.grid(14, cover=lambda name: {*COMBINERS[name][0], *re.findall(r"arith\.\w+", COMBINERS[name][1])})
 @pytest.mark.parametrize("name", COMBINERS)
 def test_combiners(combined: Compiled, name: str) -> None:
     types, _ = COMBINERS[name]

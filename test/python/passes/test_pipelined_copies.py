@@ -327,7 +327,7 @@ def test_pipelines(pipeline: Pipeline, chip: str, slots: int) -> None:
     assert caught_by(pipeline, chip, pipeline.text(pipeline.steps(slots))) is None
 
 
-@pytest.mark.grid(3, cover=False)
+@pytest.mark.grid(3, cover=lambda pipeline, chip, slots: {pipeline.name, chip})
 @pytest.mark.parametrize("pipeline, chip, slots", [c for c in CASES if c[2] == 3 and c[1] != "gfx942"], ids=_id)
 def test_mutants(pipeline: Pipeline, chip: str, slots: int) -> None:
     """Each wait, barrier and slot is needed as it is, and its loss is seen."""

@@ -33,7 +33,7 @@ def test_every_number_of_stages_meets_every_number_of_iterations() -> None:
     assert met == {(stages, trips) for stages in (1, 2, 3, 4) for trips in range(stages + 3)}
 
 
-@pytest.mark.grid(24)
+@pytest.mark.grid(24, cover=lambda number: {POINTS[number].shape.name, POINTS[number].chip, POINTS[number].stages})
 @pytest.mark.parametrize("number", range(len(POINTS)), ids=lambda number: str(POINTS[number]))
 def test_loops(number: int) -> None:
     schedules = [simulated.SCHEDULES[(number + k) % len(simulated.SCHEDULES)] for k in (0, 4)]

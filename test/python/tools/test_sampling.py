@@ -39,6 +39,10 @@ import pytest
 @pytest.mark.parametrize("y", range(3))
 def test_grid(x, y): pass
 
+@pytest.mark.grid(1, cover=lambda x: {x.lower()})
+@pytest.mark.parametrize("x", ["a", "A", "b", "B"])
+def test_covered(x): pass
+
 def test_other(): pass
 """
 
@@ -59,8 +63,10 @@ def collected(folder: Path, *options: str) -> list[str]:
 
 def test_options(tmp_path: Path) -> None:
     some = collected(tmp_path)
+    assert {name.lower() for name in some if "covered" in name} == {"test_covered[a]", "test_covered[b]"}
+    some = [name for name in some if "covered" not in name]
     assert "test_other" in some and 3 <= len(some) - 1 < 9
-    every = collected(tmp_path, "--grids")
+    every = [name for name in collected(tmp_path, "--grids") if "covered" not in name]
     assert len(every) == 9 and set(some) - {"test_other"} < set(every)
     # A failure of `tools/dev fuzz grids` is repeated by its name, for every sample.
     missing = next(iter(set(every) - set(some)))

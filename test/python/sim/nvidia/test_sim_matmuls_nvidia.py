@@ -351,7 +351,7 @@ FOUND = {
 }
 
 
-@pytest.mark.grid(7)
+@pytest.mark.grid(7, cover=lambda path: {path})
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_modules_of_jax_as_threads(path: Path) -> None:
     """They need no further fences, and compute the same as block-level kernels."""
