@@ -15,6 +15,7 @@ from ..calling import arrays
 from ..errors import LaunchError
 from ..specialization import DIVISOR
 from .arithmetic import is_number
+from .trees import identified
 from .types import DType, Misuse, boolean, float32, index
 from .types import dtype as to_dtype
 from .values import Array
@@ -250,6 +251,7 @@ def hashable(value: Any) -> Any:
         return (type(value), tuple(hashable(item) for item in value))
     if isinstance(value, dict):
         return (dict, tuple((key, hashable(item)) for key, item in value.items()))
+    value = identified(value)
     try:
         hash(value)
     except TypeError:

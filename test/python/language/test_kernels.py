@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 import python_kernels as kernels
+import smalti
+import smalti.language as sl
 
 TARGETS = ("cpu", "emu:sm_80", "emu:sm_90a", "emu:gfx942", "sim:sm_90a")
 RANDOM = np.random.default_rng(23)
@@ -48,3 +51,35 @@ def test_a_loop_carries_a_dataclass(target: str) -> None:
     y = np.full(3, np.nan, np.float32)
     kernels.logsumexp.on(target)(x, y)
     np.testing.assert_allclose(y, np.log(np.exp(x.astype(np.float64)).sum(1)), rtol=1e-5)
+
+
+OFFSET = 0.0
+
+
+def sign(y: sl.Array, value: smalti.constexpr = 0.0):
+    y[0:2] = sl.full(2, math.copysign(1.0, value) + math.copysign(4.0, OFFSET), sl.float32)
+
+
+def signs(kernel: Any, *values: Any) -> list[float]:
+    y = np.zeros(2, np.float32)
+    found: list[float] = []
+    for value in values:
+        kernel(y, value)
+        found.append(float(y[0]))
+    return found
+
+
+def test_zeros_of_both_signs_are_different_constants(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = smalti.kernel(sign)
+    assert signs(kernel, 0.0, -0.0, float("-0.0"), 0.0) == [5, 3, 3, 5]
+    assert signs(kernel, np.float32(0), np.float32(-0.0), (0.0,)[0]) == [5, 3, 5]
+    monkeypatch.setitem(globals(), "OFFSET", -0.0)
+    assert signs(kernel, 0.0, -0.0) == [-3, -5]
+
+
+def test_nan_is_one_constant() -> None:
+    kernel = smalti.kernel(sign)
+    compiled: list[Any] = []
+    kernel.hooks.compile.append(compiled.append)
+    signs(kernel, *(float("nan") for _ in range(3)), math.nan, *(np.float16("nan") for _ in range(2)))
+    assert len(compiled) == 2
