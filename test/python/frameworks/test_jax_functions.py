@@ -342,6 +342,30 @@ def test_accesses_that_jax_would_not_know() -> None:
     assert "input_output_aliases=['high']" in str(found.value)
 
 
+def test_an_output_that_is_initialized_in_some_calls() -> None:
+    initial = [True]
+
+    def output(x: jax.Array) -> Any:
+        return jnp.zeros_like(x) if initial[0] else jax.ShapeDtypeStruct(x.shape, x.dtype)
+
+    function = smalti.jax.ffi_call(torch_programs.accumulate, outputs={"out": output})
+    assert (function(jnp.ones(4)) == 1).all()
+    initial[0] = False
+    with pytest.raises(smalti.LaunchError, match="reads the output out, but its elements are not initialized"):
+        function(jnp.ones(4))
+
+
+def test_zeros_of_both_signs_are_different_numbers() -> None:
+    @smalti.kernel
+    def filled(value: float, y: sl.Array, other: smalti.constexpr = 0.0):
+        y[0:2] = sl.full(2, value + other, sl.float32)
+
+    function = smalti.jax.ffi_call(filled, outputs={"y": lambda: jax.ShapeDtypeStruct((2,), jnp.float32)})
+    assert not np.signbit(function(0.0, other=-0.0)).any()
+    assert np.signbit(function(-0.0, other=-0.0)).all()
+    assert not np.signbit(function(-0.0, other=0.0)).any()
+
+
 @pytest.mark.parametrize(
     ("kernel", "options", "message"),
     [
