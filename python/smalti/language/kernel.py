@@ -16,7 +16,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, TypeAlias, TypeVar, overload
 
 from .. import targets
 from ..cache import disk_cache
@@ -42,6 +42,7 @@ INTERPRET = "interpret"
 """The option of a kernel whose body Python executes, instead of an option of the compilation."""
 
 P = ParamSpec("P")
+K = TypeVar("K", bound="PythonKernel[...]")
 
 Formula: TypeAlias = (
     Callable[[], Any]
@@ -108,12 +109,19 @@ class PythonKernel(native.NativeCallable, Generic[P]):
 
     def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel[P]:
         """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`, or with `interpret=True`."""
-        other = type(self).__new__(type(self))
-        vars(other).update(vars(self))
+        other = self._copy(type(self))
         other._origin = self._origin or self
         other._target = self._target if target is None else target
         other._options = {**self._options, **options}
         other.native = other._make_dispatcher()
+        return other
+
+    def _copy(self, kind: type[K]) -> K:
+        """A kernel of the same function, without a dispatcher. Both share variants, so that their keys must differ if their
+        translations do: see `_launch`."""
+        other = kind.__new__(kind)
+        vars(other).update(vars(self))
+        other.native = None
         return other
 
     @property

@@ -131,6 +131,26 @@ def test_vmap_is_one_launch(in_axes: int, shape: tuple[int, ...]) -> None:
     assert custom_calls(batched, x) == 1
 
 
+def test_vmap_compiles_a_kernel_once() -> None:
+    @smalti.kernel(grid=lambda x: x.shape[0])
+    def doubled(x: sl.Array, y: sl.Array):
+        row = sl.tile_id()
+        y[row, 0:4] = 2 * x[row, 0:4]
+
+    compiled: list[Any] = []
+    doubled.hooks.compile.append(compiled.append)
+    function = smalti.jax.ffi_call(doubled, outputs={"y": "x"})
+    for size in (2, 3, 4):
+        x = random(size, 5, 4)
+        check(jax.jit(lambda x: jax.vmap(function)(x) + 1)(x), 2 * x + 1)
+    assert len(compiled) == 1
+    # The same number of dimensions, of which another one is the batch; and the kernel without a batch.
+    w = random(5, 4)
+    check(jax.vmap(jax.vmap(function))(random(2, 3, 5, 4)), 2 * random(2, 3, 5, 4))
+    check(function(w), 2 * w)
+    assert len(compiled) == 3
+
+
 def test_vmap_of_some_arrays() -> None:
     """An array without the batch is not repeated in memory, except if the kernel changes it."""
     x, w = random(3, 5, 70), random(70)
