@@ -229,9 +229,11 @@ def _lower(platform: str, context: Any, *operands: Any, call: Call) -> Any:
     compiled = binding.kernel.variant(*binding.given)
     assert isinstance(compiled, Kernel)
     buffers = handlers.Buffers(call.operands, call.results, [math.prod(aval.shape) for aval in avals])
-    key = handlers.add(compiled, binding.given, buffers, repr((binding.digest, sorted(binding.kernel.options.items()))))
+    attributes = handlers.add(
+        compiled, binding.given, buffers, repr((binding.digest, sorted(binding.kernel.options.items())))
+    )
     rule = module().ffi.ffi_lowering(handlers.TARGET, operand_output_aliases=buffers.aliases)
-    return rule(context, *operands, **{handlers.ATTRIBUTE: key})
+    return rule(context, *operands, **attributes)
 
 
 def _described(call: Call, name: str, aval: Any) -> ShapeDtypeStruct:
