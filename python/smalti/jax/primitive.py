@@ -50,6 +50,8 @@ class Call:
 
     operator: Operator
     numbers: Static
+    version: Any
+    """Differs if the code or the grid of the kernel do, since JAX keeps the programs of equal calls."""
     operands: tuple[str, ...]
     """The parameters of the kernel that are operands. Those in `results` too are in the memory of the result."""
     results: tuple[str, ...]
@@ -223,7 +225,7 @@ def _lower(platform: str, context: Any, *operands: Any, call: Call) -> Any:
     kernel = call.operator.kernel.on(_target(call, platform))
     if call.sizes:
         kernel = batching.batched(kernel, call.sizes, call.dimensions_of())
-    described = {name: _described(call, name, aval) for name, aval in zip(names, avals, strict=True)}
+    described = {name: described_array(call.operator, name, aval) for name, aval in zip(names, avals, strict=True)}
     binding = kernel.bind_descriptions({**call.numbers.values, **described})
     call.operator.check(binding.kernel, call.initialized)
     compiled = binding.kernel.variant(*binding.given)
@@ -236,10 +238,15 @@ def _lower(platform: str, context: Any, *operands: Any, call: Call) -> Any:
     return rule(context, *operands, **attributes)
 
 
-def _described(call: Call, name: str, aval: Any) -> ShapeDtypeStruct:
+def version(operator: Operator, named: Mapping[str, Any]) -> Any:
+    """The version of the kernel for a call. A callback of Python uses the values at its run."""
+    return None if _is_in_python(operator.kernel) else operator.kernel.version(named)
+
+
+def described_array(operator: Operator, name: str, aval: Any) -> ShapeDtypeStruct:
     if not all(isinstance(size, int) for size in aval.shape):
         raise LaunchError(
-            f"{call.operator.name}: the shape of {name} is {aval.shape}; a kernel in a program of XLA needs static sizes",
+            f"{operator.name}: the shape of {name} is {aval.shape}; a kernel in a program of XLA needs static sizes",
             hint="export the function for each size",
         )
     return ShapeDtypeStruct(aval.shape, aval.dtype)

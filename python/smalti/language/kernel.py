@@ -189,6 +189,12 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         variant, given = self._described_variant((), named)
         return Binding(self._specialized(variant, given), given, variant.digest)
 
+    def version(self, named: Mapping[str, Any]) -> Any:
+        """A key that is equal for calls with these arguments that run the same code on the same grid. It changes if a value
+        outside of the kernel that the kernel uses changes. Arrays may be descriptions."""
+        variant, given = self._described_variant((), named)
+        return variant, hashable([value for value in given if is_number(value)])
+
     def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool] | None]:
         """The captured values and lists of hooks that the dispatcher compares before a launch, and a function that checks
         other captured values."""

@@ -120,6 +120,39 @@ def test_the_name_and_description_are_those_of_the_kernel() -> None:
     assert FUNCTIONS.scale.__doc__ == "Multiplies a vector by a number."
 
 
+FACTOR, TILES = 1.0, 1
+
+
+def test_a_call_uses_the_current_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call in eager mode does, and a new program. A compiled program does not change."""
+
+    @smalti.kernel(grid=lambda: TILES)
+    def scaled(x: sl.Array, y: sl.Array):
+        i = sl.tile_id() * 4
+        y[i : i + 4] = FACTOR * x[i : i + 4]
+
+    function = smalti.jax.ffi_call(
+        scaled, outputs={"y": lambda x: jnp.zeros_like(x)}, backward=lambda grad_y: grad_y * FACTOR
+    )
+    compiled = jax.jit(lambda x: function(x))
+    x = jnp.ones((8,))
+
+    def found() -> list[Any]:
+        batched, gradient = jax.vmap(function)(x[None])[0], jax.value_and_grad(lambda x: function(x).sum())(x)[0]
+        new = jax.jit(lambda x: function(x))(x)
+        assert (function(x) == batched).all() and (new == batched).all() and gradient == batched.sum()
+        return [float(value) for value in batched]
+
+    assert found() == list(compiled(x)) == [1] * 4 + [0] * 4
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    assert found() == [5] * 4 + [0] * 4
+    monkeypatch.setitem(globals(), "TILES", 2)
+    assert found() == [5] * 8
+    monkeypatch.setitem(globals(), "FACTOR", 1.0)
+    assert found() == [1] * 8
+    assert list(compiled(x)) == [1] * 4 + [0] * 4
+
+
 # --- Transformations ---
 
 
