@@ -20,6 +20,7 @@ from ..launch.cpu import CpuLauncher, descriptor
 from ..launch.cuda import CudaLauncher
 from ..launch.hip import HipLauncher
 from ..launch.kernels import Kernel
+from .platforms import PLATFORMS
 
 TARGET = "smalti_kernel"
 """The name of the handlers in programs of XLA."""
@@ -296,10 +297,7 @@ def add(kernel: Kernel, given: Sequence[Any], buffers: Buffers, identity: str) -
         return attributes
     description = Description(name=f"@{kernel.symbol}".encode())
     words.fill(description, buffers)
-    if is_host:
-        kept = _describe_host(description, launcher)
-    else:
-        kept = _describe_gpu(description, launcher, given, words)
+    kept = _describe_host(description, launcher) if is_host else _describe_gpu(description, launcher, given, words)
     # The call releases the GIL. If several threads add a kernel, the library has the functions of one of them.
     library().smalti_xla_add(key.encode(), ctypes.byref(description))
     _kept.setdefault(key, []).append((launcher, *kept))
@@ -313,10 +311,10 @@ def register(jax: Any) -> None:
     def capsule(function: Any) -> Any:
         return jax.ffi.pycapsule(native.address(function))
 
-    jax.ffi.register_ffi_target(TARGET, capsule(found.smalti_xla_run_on_cpu), platform="cpu")
-    stages: Mapping[str, Any] = {
+    on_cpu = capsule(found.smalti_xla_run_on_cpu)
+    on_gpu: Mapping[str, Any] = {
         "initialize": capsule(found.smalti_xla_prepare_gpu),
         "execute": capsule(found.smalti_xla_run_on_gpu),
     }
-    for platform in ("CUDA", "ROCM"):
-        jax.ffi.register_ffi_target(TARGET, stages, platform=platform)
+    for name, platform in PLATFORMS.items():
+        jax.ffi.register_ffi_target(TARGET, on_cpu if name == "cpu" else on_gpu, platform=platform.registered)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .. import targets
-from ..calling import arrays
 from ..errors import LaunchError
 from ..frameworks import batching
 from ..frameworks.operators import Operator
@@ -22,9 +21,7 @@ from ..language.parameters import ShapeDtypeStruct, hashable
 from ..launch import placement
 from ..launch.kernels import Kernel
 from . import handlers
-
-_MEMORY = {"cpu": arrays.CPU, "cuda": arrays.CUDA, "rocm": arrays.HIP}
-"""The memory of arrays, by the platform of JAX."""
+from .platforms import PLATFORMS
 
 
 class Static:
@@ -97,7 +94,7 @@ def _primitive() -> Any:
     one.def_abstract_eval(_abstract_eval)
     module("jax.interpreters.batching").primitive_batchers[one] = _batch
     module("jax.interpreters.ad").primitive_jvps[one] = _jvp
-    for platform in _MEMORY:
+    for platform in PLATFORMS:
         mlir.register_lowering(one, functools.partial(_lower, platform), platform=platform)
     return one
 
@@ -170,18 +167,14 @@ def _target(call: Call, platform: str) -> targets.Target:
     """The target for a platform of JAX."""
     kernel = call.operator.kernel
     stated = kernel.target
-    target = placement.target_for((_MEMORY[platform], 0)) if stated is None else targets.get(stated)
-    vendor = {"cpu": "cpu", "cuda": "nvidia", "rocm": "amd"}[platform]
-    if target.vendor != vendor or target.is_emulated or target.is_simulated:
+    target = placement.target_for((PLATFORMS[platform].memory, 0)) if stated is None else targets.get(stated)
+    if target.vendor != PLATFORMS[platform].vendor or target.is_emulated or target.is_simulated:
         what = "its target is" if stated is not None else "this machine does not have its GPU, and the target is"
         raise LaunchError(
             f"{call.operator.name} is called on the platform {platform} of JAX, but {what} {target}",
-            hint=f"state the chip: {call.operator.name}.on({_CHIPS[platform]!r})",
+            hint=f"state the chip: {call.operator.name}.on({PLATFORMS[platform].example!r})",
         )
     return target
-
-
-_CHIPS = {"cpu": "cpu", "cuda": "sm_90a", "rocm": "gfx942"}
 
 
 def _is_in_python(kernel: PythonKernel[...]) -> bool:
