@@ -44,7 +44,7 @@ INTERPRET = "interpret"
 P = ParamSpec("P")
 K = TypeVar("K", bound="PythonKernel[...]")
 
-Formula: TypeAlias = (
+FunctionOfParameters: TypeAlias = (
     Callable[[], Any]
     | Callable[[Any], Any]
     | Callable[[Any, Any], Any]
@@ -54,10 +54,12 @@ Formula: TypeAlias = (
     | Callable[[Any, Any, Any, Any, Any, Any], Any]
     | Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
     | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], Any]
+    | Callable[..., Any]
 )
-"""A function of parameters of a kernel. Type checkers infer the parameters of a lambda from `[Any]`, but not from `...`."""
+"""A function of parameters of a kernel. Type checkers infer the parameters of a lambda from `[Any]`, but not from `...`, which
+accepts a function of more parameters."""
 
-Grid: TypeAlias = int | Sequence[int] | Formula
+Grid: TypeAlias = int | Sequence[int] | FunctionOfParameters
 
 
 @dataclasses.dataclass(frozen=True)
