@@ -12,6 +12,7 @@
 #include "Launcher.h"
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <structmember.h>
 
@@ -423,14 +424,19 @@ bool readCall(Dispatcher *self, PyObject *given, PyObject *named,
 }
 
 /// Whether two constants are the same object, or equal objects of a type whose
-/// comparison does not run other code.
+/// comparison does not run other code. Numbers are compared by their bits,
+/// since 0.0 == -0.0, and NaN != NaN.
 bool isSame(PyObject *one, PyObject *other) {
   if (one == other)
     return true;
   PyTypeObject *type = Py_TYPE(one);
-  if (type != Py_TYPE(other) ||
-      (type != &PyLong_Type && type != &PyUnicode_Type &&
-       type != &PyFloat_Type))
+  if (type != Py_TYPE(other))
+    return false;
+  if (type == &PyFloat_Type) {
+    double a = PyFloat_AS_DOUBLE(one), b = PyFloat_AS_DOUBLE(other);
+    return memcmp(&a, &b, sizeof a) == 0;
+  }
+  if (type != &PyLong_Type && type != &PyUnicode_Type)
     return false;
   return PyObject_RichCompareBool(one, other, Py_EQ) == 1;
 }

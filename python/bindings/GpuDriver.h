@@ -27,6 +27,9 @@ struct LaunchConfig {
 };
 constexpr int clusterDimension = 4;
 
+/// The size of a CUtensorMap.
+constexpr int mapBytes = 128;
+
 /// cuCtxGetCurrent, or hipGetDevice, which sets the low 32 bits.
 using CurrentFunction = int (*)(uint64_t *);
 /// cuLaunchKernel and hipModuleLaunchKernel.

@@ -49,7 +49,6 @@ struct TensorMap {
 };
 
 constexpr int maxMaps = 16;
-constexpr int mapBytes = 128;
 
 /// A key of a table.
 template <int mostWords> struct Key {

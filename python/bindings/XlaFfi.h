@@ -3,7 +3,8 @@
 //
 // The structures of XLA's C interface for foreign functions that handlers of
 // kernels use (jaxlib: xla/ffi/api/c_api.h, version 0.3). Smalti is built
-// without jaxlib; test/python/jax compares the two if jaxlib is installed.
+// without jaxlib; test/python/frameworks compares the two if jaxlib is
+// installed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -128,7 +129,15 @@ struct String {
   size_t size;
 };
 
-constexpr int stringAttribute = 4;
+struct Array {
+  int type;
+  size_t size;
+  const void *data;
+};
+
+constexpr int arrayAttribute = 1, stringAttribute = 4;
+/// The type of the elements of an array.
+constexpr int int64Type = 5;
 
 struct Attributes {
   size_t size;

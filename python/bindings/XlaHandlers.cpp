@@ -45,6 +45,7 @@ struct Kernel {
         addresses(copied(given.addresses, given.numAddresses)),
         links(copied(given.links, given.numLinks)),
         parameters(copied(given.parameters, given.numParameters)),
+        numbers(copied(given.numbers, given.numNumbers)),
         maps(copied(given.maps, given.numMaps)) {}
 
   /// Its pointers to memory are not used.
@@ -55,7 +56,7 @@ struct Kernel {
   const std::vector<uint64_t> words;
   const std::vector<Address> addresses;
   const std::vector<Link> links;
-  const std::vector<int64_t> parameters;
+  const std::vector<int64_t> parameters, numbers;
   const std::vector<TensorMap> maps;
 
   /// The function of a kernel for GPUs in each context.
@@ -111,18 +112,24 @@ bool answersMetadata(const CallFrame *frame, uint32_t traits) {
   return true;
 }
 
+/// Returns an attribute of a call, or null.
+template <typename T>
+const T *attribute(const CallFrame *frame, const char *name, int type) {
+  const Attributes &attributes = frame->attributes;
+  for (int64_t i = 0; i < attributes.count; ++i) {
+    const String &found = *attributes.names[i];
+    if (std::string(found.data, found.size) == name &&
+        attributes.types[i] == type)
+      return static_cast<const T *>(attributes.values[i]);
+  }
+  return nullptr;
+}
+
 /// Finds the kernel that the call names.
 Error *findKernel(const CallFrame *frame, bool isForGpu, Kernel *&kernel) {
-  const Attributes &attributes = frame->attributes;
   std::string key;
-  for (int64_t i = 0; i < attributes.count; ++i) {
-    const String &name = *attributes.names[i];
-    if (std::string(name.data, name.size) != "kernel" ||
-        attributes.types[i] != stringAttribute)
-      continue;
-    auto *value = static_cast<const String *>(attributes.values[i]);
+  if (auto *value = attribute<String>(frame, "kernel", stringAttribute))
     key.assign(value->data, value->size);
-  }
   kernel = find(key);
   if (!kernel)
     return fail(frame, ErrorCode::NotFound,
@@ -142,6 +149,7 @@ Error *findKernel(const CallFrame *frame, bool isForGpu, Kernel *&kernel) {
 /// The numbers, descriptors and addresses of one call.
 struct Call {
   std::vector<uint64_t> words;
+  int64_t tiles = 0;
 
   /// Checks the buffers of a call, and reads their addresses.
   Error *read(const CallFrame *frame, const Kernel &kernel) {
@@ -180,7 +188,19 @@ struct Call {
                         std::to_string(alias.argument) + " and result " +
                         std::to_string(alias.result) +
                         " must be in the same memory");
+    auto *numbers = attribute<Array>(frame, "numbers", arrayAttribute);
+    if (!numbers || numbers->type != int64Type ||
+        numbers->size != kernel.numbers.size() + 1)
+      return fail(frame, ErrorCode::InvalidArgument,
+                  kernel.name + " takes " +
+                      std::to_string(kernel.numbers.size()) +
+                      " numbers after the number of tiles; the call has "
+                      "others");
+    auto *values = static_cast<const int64_t *>(numbers->data);
+    tiles = values[0];
     words = kernel.words;
+    for (size_t i = 0; i < kernel.numbers.size(); ++i)
+      words[kernel.numbers[i]] = values[i + 1];
     for (const Link &link : kernel.links)
       words[link.word] = reinterpret_cast<uint64_t>(&words[link.target]);
     for (const Address &address : kernel.addresses) {
@@ -209,9 +229,6 @@ struct Call {
 //===----------------------------------------------------------------------===//
 // The CPU
 //===----------------------------------------------------------------------===//
-
-/// A shorter run uses one thread, because other threads take longer to wake.
-constexpr double parallelSeconds = 200e-6;
 
 /// A run of a kernel by several threads, which take ranges of tiles. XLA may
 /// start a task after the run, so that each task shares ownership.
@@ -298,7 +315,8 @@ void runAll(const CallFrame *frame, const std::shared_ptr<Run> &run) {
   if (rest == 0 || run->isStopped())
     return;
   int64_t threads = std::min(run->kernel->facts.numThreads, rest);
-  if (seconds.count() * rest >= parallelSeconds && threads > 1)
+  if (seconds.count() * rest >= run->kernel->facts.parallelSeconds &&
+      threads > 1)
     threads = std::min(threads, threadsOf(frame) + 1);
   else
     threads = 1;
@@ -378,7 +396,7 @@ Error *findFunction(const CallFrame *frame, Kernel &kernel, uint64_t context,
 }
 
 struct alignas(mapAlignment) EncodedMap {
-  unsigned char bytes[mapBytes];
+  unsigned char bytes[smalti::launch::mapBytes];
 };
 
 int encode(const Kernel &kernel, const TensorMap &map, uint64_t address,
@@ -390,10 +408,12 @@ int encode(const Kernel &kernel, const TensorMap &map, uint64_t address,
                              map.promotion, map.fill);
 }
 
-int launchKernel(const Kernel &kernel, uint64_t function, uint64_t stream,
-                 void **parameters) {
+int launchKernel(const Kernel &kernel, int64_t tiles, uint64_t function,
+                 uint64_t stream, void **parameters) {
   const Description &facts = kernel.facts;
-  const uint32_t *grid = facts.grid, *block = facts.block;
+  const uint32_t grid[] = {static_cast<uint32_t>(tiles), facts.outerGrid[0],
+                           facts.outerGrid[1]};
+  const uint32_t *block = facts.block;
   if (!facts.cluster[0])
     return reinterpret_cast<smalti::launch::LaunchFunction>(facts.launch)(
         function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
@@ -435,7 +455,7 @@ Error *smalti::xla::smalti_xla_run_on_cpu(CallFrame *frame) {
     return error;
   run->kernel = kernel;
   run->memory.resize(1 + kernel->facts.numErrorValues);
-  run->end = kernel->facts.numTiles;
+  run->end = run->call.tiles;
   runAll(frame, run);
   auto status = static_cast<int32_t>(run->memory[0]);
   return status ? failedRun(frame, *kernel, status, run->memory.data())
@@ -451,7 +471,7 @@ Error *smalti::xla::smalti_xla_run_on_gpu(CallFrame *frame) {
   Call call;
   if (Error *error = call.read(frame, *kernel))
     return error;
-  if (!kernel->facts.grid[0])
+  if (!call.tiles)
     return nullptr;
   std::optional<uint64_t> stream = streamOf(frame);
   if (!stream)
@@ -471,7 +491,8 @@ Error *smalti::xla::smalti_xla_run_on_gpu(CallFrame *frame) {
       return failedRun(frame, *kernel, status);
     parameters.push_back(&maps[i]);
   }
-  int status = launchKernel(*kernel, function, *stream, parameters.data());
+  int status =
+      launchKernel(*kernel, call.tiles, function, *stream, parameters.data());
   return status ? failedRun(frame, *kernel, status) : nullptr;
 }
 

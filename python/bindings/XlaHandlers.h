@@ -34,7 +34,7 @@ struct Alias {
   int64_t argument, result;
 };
 
-constexpr int mapBytes = 128, mapAlignment = 64, maxMapRank = 5;
+constexpr int mapAlignment = 64, maxMapRank = 5;
 
 /// A tensor map of a GPU kernel, without its address: the arguments of
 /// cuTensorMapEncodeTiled. The innermost dimension is first.
@@ -70,7 +70,7 @@ struct Description {
   int64_t numArguments, numResults;
   const Alias *aliases;
   int64_t numAliases;
-  /// Numbers, and descriptors of arrays, without addresses.
+  /// Sizes and descriptors of arrays. Addresses and numbers are 0.
   const uint64_t *words;
   int64_t numWords;
   const Address *addresses;
@@ -80,16 +80,24 @@ struct Description {
   /// The word of each parameter.
   const int64_t *parameters;
   int64_t numParameters;
+  /// The words of numbers, which each call has after its number of tiles.
+  const int64_t *numbers;
+  int64_t numNumbers;
   DescribeError describeError;
 
   // Kernels for the CPU.
   HostFunction host;
-  int64_t numTiles, numThreads;
+  int64_t numThreads;
+  /// A shorter run uses one thread.
+  double parallelSeconds;
   /// The number of values after the stop flag.
   int64_t numErrorValues;
 
   // Kernels for GPUs.
-  uint32_t grid[3], block[3], cluster[3], shared;
+  /// The second and third dimensions of the grid. The first one is the number
+  /// of tiles of the call.
+  uint32_t outerGrid[2];
+  uint32_t block[3], cluster[3], shared;
   const TensorMap *maps;
   int64_t numMaps;
   /// cuStreamGetCtx or hipStreamGetDevice.
@@ -112,6 +120,8 @@ struct Description {
 extern "C" {
 
 /// Adds a kernel, which calls name by the attribute `kernel`, for this process.
+/// The attribute `numbers` of a call is an array of int64: the number of tiles,
+/// and the words of numbers.
 /// Another kernel with an equal key does not replace it.
 void smalti_xla_add(const char *key, const Description *description);
 

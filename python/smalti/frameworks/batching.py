@@ -32,13 +32,9 @@ def batched(kernel: PythonKernel[...], sizes: Sequence[int], dimensions: Mapping
     """The kernel for a batch with `sizes`. `dimensions` has the arrays with dimensions of the batch; the others are used for
     each element. Arguments are descriptions of row-major arrays."""
     assert can_batch(kernel)
-    result = BatchedKernel.__new__(BatchedKernel)
-    vars(result).update(vars(kernel))
+    result = kernel._copy(BatchedKernel)
     result.sizes = tuple(sizes)
     result.dimensions = dict(dimensions)
-    # The keys of variants do not have the class.
-    result._variants = {}
-    result.native = None
     return result
 
 
@@ -68,6 +64,7 @@ class BatchedKernel(PythonKernel[...]):
         return specs, given, grid
 
     def _launch(self, grid: tuple[int, ...]) -> tuple[Any, Sequence[int]]:
+        # Unlike the number of dimensions of the kernel's grid, so that a variant is not one of the kernel without the batch.
         launch: _Launch = (len(self.sizes), len(grid), tuple(sorted(self.dimensions.items())))
         return launch, (*self.sizes, *grid)
 

@@ -11,18 +11,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..calling import arrays, calls, native
 from ..calling.tensor_maps import ADDRESS_ALIGNMENT, L2_PROMOTION, MAX_RANK, TensorMap, check_address
-from ..launch import cuda_driver
+from ..launch import cpu, cuda_driver
 from ..launch.cpu import CpuLauncher, descriptor
 from ..launch.cuda import CudaLauncher
 from ..launch.hip import HipLauncher
 from ..launch.kernels import Kernel
+from .platforms import PLATFORMS
 
 TARGET = "smalti_kernel"
 """The name of the handlers in programs of XLA."""
 ATTRIBUTE = "kernel"
 """The attribute of a call with the key of its kernel."""
+NUMBERS = "numbers"
+"""The attribute of a call with the number of tiles, and the numbers that the kernel takes."""
 
 _I64, _U64, _I32, _U32 = ctypes.c_int64, ctypes.c_uint64, ctypes.c_int32, ctypes.c_uint32
 _DESCRIBE = ctypes.CFUNCTYPE(None, _I64, ctypes.POINTER(_I64), ctypes.c_void_p, _I64)
@@ -60,15 +65,15 @@ class Description(ctypes.Structure):
         ("num_results", _I64),
         *(
             field
-            for name in ("aliases", "words", "addresses", "links", "parameters")
+            for name in ("aliases", "words", "addresses", "links", "parameters", "numbers")
             for field in ((name, ctypes.c_void_p), (f"num_{name}", _I64))
         ),
         ("describe_error", ctypes.c_void_p),
         ("host", ctypes.c_void_p),
-        ("num_tiles", _I64),
         ("num_threads", _I64),
+        ("parallel_seconds", ctypes.c_double),
         ("num_error_values", _I64),
-        ("grid", _U32 * 3),
+        ("outer_grid", _U32 * 2),
         ("block", _U32 * 3),
         ("cluster", _U32 * 3),
         ("shared", _U32),
@@ -96,7 +101,8 @@ class Description(ctypes.Structure):
 
 
 _kept: dict[str, list[Any]] = {}
-"""For each key, the code and the functions that handlers use. XLA does not state when a program is deleted."""
+"""For each key that the library has, the code and the functions that handlers use. XLA does not state when a program is
+deleted."""
 
 
 @functools.cache
@@ -132,7 +138,7 @@ class Buffers:
 
 
 class _Words:
-    """The words of a call: numbers, descriptors, and the addresses that each call sets."""
+    """The words of a call: descriptors, and the addresses and numbers that each call sets."""
 
     def __init__(self, kernel: Kernel, given: Sequence[Any], buffers: Buffers, least: int, takes_sizes: bool) -> None:
         layout = calls.ParameterLayout(kernel.arguments, takes_sizes)
@@ -145,6 +151,8 @@ class _Words:
         self.parameters = list(range(len(self.words)))
         self.addresses: list[Address] = []
         self.links: list[Link] = []
+        self.numbers: list[int] = []
+        """The words of numbers."""
         self.positions: list[int] = []
         """The first word of each argument."""
         at = 0
@@ -161,7 +169,12 @@ class _Words:
                     self.words += descriptor(value, argument.packed)
                     self.links.append(Link(at, first))
                     self.addresses += [Address(first + i, buffer, alignment) for i in range(2)]
+            else:
+                self.numbers.append(at)
             at += argument.num_parameters if takes_sizes else 1
+        self.values = [self.words[word] for word in self.numbers]
+        for word in self.numbers:
+            self.words[word] = 0
 
     def fill(self, description: Description, buffers: Buffers) -> None:
         aliases = [Alias(*pair) for pair in sorted(buffers.aliases.items())]
@@ -169,6 +182,7 @@ class _Words:
         description.set("addresses", Address, self.addresses)
         description.set("links", Link, self.links)
         description.set("parameters", _I64, self.parameters)
+        description.set("numbers", _I64, self.numbers)
         description.set("aliases", Alias, aliases)
         description.set_array("sizes", _I64, buffers.sizes)
         description.num_arguments, description.num_results = len(buffers.operands), len(buffers.results)
@@ -202,12 +216,12 @@ def _loader(load: Callable[[], int]) -> Any:
     return _LOAD(run)
 
 
-def _describe_host(description: Description, launcher: CpuLauncher, given: Sequence[Any]) -> tuple[Any, ...]:
+def _describe_host(description: Description, launcher: CpuLauncher) -> tuple[Any, ...]:
     """Returns what must exist as long as the description."""
     code = launcher.code
     description.host = native.address(code.function)
-    description.num_tiles = launcher.kernel.entry.count_tiles(given)
     description.num_threads = calls.num_threads()
+    description.parallel_seconds = cpu.PARALLEL_SECONDS
     description.num_error_values = 2 * len(code.errors)
 
     def error_of(status: int, values: Any) -> Exception:
@@ -249,7 +263,7 @@ def _describe_gpu(
     """Returns what must exist as long as the description."""
     kernel, resources = launcher.kernel, launcher.kernel.resources
     assert resources.block is not None
-    description.grid = (_U32 * 3)(*kernel.grid_of(given))
+    description.outer_grid = (_U32 * 2)(*kernel.grid_of(given)[1:])
     description.block = (_U32 * 3)(*resources.block)
     description.cluster = (_U32 * 3)(*(resources.cluster or ()))
     maps = [_map(one, given[one.argument], words.positions[one.argument]) for one in kernel.tensor_maps]
@@ -266,29 +280,28 @@ def _describe_gpu(
     return describe, load
 
 
-def add(kernel: Kernel, given: Sequence[Any], buffers: Buffers, identity: str) -> str:
-    """Adds a kernel for calls with these array views and numbers, and returns its key.
+def add(kernel: Kernel, given: Sequence[Any], buffers: Buffers, identity: str) -> dict[str, Any]:
+    """Adds a kernel for calls with arrays of these shapes, and returns the attributes of a call with these arrays and numbers.
 
-    `identity` is equal for kernels with equal code and arguments. So is the key, also in other processes, since it is in the
-    key of JAX's cache of compiled programs.
+    `identity` is equal for kernels with equal code. So is the key, also in other processes, since it is in the key of JAX's
+    cache of compiled programs. Kernels are never removed, so that the key does not depend on numbers.
     """
     launcher = kernel.launcher
     is_host = isinstance(launcher, CpuLauncher)
     words = _Words(kernel, given, buffers, 1 if is_host else calls.GPU_ALIGNMENT, takes_sizes=not is_host)
     facts = repr((identity, kernel.target.name, words.words, buffers))
     key = f"{kernel.symbol}-{hashlib.sha256(facts.encode()).hexdigest()[:32]}"
+    tiles = kernel.entry.count_tiles(given) if is_host else kernel.grid_of(given)[0]
+    attributes = {ATTRIBUTE: key, NUMBERS: np.array([tiles, *words.values], np.uint64).view(np.int64)}
     if key in _kept:
-        return key
+        return attributes
     description = Description(name=f"@{kernel.symbol}".encode())
     words.fill(description, buffers)
-    if is_host:
-        kept = _describe_host(description, launcher, given)
-    else:
-        kept = _describe_gpu(description, launcher, given, words)
-    # If two threads add a kernel, the library has the functions of one of them.
-    _kept.setdefault(key, []).append((launcher, *kept))
+    kept = _describe_host(description, launcher) if is_host else _describe_gpu(description, launcher, given, words)
+    # The call releases the GIL. If several threads add a kernel, the library has the functions of one of them.
     library().smalti_xla_add(key.encode(), ctypes.byref(description))
-    return key
+    _kept.setdefault(key, []).append((launcher, *kept))
+    return attributes
 
 
 def register(jax: Any) -> None:
@@ -298,10 +311,10 @@ def register(jax: Any) -> None:
     def capsule(function: Any) -> Any:
         return jax.ffi.pycapsule(native.address(function))
 
-    jax.ffi.register_ffi_target(TARGET, capsule(found.smalti_xla_run_on_cpu), platform="cpu")
-    stages: Mapping[str, Any] = {
+    on_cpu = capsule(found.smalti_xla_run_on_cpu)
+    on_gpu: Mapping[str, Any] = {
         "initialize": capsule(found.smalti_xla_prepare_gpu),
         "execute": capsule(found.smalti_xla_run_on_gpu),
     }
-    for platform in ("CUDA", "ROCM"):
-        jax.ffi.register_ffi_target(TARGET, stages, platform=platform)
+    for name, platform in PLATFORMS.items():
+        jax.ffi.register_ffi_target(TARGET, on_cpu if name == "cpu" else on_gpu, platform=platform.registered)

@@ -74,8 +74,8 @@ class _Function(Operator):
             hint=f"make it a static argument of jax.jit, or declare the parameter as an array, `{name}: sl.Array`",
         )
 
-    def _run(self, numbers: Static, *arrays: Any) -> tuple[Any, ...]:
-        values = {**numbers.values, **dict(zip(self.arrays, arrays, strict=True))}
+    def _run(self, given: Static, *arrays: Any) -> tuple[Any, ...]:
+        values = {**given.values, **dict(zip(self.arrays, arrays, strict=True))}
         types: dict[str, Any] = {}
         for name, formula in self.outputs.items():
             if isinstance(formula, str):
@@ -89,9 +89,14 @@ class _Function(Operator):
             if isinstance(value, self._jax.Array):
                 operands[name] = value
         types |= {name: operands[name] for name in self.changed}
+        numbers = {n: v for n, v in values.items() if n not in self.arrays}
+        described = {
+            name: primitive.described_array(self, name, value) for name, value in {**operands, **types}.items()
+        }
         call = Call(
             operator=self,
-            numbers=Static({n: v for n, v in values.items() if n not in self.arrays}),
+            numbers=Static(numbers),
+            version=primitive.version(self, {**numbers, **described}),
             operands=tuple(operands),
             results=self.results,
             types=tuple((tuple(types[n].shape), types[n].dtype) for n in self.results),

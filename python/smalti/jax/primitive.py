@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .. import targets
-from ..calling import arrays
 from ..errors import LaunchError
 from ..frameworks import batching
 from ..frameworks.operators import Operator
@@ -22,9 +21,7 @@ from ..language.parameters import ShapeDtypeStruct, hashable
 from ..launch import placement
 from ..launch.kernels import Kernel
 from . import handlers
-
-_MEMORY = {"cpu": arrays.CPU, "cuda": arrays.CUDA, "rocm": arrays.HIP}
-"""The memory of arrays, by the platform of JAX."""
+from .platforms import PLATFORMS
 
 
 class Static:
@@ -50,6 +47,8 @@ class Call:
 
     operator: Operator
     numbers: Static
+    version: Any
+    """Differs if the code or the grid of the kernel do, since JAX keeps the programs of equal calls."""
     operands: tuple[str, ...]
     """The parameters of the kernel that are operands. Those in `results` too are in the memory of the result."""
     results: tuple[str, ...]
@@ -95,7 +94,7 @@ def _primitive() -> Any:
     one.def_abstract_eval(_abstract_eval)
     module("jax.interpreters.batching").primitive_batchers[one] = _batch
     module("jax.interpreters.ad").primitive_jvps[one] = _jvp
-    for platform in _MEMORY:
+    for platform in PLATFORMS:
         mlir.register_lowering(one, functools.partial(_lower, platform), platform=platform)
     return one
 
@@ -168,18 +167,14 @@ def _target(call: Call, platform: str) -> targets.Target:
     """The target for a platform of JAX."""
     kernel = call.operator.kernel
     stated = kernel.target
-    target = placement.target_for((_MEMORY[platform], 0)) if stated is None else targets.get(stated)
-    vendor = {"cpu": "cpu", "cuda": "nvidia", "rocm": "amd"}[platform]
-    if target.vendor != vendor or target.is_emulated or target.is_simulated:
+    target = placement.target_for((PLATFORMS[platform].memory, 0)) if stated is None else targets.get(stated)
+    if target.vendor != PLATFORMS[platform].vendor or target.is_emulated or target.is_simulated:
         what = "its target is" if stated is not None else "this machine does not have its GPU, and the target is"
         raise LaunchError(
             f"{call.operator.name} is called on the platform {platform} of JAX, but {what} {target}",
-            hint=f"state the chip: {call.operator.name}.on({_CHIPS[platform]!r})",
+            hint=f"state the chip: {call.operator.name}.on({PLATFORMS[platform].example!r})",
         )
     return target
-
-
-_CHIPS = {"cpu": "cpu", "cuda": "sm_90a", "rocm": "gfx942"}
 
 
 def _is_in_python(kernel: PythonKernel[...]) -> bool:
@@ -223,21 +218,28 @@ def _lower(platform: str, context: Any, *operands: Any, call: Call) -> Any:
     kernel = call.operator.kernel.on(_target(call, platform))
     if call.sizes:
         kernel = batching.batched(kernel, call.sizes, call.dimensions_of())
-    described = {name: _described(call, name, aval) for name, aval in zip(names, avals, strict=True)}
+    described = {name: described_array(call.operator, name, aval) for name, aval in zip(names, avals, strict=True)}
     binding = kernel.bind_descriptions({**call.numbers.values, **described})
     call.operator.check(binding.kernel, call.initialized)
     compiled = binding.kernel.variant(*binding.given)
     assert isinstance(compiled, Kernel)
     buffers = handlers.Buffers(call.operands, call.results, [math.prod(aval.shape) for aval in avals])
-    key = handlers.add(compiled, binding.given, buffers, repr((binding.digest, sorted(binding.kernel.options.items()))))
+    attributes = handlers.add(
+        compiled, binding.given, buffers, repr((binding.digest, sorted(binding.kernel.options.items())))
+    )
     rule = module().ffi.ffi_lowering(handlers.TARGET, operand_output_aliases=buffers.aliases)
-    return rule(context, *operands, **{handlers.ATTRIBUTE: key})
+    return rule(context, *operands, **attributes)
 
 
-def _described(call: Call, name: str, aval: Any) -> ShapeDtypeStruct:
+def version(operator: Operator, named: Mapping[str, Any]) -> Any:
+    """The version of the kernel for a call. A callback of Python uses the values at its run."""
+    return None if _is_in_python(operator.kernel) else operator.kernel.version(named)
+
+
+def described_array(operator: Operator, name: str, aval: Any) -> ShapeDtypeStruct:
     if not all(isinstance(size, int) for size in aval.shape):
         raise LaunchError(
-            f"{call.operator.name}: the shape of {name} is {aval.shape}; a kernel in a program of XLA needs static sizes",
+            f"{operator.name}: the shape of {name} is {aval.shape}; a kernel in a program of XLA needs static sizes",
             hint="export the function for each size",
         )
     return ShapeDtypeStruct(aval.shape, aval.dtype)

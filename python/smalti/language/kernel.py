@@ -16,7 +16,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, TypeAlias, TypeVar, overload
 
 from .. import targets
 from ..cache import disk_cache
@@ -43,8 +43,9 @@ INTERPRET = "interpret"
 """The option of a kernel whose body Python executes, instead of an option of the compilation."""
 
 P = ParamSpec("P")
+K = TypeVar("K", bound="PythonKernel[...]")
 
-Formula: TypeAlias = (
+FunctionOfParameters: TypeAlias = (
     Callable[[], Any]
     | Callable[[Any], Any]
     | Callable[[Any, Any], Any]
@@ -54,10 +55,12 @@ Formula: TypeAlias = (
     | Callable[[Any, Any, Any, Any, Any, Any], Any]
     | Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
     | Callable[[Any, Any, Any, Any, Any, Any, Any, Any], Any]
+    | Callable[..., Any]
 )
-"""A function of parameters of a kernel. Type checkers infer the parameters of a lambda from `[Any]`, but not from `...`."""
+"""A function of parameters of a kernel. Type checkers infer the parameters of a lambda from `[Any]`, but not from `...`, which
+accepts a function of more parameters."""
 
-Grid: TypeAlias = int | Sequence[int] | Formula
+Grid: TypeAlias = int | Sequence[int] | FunctionOfParameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,12 +112,19 @@ class PythonKernel(native.NativeCallable, Generic[P]):
 
     def on(self, target: str | targets.Target | None = None, **options: Any) -> PythonKernel[P]:
         """The kernel for another target or with other options of `smalti.compile`, such as `num_warps=4`, or with `interpret=True`."""
-        other = type(self).__new__(type(self))
-        vars(other).update(vars(self))
+        other = self._copy(type(self))
         other._origin = self._origin or self
         other._target = self._target if target is None else target
         other._options = {**self._options, **options}
         other.native = other._make_dispatcher()
+        return other
+
+    def _copy(self, kind: type[K]) -> K:
+        """A kernel of the same function, without a dispatcher. Both share variants, so that their keys must differ if their
+        translations do: see `_launch`."""
+        other = kind.__new__(kind)
+        vars(other).update(vars(self))
+        other.native = None
         return other
 
     @property
@@ -186,6 +196,12 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         """As `bind`, for arguments of which arrays may be descriptions."""
         variant, given = self._described_variant((), named)
         return Binding(self._specialized(variant, given), given, variant.digest)
+
+    def version(self, named: Mapping[str, Any]) -> Any:
+        """A key that is equal for calls with these arguments that run the same code on the same grid. It changes if a value
+        outside of the kernel that the kernel uses changes. Arrays may be descriptions."""
+        variant, given = self._described_variant((), named)
+        return variant, hashable([value for value in given if is_number(value)])
 
     def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool] | None]:
         """The captured values and lists of hooks that the dispatcher compares before a launch, and a function that checks

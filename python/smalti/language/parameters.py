@@ -16,6 +16,7 @@ from ..calling import arrays, calls
 from ..errors import LaunchError
 from ..specialization import DIVISOR
 from .arithmetic import is_number
+from .trees import identified
 from .types import DType, Misuse, boolean, float32, index, is_integer
 from .types import dtype as to_dtype
 from .values import Array, counted
@@ -267,6 +268,7 @@ def hashable(value: Any) -> Any:
         return (type(value), tuple(hashable(item) for item in value))
     if isinstance(value, dict):
         return (dict, tuple((key, hashable(item)) for key, item in value.items()))
+    value = identified(value)
     try:
         hash(value)
     except TypeError:

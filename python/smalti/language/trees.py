@@ -79,6 +79,17 @@ def contains(value: Any, test: Callable[[Any], bool]) -> bool:
     return any(test(leaf) for leaf in leaves(value))
 
 
+def identified(value: Any) -> Any:
+    """A value that is equal for the same numbers only: 0.0 and -0.0 are equal in Python, and NaN is not equal to itself. Values
+    that are not floating-point numbers do not change."""
+    if isinstance(value, (float, complex)):
+        return (type(value), repr(value))
+    # A number of numpy or ml_dtypes.
+    if hasattr(value, "dtype") and hasattr(value, "tobytes") and getattr(value, "shape", None) == ():
+        return (type(value), value.tobytes())
+    return value
+
+
 def same_static(a: Any, b: Any) -> bool:
     """Whether two static values are equal. Values of the kernel are equal only if they are one object."""
     if a is b:
@@ -86,7 +97,7 @@ def same_static(a: Any, b: Any) -> bool:
     if isinstance(a, Value) or isinstance(b, Value) or type(a) is not type(b):
         return False
     try:
-        return bool(a == b)
+        return bool(identified(a) == identified(b))
     except Exception:  # An object may define == freely.
         return False
 

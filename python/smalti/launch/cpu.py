@@ -28,7 +28,7 @@ from .host_code import HostCode
 if TYPE_CHECKING:
     from .compiled import CompiledCode
 
-_PARALLEL_SECONDS = 200e-6
+PARALLEL_SECONDS = 200e-6
 """Shorter work runs on one thread, because waking other threads takes longer."""
 _INTERRUPTED, _TIMED_OUT = -1, -2
 """Values of the stop flag after a signal and after the time limit. The kernel sets the flag to N > 0 for the N-th run-time
@@ -213,7 +213,7 @@ class CpuLauncher:
         self._run_tiles(packed, flag, tiles.start, first)
         seconds = (time.perf_counter() - start) * rest
         workers = min(calls.num_threads(), rest)
-        if workers <= 1 or seconds < _PARALLEL_SECONDS:
+        if workers <= 1 or seconds < PARALLEL_SECONDS:
             workers = 1
         if seconds / workers > pace.LONG:
             self._announce(f"{len(tiles)} tiles will take about {seconds / workers:.0f} s")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import importlib
 import json
@@ -11,7 +12,7 @@ from typing import Any, cast, overload
 
 from ..errors import LaunchError
 from ..frameworks.operators import Operator, require_kernel
-from ..language.kernel import Formula, PythonKernel
+from ..language.kernel import FunctionOfParameters, PythonKernel
 from ..language.types import DType
 
 _NUMBERS: Mapping[type, str] = {bool: "bool", int: "SymInt", float: "float"}
@@ -25,6 +26,24 @@ def _argument_type(annotation: Any) -> str:
     if isinstance(annotation, DType):
         return {"f": "float", "b": "bool"}.get(annotation.kind, "SymInt")
     return _NUMBERS.get(annotation, "Tensor") if isinstance(annotation, type) else "Tensor"
+
+
+_EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
+"""Functions of torch that return a tensor whose elements are not initialized."""
+_FACTS = {"torch", "shape", "dtype", "device", "size", "stride", "numel", "ndim", "dim", "layout"}
+_FACTS |= {"bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64"}
+"""Other names of a function that only allocates a tensor."""
+
+
+def _only_allocates(function: Any) -> bool:
+    """Whether a function such as `lambda x: x.new_empty(x.shape[0])` cannot initialize its result, which is known if it has
+    one expression without other names than those of torch above."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_nlocals != code.co_argcount or code.co_freevars:
+        return False
+    names = set(code.co_names)
+    is_assignment = any(one.opname == "STORE_SUBSCR" for one in dis.get_instructions(code))
+    return bool(names & _EMPTY) and names <= _EMPTY | _FACTS and not is_assignment
 
 
 class _Operator(Operator):
@@ -50,6 +69,10 @@ class _Operator(Operator):
             for name, one in self.arguments.items()
         }
         """The types of the arguments of the operator in its schema."""
+        # Other functions may initialize their outputs.
+        self._initialized = [
+            output for output, value in outputs.items() if not isinstance(value, str) and not _only_allocates(value)
+        ]
         self._backward = None if backward is None else self.backward_formula(backward, outputs)
 
     @property
@@ -96,8 +119,7 @@ class _Operator(Operator):
         allocated = self._allocate(values)
         self.add_constants(values)
         kernel, given = self.kernel.bind((), {**values, **allocated})
-        # A function may initialize its output.
-        self.check(kernel, [name for name, formula in self.outputs.items() if not isinstance(formula, str)])
+        self.check(kernel, self._initialized)
         kernel(*given)
         return self._results(allocated)
 
@@ -147,30 +169,30 @@ def custom_op(
     kernel: PythonKernel[...],
     /,
     *,
-    outputs: Mapping[str, str | Formula] = ...,
+    outputs: Mapping[str, str | FunctionOfParameters] = ...,
     mutates_args: str | Sequence[str] = ...,
-    constants: Mapping[str, Formula | object] = ...,
-    backward: Formula | None = ...,
+    constants: Mapping[str, FunctionOfParameters | object] = ...,
+    backward: FunctionOfParameters | None = ...,
 ) -> Callable[..., Any]: ...
 @overload
 def custom_op(
     name: str,
     /,
     *,
-    outputs: Mapping[str, str | Formula] = ...,
+    outputs: Mapping[str, str | FunctionOfParameters] = ...,
     mutates_args: str | Sequence[str] = ...,
-    constants: Mapping[str, Formula | object] = ...,
-    backward: Formula | None = ...,
+    constants: Mapping[str, FunctionOfParameters | object] = ...,
+    backward: FunctionOfParameters | None = ...,
 ) -> Callable[[PythonKernel[...]], Callable[..., Any]]: ...
 def custom_op(
     name: str,
     kernel: PythonKernel[...] | None = None,
     /,
     *,
-    outputs: Mapping[str, str | Formula] | None = None,
+    outputs: Mapping[str, str | FunctionOfParameters] | None = None,
     mutates_args: str | Sequence[str] = (),
     constants: Mapping[str, Any] | None = None,
-    backward: Formula | None = None,
+    backward: FunctionOfParameters | None = None,
 ) -> Any:
     """A kernel as an operator of PyTorch, or a decorator that makes one.
 
@@ -205,7 +227,7 @@ def _custom_op(
     outputs: Mapping[str, Any] | None,
     mutates_args: str | Sequence[str],
     constants: Mapping[str, Any] | None,
-    backward: Formula | None,
+    backward: FunctionOfParameters | None,
 ) -> Any:
     if [bool(part) for part in name.split("::")] != [True, True]:
         raise TypeError(

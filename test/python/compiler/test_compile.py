@@ -68,7 +68,7 @@ def test_same_numbers_on_any_number_of_threads(kernels: Path, monkeypatch: pytes
     from smalti.calling import calls
     from smalti.launch import cpu
 
-    monkeypatch.setattr(cpu, "_PARALLEL_SECONDS", 0.0)
+    monkeypatch.setattr(cpu, "PARALLEL_SECONDS", 0.0)
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", "cpu")
     a, b, c = check.random_arguments(kernel.entry)
     results = []

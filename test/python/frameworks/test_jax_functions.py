@@ -120,6 +120,39 @@ def test_the_name_and_description_are_those_of_the_kernel() -> None:
     assert FUNCTIONS.scale.__doc__ == "Multiplies a vector by a number."
 
 
+FACTOR, TILES = 1.0, 1
+
+
+def test_a_call_uses_the_current_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call in eager mode does, and a new program. A compiled program does not change."""
+
+    @smalti.kernel(grid=lambda: TILES)
+    def scaled(x: sl.Array, y: sl.Array):
+        i = sl.tile_id() * 4
+        y[i : i + 4] = FACTOR * x[i : i + 4]
+
+    function = smalti.jax.ffi_call(
+        scaled, outputs={"y": lambda x: jnp.zeros_like(x)}, backward=lambda grad_y: grad_y * FACTOR
+    )
+    compiled = jax.jit(lambda x: function(x))
+    x = jnp.ones((8,))
+
+    def found() -> list[Any]:
+        batched, gradient = jax.vmap(function)(x[None])[0], jax.value_and_grad(lambda x: function(x).sum())(x)[0]
+        new = jax.jit(lambda x: function(x))(x)
+        assert (function(x) == batched).all() and (new == batched).all() and gradient == batched.sum()
+        return [float(value) for value in batched]
+
+    assert found() == list(compiled(x)) == [1] * 4 + [0] * 4
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    assert found() == [5] * 4 + [0] * 4
+    monkeypatch.setitem(globals(), "TILES", 2)
+    assert found() == [5] * 8
+    monkeypatch.setitem(globals(), "FACTOR", 1.0)
+    assert found() == [1] * 8
+    assert list(compiled(x)) == [1] * 4 + [0] * 4
+
+
 # --- Transformations ---
 
 
@@ -129,6 +162,26 @@ def test_vmap_is_one_launch(in_axes: int, shape: tuple[int, ...]) -> None:
     batched = jax.vmap(FUNCTIONS.softmax, in_axes=in_axes)
     check(batched(x), jax.vmap(jax.nn.softmax, in_axes=in_axes)(x))
     assert custom_calls(batched, x) == 1
+
+
+def test_vmap_compiles_a_kernel_once() -> None:
+    @smalti.kernel(grid=lambda x: x.shape[0])
+    def doubled(x: sl.Array, y: sl.Array):
+        row = sl.tile_id()
+        y[row, 0:4] = 2 * x[row, 0:4]
+
+    compiled: list[Any] = []
+    doubled.hooks.compile.append(compiled.append)
+    function = smalti.jax.ffi_call(doubled, outputs={"y": "x"})
+    for size in (2, 3, 4):
+        x = random(size, 5, 4)
+        check(jax.jit(lambda x: jax.vmap(function)(x) + 1)(x), 2 * x + 1)
+    assert len(compiled) == 1
+    # The same number of dimensions, of which another one is the batch; and the kernel without a batch.
+    w = random(5, 4)
+    check(jax.vmap(jax.vmap(function))(random(2, 3, 5, 4)), 2 * random(2, 3, 5, 4))
+    check(function(w), 2 * w)
+    assert len(compiled) == 3
 
 
 def test_vmap_of_some_arrays() -> None:
@@ -366,6 +419,30 @@ def test_accesses_that_jax_would_not_know() -> None:
     with pytest.raises(smalti.LaunchError, match="writes high, which is an input of the operator") as found:
         writes(random(2, 4), random(2))
     assert "input_output_aliases=['high']" in str(found.value)
+
+
+def test_an_output_that_is_initialized_in_some_calls() -> None:
+    initial = [True]
+
+    def output(x: jax.Array) -> Any:
+        return jnp.zeros_like(x) if initial[0] else jax.ShapeDtypeStruct(x.shape, x.dtype)
+
+    function = smalti.jax.ffi_call(torch_programs.accumulate, outputs={"out": output})
+    assert (function(jnp.ones(4)) == 1).all()
+    initial[0] = False
+    with pytest.raises(smalti.LaunchError, match="reads the output out, but its elements are not initialized"):
+        function(jnp.ones(4))
+
+
+def test_zeros_of_both_signs_are_different_numbers() -> None:
+    @smalti.kernel
+    def filled(value: float, y: sl.Array, other: smalti.constexpr = 0.0):
+        y[0:2] = sl.full(2, value + other, sl.float32)
+
+    function = smalti.jax.ffi_call(filled, outputs={"y": lambda: jax.ShapeDtypeStruct((2,), jnp.float32)})
+    assert not np.signbit(function(0.0, other=-0.0)).any()
+    assert np.signbit(function(-0.0, other=-0.0)).all()
+    assert not np.signbit(function(-0.0, other=0.0)).any()
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,17 @@ def test_accesses_that_torch_would_not_know() -> None:
     ) as caught:
         reads(x)
     assert "torch.zeros_like(x)" in str(caught.value)
+    with pytest.raises(smalti.LaunchError, match="reads the output out, but its elements are not initialized"):
+        op("test::empty", torch_programs.accumulate, outputs={"out": lambda x: x.new_empty(x.shape[0])})(x)
+
+    def initialized(x: Tensor) -> Tensor:
+        out = x.new_empty(*x.shape)
+        out.array[:] = 0
+        return out
+
+    # A function with other statements may initialize its result.
+    sums = op("test::filled", torch_programs.accumulate, outputs={"out": initialized})
+    assert (sums(x).array[:4] == x.array[:4]).all()
     sums = op("test::sums", torch_programs.accumulate, outputs={"out": lambda x: x.new_zeros(8)})
     assert (sums(x).array[:4] == x.array[:4]).all()
     writes = op(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from smalti.jax import handlers
@@ -60,11 +61,15 @@ class String(ctypes.Structure):
     _fields_ = [("data", ctypes.c_char_p), ("size", _S)]
 
 
+class Array(ctypes.Structure):
+    _fields_ = [("type", _I32), ("size", _S), ("data", ctypes.POINTER(_I64))]
+
+
 class Attributes(ctypes.Structure):
     _fields_ = [*_HEAD, ("count", _I64), ("types", _P), ("names", _P), ("values", _P)]
 
 
-class Frame(ctypes.Structure):
+class CallFrame(ctypes.Structure):
     _fields_ = [
         *_HEAD,
         ("api", _P),
@@ -84,7 +89,15 @@ class MetadataExtension(ctypes.Structure):
     _fields_ = [("size", _S), ("type", _I32), ("next", _P), ("metadata", ctypes.POINTER(Metadata))]
 
 
-Array = tuple[int, tuple[int, ...]]
+@dataclass(frozen=True)
+class Stated:
+    """The attributes of a call: the key of its kernel, the number of tiles, and numbers."""
+
+    key: str
+    numbers: tuple[int, ...]
+
+
+Memory = tuple[int, tuple[int, ...]]
 """The address and the shape of a buffer."""
 
 
@@ -131,11 +144,11 @@ class Xla:
         self.tasks.append((ctypes.CFUNCTYPE(None, _P)(found.task), found.data))
         return None
 
-    def call(self, handler: str, key: str, arguments: Sequence[Array], results: Sequence[Array]) -> str | None:
+    def call(self, handler: str, stated: Stated, arguments: Sequence[Memory], results: Sequence[Memory]) -> str | None:
         """Calls a handler of the library. Returns the text of its error, or None."""
         keep: list[Any] = []
 
-        def buffers(arrays: Sequence[Array]) -> Buffers:
+        def buffers(arrays: Sequence[Memory]) -> Buffers:
             made = [
                 Buffer(ctypes.sizeof(Buffer), None, 11, address, len(shape), (_I64 * max(len(shape), 1))(*shape))
                 for address, shape in arrays
@@ -145,15 +158,21 @@ class Xla:
             return Buffers(ctypes.sizeof(Buffers), None, len(made), None, ctypes.addressof(pointers))
 
         # XLA sorts attributes by their names.
-        texts = [("another", "value"), (handlers.ATTRIBUTE, key)]
-        names, values = ([String(text.encode(), len(text)) for text in column] for column in zip(*texts, strict=True))
-        pointers = [(_P * len(column))(*map(ctypes.addressof, column)) for column in (names, values)]
-        types = (_I32 * len(texts))(4, 4)
-        attributes = Attributes(
-            ctypes.sizeof(Attributes), None, len(texts), ctypes.addressof(types), *map(ctypes.addressof, pointers)
+        names: list[Any]
+        values: list[Any]
+        names, values = (
+            [String(text.encode(), len(text)) for text in texts]
+            for texts in (("another", handlers.ATTRIBUTE, handlers.NUMBERS), ("value", stated.key))
         )
-        frame = Frame(
-            ctypes.sizeof(Frame),
+        size = len(stated.numbers)
+        values.append(Array(5, size, (_I64 * size)(*stated.numbers)))
+        pointers = [(_P * len(column))(*map(ctypes.addressof, column)) for column in (names, values)]
+        types = (_I32 * len(names))(4, 4, 1)
+        attributes = Attributes(
+            ctypes.sizeof(Attributes), None, len(names), ctypes.addressof(types), *map(ctypes.addressof, pointers)
+        )
+        frame = CallFrame(
+            ctypes.sizeof(CallFrame),
             None,
             ctypes.addressof(self._api),
             None,
@@ -172,7 +191,7 @@ def metadata(handler: str) -> tuple[int, int, int]:
     """The version and the traits that a handler states."""
     found = Metadata()
     extension = MetadataExtension(ctypes.sizeof(MetadataExtension), 1, None, ctypes.pointer(found))
-    frame = Frame(size=ctypes.sizeof(Frame), extensions=ctypes.addressof(extension))
+    frame = CallFrame(size=ctypes.sizeof(CallFrame), extensions=ctypes.addressof(extension))
     function = getattr(handlers.library(), handler)
     function.restype, function.argtypes = _P, [_P]
     assert function(ctypes.addressof(frame)) is None

@@ -102,3 +102,35 @@ def test_numbers_that_do_not_fit_the_stated_type(dtype: Any, number: int, limits
     for limit in map(int, limits.split(" to ")):
         kernel(x.view(np.uint64) if limit >= 1 << 63 else x, limit)
         assert int(x[0]) % 2**64 == limit % 2**64
+
+
+OFFSET = 0.0
+
+
+def sign(y: sl.Array, value: smalti.constexpr = 0.0):
+    y[0:2] = sl.full(2, math.copysign(1.0, value) + math.copysign(4.0, OFFSET), sl.float32)
+
+
+def signs(kernel: Any, *values: Any) -> list[float]:
+    y = np.zeros(2, np.float32)
+    found: list[float] = []
+    for value in values:
+        kernel(y, value)
+        found.append(float(y[0]))
+    return found
+
+
+def test_zeros_of_both_signs_are_different_constants(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = smalti.kernel(sign)
+    assert signs(kernel, 0.0, -0.0, float("-0.0"), 0.0) == [5, 3, 3, 5]
+    assert signs(kernel, np.float32(0), np.float32(-0.0), (0.0,)[0]) == [5, 3, 5]
+    monkeypatch.setitem(globals(), "OFFSET", -0.0)
+    assert signs(kernel, 0.0, -0.0) == [-3, -5]
+
+
+def test_nan_is_one_constant() -> None:
+    kernel = smalti.kernel(sign)
+    compiled: list[Any] = []
+    kernel.hooks.compile.append(compiled.append)
+    signs(kernel, *(float("nan") for _ in range(3)), math.nan, *(np.float16("nan") for _ in range(2)))
+    assert len(compiled) == 2

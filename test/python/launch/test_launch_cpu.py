@@ -105,7 +105,7 @@ def test_runs_in_place_without_a_copy(scale: Kernel) -> None:
 @pytest.mark.parametrize("threads", [1, 3, 64])
 def test_any_number_of_threads_gives_the_same(scale: Kernel, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     monkeypatch.setattr(calls, "num_threads", lambda: threads)
-    monkeypatch.setattr(cpu, "_PARALLEL_SECONDS", 0.0)
+    monkeypatch.setattr(cpu, "PARALLEL_SECONDS", 0.0)
     used: set[int] = set()
     original = cpu.CpuLauncher._run_tiles
     ranges: list[tuple[int, int]] = []

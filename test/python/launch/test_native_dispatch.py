@@ -175,6 +175,27 @@ def test_captured_values(driver: Stub, compiled: list[str], monkeypatch: pytest.
     assert len({launch.name for launch in launches}) == len(compiled)
 
 
+@smalti.kernel(target="sm_90a")
+def filled(y, value: smalti.constexpr = 0.0):
+    y[0:16] = sl.full(16, value, sl.float32)
+
+
+def test_constants_are_compared_by_their_bits(driver: Stub, compiled: list[str]) -> None:  # noqa: F811
+    y = Tensor(1 << 50, (48,))
+
+    def is_native(value: float) -> bool:
+        assert filled.native is not None
+        return filled.native((y, value), None, None)
+
+    filled(y, 0.0)
+    assert is_native(float("0.0")) and not is_native(-0.0)
+    filled(y, -0.0)
+    assert is_native(-0.0)
+    filled(y, float("nan"))
+    assert is_native(float("nan"))
+    assert len(compiled) == len({launch.name for launch in driver.launches}) == 3
+
+
 def test_grids_that_raise(driver: Stub, compiled: list[str]) -> None:  # noqa: F811
     kernel = combine.on()
     x = Tensor(1 << 40, (48,))

@@ -402,7 +402,7 @@ def test_a_forked_process_runs_kernels_of_the_cpu() -> None:
         from smalti.calling import calls
         from smalti.launch import cpu
         calls.num_threads = lambda: 4
-        cpu._PARALLEL_SECONDS = 0  # All tiles use threads.
+        cpu.PARALLEL_SECONDS = 0  # All tiles use threads.
         kernel = smalti.compile(sys.argv[1], target="cpu")
 
         def run():

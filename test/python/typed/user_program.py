@@ -35,6 +35,11 @@ def first(x: Annotated[sl.Array, sl.float32, (4,)], y: sl.Array[sl.float32], n: 
     y[0:4] = total
 
 
+@smalti.kernel(grid=lambda a, b, c, d, e, f, g, h, i: a * b * c * d * e * f * g * h * i)
+def nine_numbers(a: int, b: int, c: int, d: int, e: int, f: int, g: int, h: int, i: int, y: sl.Array) -> None:
+    y[0] = 1.0
+
+
 @smalti.kernel(level="block", grid=lambda x: x.shape[0] // 128)
 def copy(x: sl.Array, y: sl.Array) -> None:
     i = sb.block_id(0) * 128
