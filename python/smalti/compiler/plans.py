@@ -289,7 +289,7 @@ def _checked(
     what: str,
     required: str = "the module must be at the level mosaic or pipelined",
 ) -> tuple[_Plan, ...]:
-    """The plans. Raises PipelineError if there are none because the module is at another level than block level."""
+    """The plans. An empty result of a module that is not at block level is a PipelineError."""
     if not found and (level := _other_level(module)):
         raise PipelineError(
             f"plans.{what} is not available at the level {level}; {required}",
