@@ -10,7 +10,7 @@ from ..calling import arrays
 
 @dataclass(frozen=True)
 class Platform:
-    """What Smalti knows of a platform of JAX."""
+    """A platform of JAX."""
 
     registered: str
     """The name by which XLA registers handlers."""
