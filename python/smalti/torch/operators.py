@@ -30,8 +30,10 @@ def _argument_type(annotation: Any) -> str:
 
 _EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
 """Functions of torch that return a tensor whose elements are not initialized."""
-_FACTS = {"torch", "shape", "dtype", "device", "size", "stride", "numel", "ndim", "dim", "layout"}
-_FACTS |= {"bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64"}
+_FACTS = {
+    *("torch", "shape", "dtype", "device", "size", "stride", "numel", "ndim", "dim", "layout"),
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64"),
+}
 """Other names of a function that only allocates a tensor."""
 
 
