@@ -25,10 +25,10 @@ class Evaluator(Protocol):
 
     def value(self, node: ast.expr) -> Any: ...
 
-    def condition(self, value: Any) -> Scalar | bool: ...
+    def test(self, node: ast.expr) -> Scalar | bool: ...
 
 
-def assigned_names(statements: Sequence[ast.stmt]) -> list[str]:
+def assigned_names(statements: Sequence[ast.AST]) -> list[str]:
     """The names that statements assign, also by their elements and attributes, in order. Nested functions do not count."""
     found: dict[str, None] = {}
 
@@ -187,8 +187,19 @@ def if_statement(translator: Evaluator, condition: Scalar, node: ast.If) -> None
 
 def if_expression(translator: Evaluator, condition: Scalar, node: ast.IfExp) -> Any:
     """`a if c else b`, whose condition the kernel computes."""
-    runs = [lambda: {"": translator.value(node.body)}, lambda: {"": translator.value(node.orelse)}]
-    result = _branches(translator, condition, runs, _line(node))[""]
+    frame = translator.frames[-1]
+    names = assigned_names([node.body, node.orelse])
+
+    def run(expression: ast.expr) -> Callable[[], dict[str, Any]]:
+        def translate() -> dict[str, Any]:
+            value = translator.value(expression)
+            return {"": value, **{name: frame.names[name] for name in names if name in frame.names}}
+
+        return translate
+
+    found = _branches(translator, condition, [run(node.body), run(node.orelse)], _line(node))
+    result = found.pop("")
+    frame.names.update(found)
     if isinstance(result, Undefined):
         raise Misuse(
             "the two values of the conditional expression have different structures",
@@ -200,7 +211,7 @@ def if_expression(translator: Evaluator, condition: Scalar, node: ast.IfExp) -> 
 class _Carried:
     """The names that a loop changes: their leaves become values of the loop."""
 
-    def __init__(self, translator: Evaluator, statements: Sequence[ast.stmt], skip: Sequence[str] = ()) -> None:
+    def __init__(self, translator: Evaluator, statements: Sequence[ast.AST], skip: Sequence[str] = ()) -> None:
         self.frame = translator.frames[-1]
         self.assigned = assigned_names(statements)
         self.names = [name for name in self.assigned if name in self.frame.names and name not in skip]
@@ -320,7 +331,7 @@ def while_statement(translator: Evaluator, node: ast.While) -> None:
     if node.orelse:
         raise Misuse("else of a while loop is not supported", "write the statements after the loop")
     frame = translator.frames[-1]
-    carried = _Carried(translator, node.body)
+    carried = _Carried(translator, [node.test, *node.body])
     names = dict(frame.names)
     types = carried.types
     op = scf.WhileOp(types, carried.values)
@@ -330,16 +341,20 @@ def while_statement(translator: Evaluator, node: ast.While) -> None:
         before = op.regions[0].blocks.append(*types, arg_locs=locations)
         with ir.InsertionPoint(before):
             carried.bind(before.arguments)
-            condition = translator.condition(translator.value(node.test))
+            condition = translator.test(node.test)
             if isinstance(condition, bool):
                 raise Misuse(
                     f"the condition of the while loop is always {condition}",
                     "use a condition that the loop changes; a name with a Python number is a scalar in the loop",
                 )
-            scf.ConditionOp(condition.value, list(before.arguments))
+            scf.ConditionOp(condition.value, carried.results())
         after = op.regions[1].blocks.append(*types, arg_locs=locations)
         with ir.InsertionPoint(after):
             carried.bind(after.arguments)
+            for name in assigned_names([node.test]):
+                if name not in carried.names:
+                    reason = f"the condition of the while loop in line {_line(node)} assigns it"
+                    frame.names[name] = Undefined(reason)
             translator.block(node.body)
             scf.YieldOp(carried.results())
     finally:

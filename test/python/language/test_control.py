@@ -108,3 +108,75 @@ def test_nested_loops_without_iterations() -> None:
     for n in (0, 1, 9):
         nested(out, n)
         assert out[0] == sum(i * j for i in range(n) for j in range(i) if (i + j) % 2 == 0)
+
+
+@smalti.kernel(target="cpu")
+def operands(n, m, x, o):
+    o[0] = n and 7
+    o[1] = n or 7
+    o[2] = 0 or n
+    o[3] = m and n and 3
+    o[4] = n > 3 and m
+    o[5] = not (n and m)
+    o[6] = 1 if n and x[0] else 2
+    if m or n == 5:
+        o[7] = 4
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 0), (0, 3), (7, 9), (0, 0)])
+@pytest.mark.parametrize("interpret", [False, True])
+def test_and_and_or_have_the_value_of_an_operand(n: int, m: int, interpret: bool) -> None:
+    x, o = np.ones(1, np.float32), np.full(8, -1)
+    operands.on(interpret=interpret)(n, m, x, o)
+    expected = [n and 7, n or 7, n, m and n and 3, n > 3 and m, not (n and m), 1 if n else 2, 4 if m or n == 5 else -1]
+    assert list(o) == expected
+
+
+@smalti.kernel(target="cpu")
+def condition_names(n, o):
+    y = n
+    count = 0
+    while (y := y - 1) > 0:
+        count = count + y
+    o[0] = count
+    o[1] = y
+    z = 1
+    t = n if n > 30 else (z := 8)
+    o[2] = z + t
+
+
+def test_assignment_expressions_in_conditions() -> None:
+    o = np.zeros(3, np.int64)
+    for n, expected in ((5, [10, 0, 16]), (40, [780, 0, 41])):
+        condition_names(n, o)
+        assert list(o) == expected
+
+
+@smalti.kernel(target="cpu")
+def late_name(n, o):
+    while (y := n) > 9:
+        o[0] = y
+
+
+@smalti.kernel(target="cpu")
+def late_operand(n, o):
+    if n > 9 and (y := n) > 3:
+        o[0] = y
+
+
+@smalti.kernel(target="cpu")
+def list_operand(n, o):
+    o[0] = len(n and [1])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "phrase"),
+    [
+        (late_name, "'y' is not defined here: the condition of the while loop"),
+        (late_operand, "'y' is assigned in an operand of 'and' or 'or' that may not be evaluated"),
+        (list_operand, r"the operands of 'and' are .* and \[1\], but must be scalars or numbers"),
+    ],
+)
+def test_conditions_are_refused(kernel: smalti.PythonKernel, phrase: str) -> None:
+    with pytest.raises(smalti.CompileError, match=phrase):
+        kernel(5, np.zeros(1, np.int64))
