@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..bindings import ir, scf
 from . import arithmetic, loops
 from .arithmetic import as_value, broadcast_to, cast, default_dtype, is_number, to_scalar
-from .frames import Frame
+from .frames import Captured, Frame
+from .mutations import Watch
 from .trees import Undefined, copied, is_leaf, leaves, rebuild, same_static, structure
 from .types import Misuse, index, promote
 from .values import Scalar, Tile, Value
@@ -20,6 +22,9 @@ class Evaluator(Protocol):
     """The part of the translator that control flow needs."""
 
     frames: list[Frame]
+    captured: dict[tuple[int, str], Captured]
+
+    def at(self, node: ast.AST) -> AbstractContextManager[None]: ...
 
     def block(self, statements: Sequence[ast.stmt]) -> None: ...
 
@@ -54,6 +59,14 @@ def assigned_names(statements: Sequence[ast.AST]) -> list[str]:
     for statement in statements:
         visit(statement)
     return list(found)
+
+
+def _watched(translator: Evaluator, statements: Sequence[ast.stmt], watch: Watch) -> None:
+    """Translates the statements of a branch or of the body of a loop."""
+    for statement in statements:
+        translator.block([statement])
+        with translator.at(statement):
+            watch.check()
 
 
 def _moved(
@@ -116,17 +129,17 @@ def _branches(
     """Translates the two branches of an `if`. Each run returns the names that it assigned; the result has their values."""
     frame = translator.frames[-1]
     scratch = scf.IfOp(condition.value, has_else=True)
-    names = frame.names
+    names = dict(frame.names)
     frame.run_time += 1
     found: list[dict[str, Any]] = []
     blocks = [scratch.then_block, scratch.else_block]
     try:
         for run, block in zip(runs, blocks, strict=True):
-            frame.names = dict(names)
+            frame.restore(names)
             with ir.InsertionPoint(block):
                 found.append(run())
     finally:
-        frame.names = names
+        frame.restore(names)
         frame.run_time -= 1
     then, other = found
     yields: tuple[list[Value], list[Value]] = ([], [])
@@ -174,10 +187,13 @@ def if_statement(translator: Evaluator, condition: Scalar, node: ast.If) -> None
 
     def run(statements: Sequence[ast.stmt]) -> Callable[[], dict[str, Any]]:
         def translate() -> dict[str, Any]:
+            watch = Watch(translator, "an if")
             for name in names:
                 if name in frame.names:
-                    frame.names[name] = copied(frame.names[name])
-            translator.block(statements)
+                    original = frame.names[name]
+                    frame.names[name] = copied(original)
+                    watch.carry(original, frame.names[name], name)
+            _watched(translator, statements, watch)
             return {name: frame.names[name] for name in names if name in frame.names}
 
         return translate
@@ -192,7 +208,9 @@ def if_expression(translator: Evaluator, condition: Scalar, node: ast.IfExp) -> 
 
     def run(expression: ast.expr) -> Callable[[], dict[str, Any]]:
         def translate() -> dict[str, Any]:
+            watch = Watch(translator, "a conditional expression")
             value = translator.value(expression)
+            watch.check()
             return {"": value, **{name: frame.names[name] for name in names if name in frame.names}}
 
         return translate
@@ -216,7 +234,9 @@ class _Carried:
         self.assigned = assigned_names(statements)
         self.names = [name for name in self.assigned if name in self.frame.names and name not in skip]
         self.names = [name for name in self.names if not isinstance(self.frame.names[name], Undefined)]
-        self.before = {name: copied(self.frame.names[name]) for name in self.names}
+        self.original = {name: self.frame.names[name] for name in self.names}
+        self.before = {name: copied(self.original[name]) for name in self.names}
+        self.watch = Watch(translator, "a loop")
         self.initial: list[Value] = []
         for name in self.names:
             for leaf in leaves(self.before[name]):
@@ -244,6 +264,7 @@ class _Carried:
         for name in self.names:
             before = self.before[name]
             self.frame.names[name] = rebuild(before, iter([wrapped(leaf) for leaf in leaves(before)]))
+            self.watch.carry(self.original[name], self.frame.names[name], name)
 
     def results(self) -> list[ir.Value]:
         """The values of the names after an iteration, in the types of the loop. Raises Misuse if a type changed."""
@@ -316,12 +337,12 @@ def for_statement(translator: Evaluator, loop: loops.Range, node: ast.For) -> No
         with ir.InsertionPoint(op.body):
             carried.bind(op.inner_iter_args)
             frame.names[node.target.id] = Scalar(op.induction_variable, index)
-            translator.block(node.body)
+            _watched(translator, node.body, carried.watch)
             results = carried.results()
             scf.YieldOp(results)
     finally:
         frame.run_time -= 1
-        frame.names = names
+        frame.restore(names)
     carried.bind(op.results)
     carried.forget(node, [node.target.id])
 
@@ -342,6 +363,7 @@ def while_statement(translator: Evaluator, node: ast.While) -> None:
         with ir.InsertionPoint(before):
             carried.bind(before.arguments)
             condition = translator.test(node.test)
+            carried.watch.check()
             if isinstance(condition, bool):
                 raise Misuse(
                     f"the condition of the while loop is always {condition}",
@@ -355,10 +377,10 @@ def while_statement(translator: Evaluator, node: ast.While) -> None:
                 if name not in carried.names:
                     reason = f"the condition of the while loop in line {_line(node)} assigns it"
                     frame.names[name] = Undefined(reason)
-            translator.block(node.body)
+            _watched(translator, node.body, carried.watch)
             scf.YieldOp(carried.results())
     finally:
         frame.run_time -= 1
-        frame.names = names
+        frame.restore(names)
     carried.bind(op.results)
     carried.forget(node)

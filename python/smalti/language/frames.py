@@ -88,6 +88,13 @@ class Captured:
             return False
 
 
+class Scope:
+    """A function of a kernel, which reads names of the function around it."""
+
+    def __init__(self, closed_names: dict[str, Any]) -> None:
+        self.closed_names = closed_names
+
+
 @dataclasses.dataclass
 class Frame:
     """One call: the names of a function, and where names outside of it are found."""
@@ -104,3 +111,8 @@ class Frame:
     """Number of enclosing `if`, `for` and `while` of the kernel in this function."""
     unrolled: int | None = None
     """`run_time` at the innermost unrolled loop, which break and continue leave."""
+
+    def restore(self, names: dict[str, Any]) -> None:
+        """Gives the names other values, for nested functions too, which have the same dictionary."""
+        self.names.clear()
+        self.names.update(names)

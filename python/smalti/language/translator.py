@@ -21,9 +21,9 @@ from typing import Any, NoReturn
 from ..bindings import ir
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
-from . import arithmetic, control, debugging, loops
+from . import arithmetic, control, debugging, loops, mutations
 from .external import External
-from .frames import Captured, Frame, Source, mlir_location, source_of
+from .frames import Captured, Frame, Scope, Source, mlir_location, source_of
 from .trees import Undefined, contains, copied, is_leaf
 from .types import Misuse, boolean, float32, int32
 from .values import Scalar, Value
@@ -145,22 +145,22 @@ def builtin(function: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -
     return function(*arguments, **named)
 
 
-class Closure:
+class Closure(Scope):
     """A function or lambda of a kernel, which is translated where it is called."""
 
     def __init__(
         self, translator: Translator, source: Source, names: dict[str, Any], outside: Callable[[str], Any]
     ) -> None:
+        super().__init__(names)
         self._translator = translator
         self._source = source
-        self._names = names
         self._outside = outside
         self._defaults = translator.defaults(source.node.args)
         self.__name__ = source.name
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         def outside(name: str) -> Any:
-            return self._names[name] if name in self._names else self._outside(name)
+            return self.closed_names[name] if name in self.closed_names else self._outside(name)
 
         bound = bind(self._source, self._defaults, arguments, named)
         return self._translator.call(Frame(self._source, bound, outside, self._source.node))
@@ -459,6 +459,12 @@ class Translator(ast.NodeVisitor):
                     f"'{named}' is assigned in an operand of 'and' or 'or' that may not be evaluated",
                     "assign it before the expression, or use an if",
                 )
+            if not any(isinstance(n, ast.Call) for n in ast.walk(node)):
+                return evaluate(node)
+            watch = mutations.Watch(self, "an operand of 'and' or 'or'")
+            value = evaluate(node)
+            watch.check()
+            return value
         return evaluate(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
