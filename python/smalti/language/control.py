@@ -11,8 +11,7 @@ from typing import Any, Protocol
 from ..bindings import ir, scf
 from . import arithmetic, loops
 from .arithmetic import as_value, broadcast_to, cast, default_dtype, is_number, to_scalar
-from .frames import Captured, Frame
-from .mutations import Watch
+from .frames import Captured, Frame, Watch
 from .trees import Undefined, copied, is_leaf, leaves, rebuild, same_static, structure
 from .types import Misuse, index, promote
 from .values import Scalar, Tile, Value

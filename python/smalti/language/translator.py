@@ -21,9 +21,9 @@ from typing import Any, NoReturn
 from ..bindings import ir
 from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
-from . import arithmetic, control, debugging, loops, mutations
+from . import arithmetic, control, debugging, loops
 from .external import External
-from .frames import Captured, Frame, Scope, Source, mlir_location, source_of
+from .frames import Captured, Frame, Scope, Source, Watch, mlir_location, source_of
 from .trees import Undefined, contains, copied, is_leaf
 from .types import Misuse, boolean, float32, int32
 from .values import Scalar, Value
@@ -461,7 +461,7 @@ class Translator(ast.NodeVisitor):
                 )
             if not any(isinstance(n, ast.Call) for n in ast.walk(node)):
                 return evaluate(node)
-            watch = mutations.Watch(self, "an operand of 'and' or 'or'")
+            watch = Watch(self, "an operand of 'and' or 'or'")
             value = evaluate(node)
             watch.check()
             return value
@@ -631,7 +631,8 @@ class Translator(ast.NodeVisitor):
             self.assign(node.target, self.value(node.value))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        compute = _BINARY[type(node.op)]
+        # A list, which may have other names, changes in place.
+        compute = getattr(operator, f"i{_BINARY[type(node.op)].__name__.rstrip('_')}")
         target = node.target
         if isinstance(target, ast.Name):
             self.assign(target, compute(self.lookup(target.id), self.value(node.value)))

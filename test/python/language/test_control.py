@@ -323,6 +323,12 @@ def alias_of_caller(n, o):
     o[0] = a[0]
 
 
+@smalti.kernel(target="cpu")
+def iterator(n, o):
+    items = iter([1, 2])
+    o[0] = 3 if n > 30 else next(items)
+
+
 @pytest.mark.parametrize(
     ("kernel", "line", "phrase"),
     [
@@ -336,6 +342,7 @@ def alias_of_caller(n, o):
         (global_list, 2, "the value 'GLOBAL' changes in an if"),
         (in_expression, 2, "the list 'l' changes in a conditional expression"),
         (in_operand, 2, "the list 'l' changes in an operand of 'and' or 'or'"),
+        (iterator, 2, "the iterator 'items' changes in a conditional expression"),
         (alias, 4, "the list 'a' changes in a loop that the kernel executes, and is also 'b'"),
         (alias_in_if, 4, r"the list 'a' changes in an if that the kernel executes, and is also 'b\[0\]'"),
         (alias_in_structure, 5, r"the list 'a\['x'\]' changes in a loop .* is also 'a\['y'\]'"),
@@ -381,9 +388,12 @@ def allowed(n, o):
     o[0] = a[0]
     o[1] = b[0]
     o[2] = state["a"][0] + state["a"][1]
+    other = mine = [1]
+    mine += [2]
+    o[4] = len(other)
 
 
 def test_changes_of_values_of_one_name() -> None:
-    o = np.zeros(4, np.int64)
+    o = np.zeros(5, np.int64)
     allowed(5, o)
-    assert list(o) == [6, 5, 50, 50]
+    assert list(o) == [6, 5, 50, 50, 2]
