@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..bindings import ir, scf
 from . import arithmetic, loops
 from .arithmetic import as_value, broadcast_to, cast, default_dtype, is_number, to_scalar
-from .frames import Frame
+from .frames import Captured, Frame, Watch
 from .trees import Undefined, copied, is_leaf, leaves, rebuild, same_static, structure
 from .types import Misuse, index, promote
 from .values import Scalar, Tile, Value
@@ -20,15 +21,18 @@ class Evaluator(Protocol):
     """The part of the translator that control flow needs."""
 
     frames: list[Frame]
+    captured: dict[tuple[int, str], Captured]
+
+    def at(self, node: ast.AST) -> AbstractContextManager[None]: ...
 
     def block(self, statements: Sequence[ast.stmt]) -> None: ...
 
     def value(self, node: ast.expr) -> Any: ...
 
-    def condition(self, value: Any) -> Scalar | bool: ...
+    def test(self, node: ast.expr) -> Scalar | bool: ...
 
 
-def assigned_names(statements: Sequence[ast.stmt]) -> list[str]:
+def assigned_names(statements: Sequence[ast.AST]) -> list[str]:
     """The names that statements assign, also by their elements and attributes, in order. Nested functions do not count."""
     found: dict[str, None] = {}
 
@@ -54,6 +58,14 @@ def assigned_names(statements: Sequence[ast.stmt]) -> list[str]:
     for statement in statements:
         visit(statement)
     return list(found)
+
+
+def _watched(translator: Evaluator, statements: Sequence[ast.stmt], watch: Watch) -> None:
+    """Translates the statements of a branch or of the body of a loop."""
+    for statement in statements:
+        translator.block([statement])
+        with translator.at(statement):
+            watch.check()
 
 
 def _moved(
@@ -116,17 +128,17 @@ def _branches(
     """Translates the two branches of an `if`. Each run returns the names that it assigned; the result has their values."""
     frame = translator.frames[-1]
     scratch = scf.IfOp(condition.value, has_else=True)
-    names = frame.names
+    names = dict(frame.names)
     frame.run_time += 1
     found: list[dict[str, Any]] = []
     blocks = [scratch.then_block, scratch.else_block]
     try:
         for run, block in zip(runs, blocks, strict=True):
-            frame.names = dict(names)
+            frame.restore(names)
             with ir.InsertionPoint(block):
                 found.append(run())
     finally:
-        frame.names = names
+        frame.restore(names)
         frame.run_time -= 1
     then, other = found
     yields: tuple[list[Value], list[Value]] = ([], [])
@@ -174,10 +186,13 @@ def if_statement(translator: Evaluator, condition: Scalar, node: ast.If) -> None
 
     def run(statements: Sequence[ast.stmt]) -> Callable[[], dict[str, Any]]:
         def translate() -> dict[str, Any]:
+            watch = Watch(translator, "an if")
             for name in names:
                 if name in frame.names:
-                    frame.names[name] = copied(frame.names[name])
-            translator.block(statements)
+                    original = frame.names[name]
+                    frame.names[name] = copied(original)
+                    watch.carry(original, frame.names[name], name)
+            _watched(translator, statements, watch)
             return {name: frame.names[name] for name in names if name in frame.names}
 
         return translate
@@ -187,8 +202,21 @@ def if_statement(translator: Evaluator, condition: Scalar, node: ast.If) -> None
 
 def if_expression(translator: Evaluator, condition: Scalar, node: ast.IfExp) -> Any:
     """`a if c else b`, whose condition the kernel computes."""
-    runs = [lambda: {"": translator.value(node.body)}, lambda: {"": translator.value(node.orelse)}]
-    result = _branches(translator, condition, runs, _line(node))[""]
+    frame = translator.frames[-1]
+    names = assigned_names([node.body, node.orelse])
+
+    def run(expression: ast.expr) -> Callable[[], dict[str, Any]]:
+        def translate() -> dict[str, Any]:
+            watch = Watch(translator, "a conditional expression")
+            value = translator.value(expression)
+            watch.check()
+            return {"": value, **{name: frame.names[name] for name in names if name in frame.names}}
+
+        return translate
+
+    found = _branches(translator, condition, [run(node.body), run(node.orelse)], _line(node))
+    result = found.pop("")
+    frame.names.update(found)
     if isinstance(result, Undefined):
         raise Misuse(
             "the two values of the conditional expression have different structures",
@@ -200,12 +228,14 @@ def if_expression(translator: Evaluator, condition: Scalar, node: ast.IfExp) -> 
 class _Carried:
     """The names that a loop changes: their leaves become values of the loop."""
 
-    def __init__(self, translator: Evaluator, statements: Sequence[ast.stmt], skip: Sequence[str] = ()) -> None:
+    def __init__(self, translator: Evaluator, statements: Sequence[ast.AST], skip: Sequence[str] = ()) -> None:
         self.frame = translator.frames[-1]
         self.assigned = assigned_names(statements)
         self.names = [name for name in self.assigned if name in self.frame.names and name not in skip]
         self.names = [name for name in self.names if not isinstance(self.frame.names[name], Undefined)]
-        self.before = {name: copied(self.frame.names[name]) for name in self.names}
+        self.original = {name: self.frame.names[name] for name in self.names}
+        self.before = {name: copied(self.original[name]) for name in self.names}
+        self.watch = Watch(translator, "a loop")
         self.initial: list[Value] = []
         for name in self.names:
             for leaf in leaves(self.before[name]):
@@ -233,6 +263,7 @@ class _Carried:
         for name in self.names:
             before = self.before[name]
             self.frame.names[name] = rebuild(before, iter([wrapped(leaf) for leaf in leaves(before)]))
+            self.watch.carry(self.original[name], self.frame.names[name], name)
 
     def results(self) -> list[ir.Value]:
         """The values of the names after an iteration, in the types of the loop. Raises Misuse if a type changed."""
@@ -305,12 +336,12 @@ def for_statement(translator: Evaluator, loop: loops.Range, node: ast.For) -> No
         with ir.InsertionPoint(op.body):
             carried.bind(op.inner_iter_args)
             frame.names[node.target.id] = Scalar(op.induction_variable, index)
-            translator.block(node.body)
+            _watched(translator, node.body, carried.watch)
             results = carried.results()
             scf.YieldOp(results)
     finally:
         frame.run_time -= 1
-        frame.names = names
+        frame.restore(names)
     carried.bind(op.results)
     carried.forget(node, [node.target.id])
 
@@ -320,7 +351,7 @@ def while_statement(translator: Evaluator, node: ast.While) -> None:
     if node.orelse:
         raise Misuse("else of a while loop is not supported", "write the statements after the loop")
     frame = translator.frames[-1]
-    carried = _Carried(translator, node.body)
+    carried = _Carried(translator, [node.test, *node.body])
     names = dict(frame.names)
     types = carried.types
     op = scf.WhileOp(types, carried.values)
@@ -330,20 +361,25 @@ def while_statement(translator: Evaluator, node: ast.While) -> None:
         before = op.regions[0].blocks.append(*types, arg_locs=locations)
         with ir.InsertionPoint(before):
             carried.bind(before.arguments)
-            condition = translator.condition(translator.value(node.test))
+            condition = translator.test(node.test)
+            carried.watch.check()
             if isinstance(condition, bool):
                 raise Misuse(
                     f"the condition of the while loop is always {condition}",
                     "use a condition that the loop changes; a name with a Python number is a scalar in the loop",
                 )
-            scf.ConditionOp(condition.value, list(before.arguments))
+            scf.ConditionOp(condition.value, carried.results())
         after = op.regions[1].blocks.append(*types, arg_locs=locations)
         with ir.InsertionPoint(after):
             carried.bind(after.arguments)
-            translator.block(node.body)
+            for name in assigned_names([node.test]):
+                if name not in carried.names:
+                    reason = f"the condition of the while loop in line {_line(node)} assigns it"
+                    frame.names[name] = Undefined(reason)
+            _watched(translator, node.body, carried.watch)
             scf.YieldOp(carried.results())
     finally:
         frame.run_time -= 1
-        frame.names = names
+        frame.restore(names)
     carried.bind(op.results)
     carried.forget(node)

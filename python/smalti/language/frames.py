@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The sources of Python functions, the values outside of them, and the calls that are translated."""
+"""The sources of Python functions, the values outside of them, the calls that are translated, and changes of their values."""
 
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import functools
 import inspect
+import operator
+import sys
 import textwrap
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, MutableSequence, MutableSet
+from typing import Any, Protocol
 
 from ..bindings import ir
 from ..diagnostics import SourceLocation
+from .arithmetic import is_number
 from .trees import unchanged
 from .types import Misuse
+from .values import Value
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,6 +93,13 @@ class Captured:
             return False
 
 
+class Scope:
+    """A function of a kernel, which reads names of the function around it."""
+
+    def __init__(self, closed_names: dict[str, Any]) -> None:
+        self.closed_names = closed_names
+
+
 @dataclasses.dataclass
 class Frame:
     """One call: the names of a function, and where names outside of it are found."""
@@ -104,3 +116,168 @@ class Frame:
     """Number of enclosing `if`, `for` and `while` of the kernel in this function."""
     unrolled: int | None = None
     """`run_time` at the innermost unrolled loop, which break and continue leave."""
+
+    def restore(self, names: dict[str, Any]) -> None:
+        """Gives the names other values, for nested functions too, which have the same dictionary."""
+        self.names.clear()
+        self.names.update(names)
+
+
+# --- Changes of containers in control flow ---
+
+# Python makes a change when the kernel is compiled, whether or not the branch runs. A change is correct only if the value belongs
+# to a name that control.py carries, and to no other name.
+
+_IMMUTABLE = (str, bytes, type(None), types.FunctionType, types.ModuleType, type, Value)
+_LIBRARIES = {"smalti", "numpy", "torch", "jax", "mlir"}
+
+
+def _attributes(value: Any) -> dict[str, Any] | None:
+    """The attributes of an object of a class of the user."""
+    package = type(value).__module__.split(".")[0]
+    if package in _LIBRARIES or (package in sys.stdlib_module_names and package != "__main__"):
+        return None
+    found = dict(getattr(value, "__dict__", {}))
+    for one in type(value).__mro__:
+        slots = vars(one).get("__slots__", ())
+        names = (slots,) if isinstance(slots, str) else slots
+        found.update({name: getattr(value, name) for name in names if hasattr(value, name)})
+    # Python stores these when they are read.
+    return {n: v for n, v in found.items() if not isinstance(getattr(type(value), n, None), functools.cached_property)}
+
+
+def _parts(value: Any) -> tuple[str, list[tuple[str, Any]]] | None:
+    """The kind of a container and its items with their spelling, or None if it has no items."""
+    if isinstance(value, _IMMUTABLE) or is_number(value):
+        return None
+    if isinstance(value, tuple):
+        return "tuple", [(f"[{i}]", item) for i, item in enumerate(value)]
+    if isinstance(value, (types.MethodType, types.BuiltinFunctionType)):
+        return "tuple", [("", value.__self__)]
+    if isinstance(value, dict):
+        return "dictionary", [(f"[{key!r}]", item) for key, item in value.items()]
+    if isinstance(value, (MutableSequence, collections.deque)):
+        return "list", [(f"[{i}]", item) for i, item in enumerate(value)]
+    if isinstance(value, MutableSet):
+        return "set", [(f"[{item!r}]", item) for item in sorted(value, key=hash)]
+    if type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
+        return "array", [("", value.tobytes())]
+    if isinstance(value, Iterator):
+        return "iterator", [("", operator.length_hint(value))]
+    attributes = _attributes(value)
+    return None if attributes is None else ("object", [(f".{name}", item) for name, item in attributes.items()])
+
+
+def _is_same(before: Any, now: Any) -> bool:
+    if before is now:
+        return True
+    if type(before) is not type(now) or not (is_number(before) or isinstance(before, (str, bytes))):
+        return False
+    return bool(before == now)
+
+
+@dataclasses.dataclass
+class _Watched:
+    """A container, which is kept so that its id stays unique, and its items."""
+
+    value: Any
+    kind: str
+    items: list[tuple[str, Any]]
+    path: str
+    references: int = 1
+    other: str | None = None
+    """Another name of the container."""
+
+    @property
+    def has_changed(self) -> bool:
+        _, items = _parts(self.value) or ("", [])
+        return len(items) != len(self.items) or any(
+            name != old or not _is_same(before, now)
+            for (old, before), (name, now) in zip(self.items, items, strict=True)
+        )
+
+
+class Names(Protocol):
+    """The calls that are translated, and the values outside of them."""
+
+    frames: list[Frame]
+    captured: dict[tuple[int, str], Captured]
+
+
+class Watch:
+    """The containers of all names before a branch or the body of a loop is translated."""
+
+    def __init__(self, names: Names, where: str) -> None:
+        self._names = names
+        self._where = where
+        self._found: dict[int, _Watched] = {}
+        self._carried: list[tuple[_Watched, str, str]] = []
+        self._captured = list(names.captured.values())
+        spaces: dict[int, dict[str, Any]] = {}
+        for frame in reversed(names.frames):
+            spaces.setdefault(id(frame.names), frame.names)
+        for space in list(spaces.values()):
+            for name, value in list(space.items()):
+                self._visit(value, name, spaces)
+        for one in self._captured:
+            self._visit(one.value if not one.is_current else one.read(), one.name, spaces)
+
+    def _visit(self, value: Any, path: str, spaces: dict[int, dict[str, Any]]) -> None:
+        if isinstance(value, Scope):
+            closure = value.closed_names
+            if id(closure) not in spaces:
+                spaces[id(closure)] = closure
+                for name, item in list(closure.items()):
+                    self._visit(item, name, spaces)
+            return
+        if known := self._found.get(id(value)):
+            if known.kind != "tuple":
+                known.references += 1
+                known.other = known.other or path
+            return
+        parts = _parts(value)
+        if parts is None:
+            return
+        kind, items = parts
+        self._found[id(value)] = _Watched(value, kind, items, path)
+        for name, item in items:
+            self._visit(item, path + name, spaces)
+
+    def carry(self, original: Any, copy: Any, path: str, other: str | None = None) -> None:
+        """Allows changes of `copy`, which control flow made of the value of a name, unless the original has other names."""
+        if original is copy:
+            return
+        known = self._found.get(id(original))
+        parts, old = _parts(copy), _parts(original)
+        if parts is None or old is None:
+            return
+        if known is not None and known.references > 1:
+            other = known.path if known.path != path else known.other
+        kind, items = parts
+        if other is not None and kind != "tuple":
+            self._carried.append((_Watched(copy, kind, items, path), path, other))
+        for (name, before), (_, now) in zip(old[1], items, strict=True):
+            self.carry(before, now, path + name, None if other is None else other + name)
+
+    def check(self) -> None:
+        """Raises Misuse if a container has changed."""
+        for one in self._found.values():
+            if one.kind != "tuple" and one.has_changed:
+                self._refuse(one.kind, one.path)
+        known = {id(one) for one in self._captured}
+        for one in list(self._names.captured.values()):
+            if id(one) not in known and not unchanged(one.value, one.read()):
+                self._refuse("value", one.name)
+        for one, path, other in self._carried:
+            if one.has_changed:
+                raise Misuse(
+                    f"the {one.kind} '{path}' changes in {self._where} that the kernel executes, and is also '{other}'",
+                    "copy it before: only one name may have a value that changes there",
+                )
+
+    def _refuse(self, kind: str, path: str) -> None:
+        raise Misuse(
+            f"the {kind} '{path}' changes in {self._where} that the kernel executes; "
+            "Python changes it when the kernel is compiled, whether or not the statement runs",
+            "assign a new value to a name instead, or use a tile",
+        )

@@ -28,6 +28,7 @@ from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, LaunchError, SmaltiError
 from ..reference import Interpreter, InterpreterError, load, pack, unpack
 from ..reference import Value as Elements
+from ..reference.arithmetic import DIVISIONS
 from ..reference.values import width_of, wrap
 from . import loops
 from .frames import Source, source_of
@@ -195,6 +196,16 @@ class Functions:
 # --- Evaluation of operations ---
 
 
+_UNDEFINED = "an integer is divided by 0, or the smallest integer by -1, and the kernel uses the result here"
+
+
+def _unknown(value: Elements) -> np.ndarray | None:
+    """An infinite error bound for the elements that depend on an undefined division, or None if there are none."""
+    if value.error is None or np.isfinite(value.error).all():
+        return None
+    return np.where(np.isfinite(value.error), 0.0, np.inf)
+
+
 class _Evaluator:
     """Runs operations of one tile in the reference interpreter when they are created."""
 
@@ -205,6 +216,7 @@ class _Evaluator:
         self._done = self.block.create_after()
         self._run = Interpreter(function)
         self._run.printed = print
+        self._memories = list(memories)
         self._run.tile_number, self._run.grid = tile, grid
         ids = [Elements(np.asarray(number, np.int64)) for number in np.unravel_index(tile, grid)]
         for name, value in zip(self.block.arguments, [*memories, *ids], strict=True):
@@ -218,16 +230,34 @@ class _Evaluator:
             operation = view.operation
             self._done.append(operation)
             operation.verify()
+            operands = [self._run.value_of(operand) for operand in operation.operands]
+            of_memory = any(isinstance(operand.type, ir.MemRefType) for operand in operation.operands)
+            is_undefined = any(
+                operand.error is not None for operand in operands if not any(operand is m for m in self._memories)
+            )
+            if of_memory and any(
+                value.error is not None and operand.type == mlir_type(index)
+                for operand, value in zip(operation.operands, operands, strict=True)
+            ):
+                raise InterpreterError(_UNDEFINED)
             self._run.run_operation(operation)
             for result in operation.results:
-                # Without error bounds, rounded numbers may decide branches and indices.
-                self._run.value_of(result).error = None
+                # Without error bounds, rounded numbers may decide branches and indices. The elements of an integer
+                # division by 0 stay unknown: a select may drop them, but they must not be written or decide a branch.
+                value = self._run.value_of(result)
+                keeps = is_undefined or operation.name.removeprefix("arith.") in DIVISIONS
+                value.error = _unknown(value) if keeps else None
+            if is_undefined and any(_unknown(memory) is not None for memory in self._memories):
+                raise InterpreterError(_UNDEFINED)
 
     def elements(self, value: ir.Value, dtype: DType) -> np.ndarray | None:
         try:
-            data = self._run.value_of(value).data
+            found = self._run.value_of(value)
         except KeyError:
             return None
+        data = found.data
+        if not data.ndim and _unknown(found) is not None:
+            raise InterpreterError(_UNDEFINED)
         return _stored(data, dtype)
 
 

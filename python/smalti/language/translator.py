@@ -23,8 +23,8 @@ from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
 from .external import External
-from .frames import Captured, Frame, Source, mlir_location, source_of
-from .trees import Undefined, contains, copied
+from .frames import Captured, Frame, Scope, Source, Watch, mlir_location, source_of
+from .trees import Undefined, contains, copied, is_leaf
 from .types import Misuse, boolean, float32, int32
 from .values import Scalar, Value
 
@@ -145,22 +145,22 @@ def builtin(function: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -
     return function(*arguments, **named)
 
 
-class Closure:
+class Closure(Scope):
     """A function or lambda of a kernel, which is translated where it is called."""
 
     def __init__(
         self, translator: Translator, source: Source, names: dict[str, Any], outside: Callable[[str], Any]
     ) -> None:
+        super().__init__(names)
         self._translator = translator
         self._source = source
-        self._names = names
         self._outside = outside
         self._defaults = translator.defaults(source.node.args)
         self.__name__ = source.name
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         def outside(name: str) -> Any:
-            return self._names[name] if name in self._names else self._outside(name)
+            return self.closed_names[name] if name in self.closed_names else self._outside(name)
 
         bound = bind(self._source, self._defaults, arguments, named)
         return self._translator.call(Frame(self._source, bound, outside, self._source.node))
@@ -418,10 +418,10 @@ class Translator(ast.NodeVisitor):
         return _BINARY[type(node.op)](self.value(node.left), self.value(node.right))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        operand = self.value(node.operand)
         if isinstance(node.op, ast.Not):
-            return self.negated(operand) if isinstance(operand, Value) else not operand
-        return _UNARY[type(node.op)](operand)
+            condition = self.test(node.operand)
+            return arithmetic.bits("xor", condition, True) if isinstance(condition, Value) else not condition
+        return _UNARY[type(node.op)](self.value(node.operand))
 
     def condition(self, value: Any) -> Scalar | bool:
         """A condition: a boolean scalar, or a static value as a bool."""
@@ -434,24 +434,62 @@ class Translator(ast.NodeVisitor):
             )
         return arithmetic.to_scalar(value, boolean)
 
-    def negated(self, value: Value) -> Any:
-        scalar = self.condition(value)
-        assert isinstance(scalar, Scalar)
-        return arithmetic.bits("xor", scalar, True)
+    def test(self, node: ast.expr) -> Scalar | bool:
+        """An expression as a condition. Operands of `and` and `or` are conditions too."""
+        if not isinstance(node, ast.BoolOp):
+            return self.condition(self.value(node))
+        with self.at(node):
+            name = "and" if isinstance(node.op, ast.And) else "or"
+            result: Any = name == "and"
+            for operand in node.values:
+                value = self._operand(result, operand, self.test)
+                if isinstance(value, Scalar):
+                    result = arithmetic.bits(name, result, value) if isinstance(result, Value) else value
+                elif value == (name == "or"):
+                    # The other operands do not matter.
+                    return value
+            return result
+
+    def _operand(self, before: Any, node: ast.expr, evaluate: Callable[[ast.expr], Any]) -> Any:
+        """An operand of `and` or `or`, which the kernel evaluates also if the operands before it decide the result."""
+        if isinstance(before, Value):
+            named = next((n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)), None)
+            if named is not None:
+                raise Misuse(
+                    f"'{named}' is assigned in an operand of 'and' or 'or' that may not be evaluated",
+                    "assign it before the expression, or use an if",
+                )
+            if not any(isinstance(n, ast.Call) for n in ast.walk(node)):
+                return evaluate(node)
+            watch = Watch(self, "an operand of 'and' or 'or'")
+            value = evaluate(node)
+            watch.check()
+            return value
+        return evaluate(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        """The operand that decides the result, as in Python."""
         name = "and" if isinstance(node.op, ast.And) else "or"
-        result: Any = None
-        for operand in node.values:
-            value = self.value(operand)
-            if isinstance(value, Value):
-                scalar = self.condition(value)
-                result = arithmetic.bits(name, result, scalar) if isinstance(result, Value) else scalar
-            elif bool(value) == (name == "or"):
-                # The other operands do not matter.
-                return value
-            elif not isinstance(result, Value):
-                result = value
+        result = self.value(node.values[0])
+        for operand in node.values[1:]:
+            if not isinstance(result, Value):
+                if bool(result) == (name == "or"):
+                    return result
+                result = self.value(operand)
+                continue
+            condition = self.condition(result)
+            other = self._operand(result, operand, self.value)
+            if not is_leaf(other) or (isinstance(other, Value) and other.ndim):
+                raise Misuse(
+                    f"the operands of '{name}' are {result:a} and {other!r}, but must be scalars or numbers",
+                    "use a if c else b, or sl.where for tiles",
+                )
+            if all(isinstance(v, bool) or (isinstance(v, Value) and v.dtype == boolean) for v in (result, other)):
+                if isinstance(other, bool) and other == (name == "or"):
+                    return other
+                result = arithmetic.bits(name, condition, other)
+            else:
+                result = arithmetic.where(condition, *((other, result) if name == "and" else (result, other)))
         return result
 
     def visit_Compare(self, node: ast.Compare) -> Any:
@@ -471,7 +509,7 @@ class Translator(ast.NodeVisitor):
         return self.apply(function, arguments, named)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        condition = self.condition(self.value(node.test))
+        condition = self.test(node.test)
         if isinstance(condition, bool):
             return self.value(node.body if condition else node.orelse)
         return control.if_expression(self, condition, node)
@@ -509,7 +547,7 @@ class Translator(ast.NodeVisitor):
         first, *rest = generators
         for item in self.value(first.iter):
             self.assign(first.target, item)
-            conditions = [self.condition(self.value(test)) for test in first.ifs]
+            conditions = [self.test(test) for test in first.ifs]
             if any(isinstance(c, Scalar) for c in conditions):
                 raise Misuse("the condition of a comprehension is computed when the kernel runs", "use sl.where")
             if all(conditions):
@@ -593,7 +631,8 @@ class Translator(ast.NodeVisitor):
             self.assign(node.target, self.value(node.value))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        compute = _BINARY[type(node.op)]
+        # A list, which may have other names, changes in place.
+        compute = getattr(operator, f"i{_BINARY[type(node.op)].__name__.rstrip('_')}")
         target = node.target
         if isinstance(target, ast.Name):
             self.assign(target, compute(self.lookup(target.id), self.value(node.value)))
@@ -624,7 +663,8 @@ class Translator(ast.NodeVisitor):
         raise Return(result)
 
     def visit_Assert(self, node: ast.Assert) -> None:
-        condition = self.value(node.test)
+        # A tile is a condition of an assert.
+        condition = self.test(node.test) if isinstance(node.test, ast.BoolOp) else self.value(node.test)
         asserted(condition, "assertion failed" if node.msg is None else str(self.value(node.msg)))
 
     def visit_Raise(self, node: ast.Raise) -> None:
@@ -657,7 +697,7 @@ class Translator(ast.NodeVisitor):
         raise Continue
 
     def visit_If(self, node: ast.If) -> None:
-        condition = self.condition(self.value(node.test))
+        condition = self.test(node.test)
         if isinstance(condition, bool):
             self.block(node.body if condition else node.orelse)
             return

@@ -185,7 +185,7 @@ def _division(function: Callable[..., Any], is_unsigned: bool) -> Handler:
     return divide
 
 
-_DIVISIONS = ("divsi", "remsi", "ceildivsi", "floordivsi", "divui", "remui", "ceildivui")
+DIVISIONS = ("divsi", "remsi", "ceildivsi", "floordivsi", "divui", "remui", "ceildivui")
 _INTEGER_FUNCTIONS: tuple[tuple[str, Callable[[Any, Any], Any], bool], ...] = (
     ("addi", np.add, False),
     ("subi", np.subtract, False),
@@ -209,7 +209,7 @@ _INTEGER_FUNCTIONS: tuple[tuple[str, Callable[[Any, Any], Any], bool], ...] = (
     ("shrsi", np.right_shift, False),
 )
 for _name, _binary, _is_unsigned in _INTEGER_FUNCTIONS:
-    _handler = _division if _name in _DIVISIONS else integer_operation
+    _handler = _division if _name in DIVISIONS else integer_operation
     HANDLERS[f"arith.{_name}"] = _handler(_binary, _is_unsigned)
 
 

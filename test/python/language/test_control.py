@@ -108,3 +108,292 @@ def test_nested_loops_without_iterations() -> None:
     for n in (0, 1, 9):
         nested(out, n)
         assert out[0] == sum(i * j for i in range(n) for j in range(i) if (i + j) % 2 == 0)
+
+
+@smalti.kernel(target="cpu")
+def operands(n, m, x, o):
+    o[0] = n and 7
+    o[1] = n or 7
+    o[2] = 0 or n
+    o[3] = m and n and 3
+    o[4] = n > 3 and m
+    o[5] = not (n and m)
+    o[6] = 1 if n and x[0] else 2
+    if m or n == 5:
+        o[7] = 4
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 0), (0, 3), (7, 9), (0, 0)])
+@pytest.mark.parametrize("interpret", [False, True])
+def test_and_and_or_have_the_value_of_an_operand(n: int, m: int, interpret: bool) -> None:
+    x, o = np.ones(1, np.float32), np.full(8, -1)
+    operands.on(interpret=interpret)(n, m, x, o)
+    expected = [n and 7, n or 7, n, m and n and 3, n > 3 and m, not (n and m), 1 if n else 2, 4 if m or n == 5 else -1]
+    assert list(o) == expected
+
+
+@smalti.kernel(target="cpu")
+def condition_names(n, o):
+    y = n
+    count = 0
+    while (y := y - 1) > 0:
+        count = count + y
+    o[0] = count
+    o[1] = y
+    z = 1
+    t = n if n > 30 else (z := 8)
+    o[2] = z + t
+
+
+def test_assignment_expressions_in_conditions() -> None:
+    o = np.zeros(3, np.int64)
+    for n, expected in ((5, [10, 0, 16]), (40, [780, 0, 41])):
+        condition_names(n, o)
+        assert list(o) == expected
+
+
+@smalti.kernel(target="cpu")
+def late_name(n, o):
+    while (y := n) > 9:
+        o[0] = y
+
+
+@smalti.kernel(target="cpu")
+def late_operand(n, o):
+    if n > 9 and (y := n) > 3:
+        o[0] = y
+
+
+@smalti.kernel(target="cpu")
+def list_operand(n, o):
+    o[0] = len(n and [1])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "phrase"),
+    [
+        (late_name, "'y' is not defined here: the condition of the while loop"),
+        (late_operand, "'y' is assigned in an operand of 'and' or 'or' that may not be evaluated"),
+        (list_operand, r"the operands of 'and' are .* and \[1\], but must be scalars or numbers"),
+    ],
+)
+def test_conditions_are_refused(kernel: smalti.PythonKernel, phrase: str) -> None:
+    with pytest.raises(smalti.CompileError, match=phrase):
+        kernel(5, np.zeros(1, np.int64))
+
+
+class Plain:
+    """A class that is not a dataclass."""
+
+    def __init__(self, v: int) -> None:
+        self.v = v
+
+    def put(self, v: int) -> None:
+        self.v = v
+
+
+GLOBAL = [1]
+
+
+def seti(items, v):
+    items[0] = v
+
+
+@smalti.kernel(target="cpu")
+def grows_in_if(n, o):
+    l = []  # noqa: E741
+    if n > 30:
+        l.append(1)
+    o[0] = len(l)
+
+
+@smalti.kernel(target="cpu")
+def grows_in_loop(n, o):
+    table = {}
+    for i in range(n):
+        table.update(a=i)
+    o[0] = len(table)
+
+
+@smalti.kernel(target="cpu")
+def grows_in_while(n, o):
+    found = set()
+    i = n
+    while i > 0:
+        i -= 1
+        found.add(1)
+    o[0] = len(found)
+
+
+@smalti.kernel(target="cpu")
+def attribute(n, o):
+    p = Plain(1)
+    if n > 30:
+        p.v = 2
+    o[0] = p.v
+
+
+@smalti.kernel(target="cpu")
+def method(n, o):
+    p = [Plain(1)]
+    if n > 30:
+        p[0].put(2)
+    o[0] = p[0].v
+
+
+@smalti.kernel(target="cpu")
+def helper(n, o):
+    l = [1]  # noqa: E741
+    if n > 30:
+        o[0] = 3
+    else:
+        seti(l, 2)
+    o[0] = l[0]
+
+
+@smalti.kernel(target="cpu")
+def nested_function(n, o):
+    l = [1]  # noqa: E741
+
+    def add():
+        l.append(2)
+
+    for _ in range(n):
+        add()
+    o[0] = len(l)
+
+
+@smalti.kernel(target="cpu")
+def global_list(n, o):
+    if n > 30:
+        GLOBAL.append(2)
+    o[0] = 1
+
+
+@smalti.kernel(target="cpu")
+def in_expression(n, o):
+    l = [1, 2]  # noqa: E741
+    o[0] = l.pop() if n > 30 else 0
+    o[0] = len(l)
+
+
+@smalti.kernel(target="cpu")
+def in_operand(n, o):
+    l = [1, 2]  # noqa: E741
+    o[0] = n > 30 and l.pop()
+
+
+@smalti.kernel(target="cpu")
+def alias(n, o):
+    a = [n * 0]
+    b = a
+    for _ in range(n):
+        a[0] = a[0] + 1
+    o[0] = b[0]
+
+
+@smalti.kernel(target="cpu")
+def alias_in_if(n, o):
+    a = [n]
+    b = (a, 1)
+    if n > 3:
+        a[0] = 7
+    o[0] = b[0][0]
+
+
+@smalti.kernel(target="cpu")
+def alias_in_structure(n, o):
+    inner = [n]
+    a = {"x": inner, "y": inner}
+    inner = 0
+    for i in range(n):
+        a["x"][0] = i
+    o[0] = a["y"][0] + inner
+
+
+def count_up(items, n):
+    for _ in range(n):
+        items[0] += 1
+
+
+@smalti.kernel(target="cpu")
+def alias_of_caller(n, o):
+    a = [n]
+    count_up(a, n)
+    o[0] = a[0]
+
+
+@smalti.kernel(target="cpu")
+def iterator(n, o):
+    items = iter([1, 2])
+    o[0] = 3 if n > 30 else next(items)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "line", "phrase"),
+    [
+        (grows_in_if, 3, "the list 'l' changes in an if that the kernel executes"),
+        (grows_in_loop, 3, "the dictionary 'table' changes in a loop"),
+        (grows_in_while, 5, "the set 'found' changes in a loop"),
+        (attribute, 3, "the object 'p' changes in an if"),
+        (method, 3, r"the object 'p\[0\]' changes in an if"),
+        (helper, 5, "the list 'l' changes in an if"),
+        (nested_function, 7, "the list 'l' changes in a loop"),
+        (global_list, 2, "the value 'GLOBAL' changes in an if"),
+        (in_expression, 2, "the list 'l' changes in a conditional expression"),
+        (in_operand, 2, "the list 'l' changes in an operand of 'and' or 'or'"),
+        (iterator, 2, "the iterator 'items' changes in a conditional expression"),
+        (alias, 4, "the list 'a' changes in a loop that the kernel executes, and is also 'b'"),
+        (alias_in_if, 4, r"the list 'a' changes in an if that the kernel executes, and is also 'b\[0\]'"),
+        (alias_in_structure, 5, r"the list 'a\['x'\]' changes in a loop .* is also 'a\['y'\]'"),
+        (alias_of_caller, 2, "the list 'items' changes in a loop that the kernel executes, and is also 'a'"),
+    ],
+)
+def test_changes_that_python_would_make_are_refused(kernel: smalti.PythonKernel, line: int, phrase: str) -> None:
+    with pytest.raises(smalti.CompileError, match=phrase) as caught:
+        kernel(5, np.zeros(1, np.int64))
+    GLOBAL[:] = [1]
+    location = caught.value.location
+    first = kernel.__wrapped__.__code__.co_firstlineno + 1
+    outer = [location, *location.python][-1]
+    assert outer.line == first + line, outer
+
+
+@smalti.kernel(target="cpu")
+def allowed(n, o):
+    p = Plain(n)
+    p.put(n + 1)
+    a = [n, n]
+    b = a
+    scale = n - 4
+
+    def scaled(v):
+        return v * scale
+
+    if n > 3:
+        mine = []
+        mine.append(p.v)
+        q = Plain(2)
+        q.put(mine[0])
+        a = [q.v, 1]
+        scale = 2 * n
+        o[3] = scaled(n)
+    state = {"a": [n, 0], "b": (1, n)}
+    for i in range(n):
+        parts = [i]
+        parts.append(i)
+        state["a"][1] += len(parts)
+        if i > 2:
+            state["a"][0] = scaled(i)
+    o[0] = a[0]
+    o[1] = b[0]
+    o[2] = state["a"][0] + state["a"][1]
+    other = mine = [1]
+    mine += [2]
+    o[4] = len(other)
+
+
+def test_changes_of_values_of_one_name() -> None:
+    o = np.zeros(5, np.int64)
+    allowed(5, o)
+    assert list(o) == [6, 5, 50, 50, 2]

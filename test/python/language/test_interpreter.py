@@ -276,3 +276,46 @@ def test_read_only_arrays() -> None:
 
 def outside_of_python(x, out):
     out[0:4] = x[4:8]
+
+
+@smalti.kernel(interpret=True)
+def quotient(x, n, o):
+    o[0] = 7 // n
+
+
+@smalti.kernel(interpret=True)
+def remainder(x, n, o):
+    o[0:4] = 7 % x[0:4]
+
+
+@smalti.kernel(interpret=True)
+def branch_of_quotient(x, n, o):
+    if 7 // n > 3:
+        o[0] = 1
+
+
+@smalti.kernel(interpret=True)
+def index_of_quotient(x, n, o):
+    o[0] = x[7 // n]
+
+
+@smalti.kernel(interpret=True)
+def guarded_quotient(x, n, o):
+    t = x[0:4]
+    o[0:4] = sl.where(t != 0, 7 // t, n)
+
+
+@pytest.mark.parametrize("kernel", [quotient, remainder, branch_of_quotient, index_of_quotient])
+def test_undefined_divisions_are_errors(kernel: smalti.PythonKernel) -> None:
+    with pytest.raises(smalti.LaunchError, match="an integer is divided by 0") as caught:
+        kernel(np.array([1, 2, 0, 3]), 0, np.zeros(4, np.int64))
+    assert caught.value.location.line == kernel.__wrapped__.__code__.co_firstlineno + 2
+    o = np.full(4, -1)
+    kernel(np.array([1, 2, 4, 3]), 7, o)
+    assert o[0] == {"quotient": 1, "remainder": 0, "index_of_quotient": 2}.get(kernel.__name__, -1)
+
+
+def test_a_select_drops_an_undefined_division() -> None:
+    o = np.zeros(4, np.int64)
+    guarded_quotient(np.array([1, 2, 0, 3]), 9, o)
+    assert list(o) == [7, 3, 9, 2]

@@ -106,12 +106,12 @@ def early_return(x, out):
     out[0] = 1
 
 
-@case("a value of a loop or a branch of the kernel is used outside")
+@case("the list 'found' changes in a loop that the kernel executes")
 def value_of_a_loop(x, out):
     found = []
     for i in range(4):
-        found.append(x[i])
-    out[0] = found[0]  # error
+        found.append(x[i])  # error
+    out[0] = found[0]
 
 
 @case("numpy.exp does not compute tiles and scalars")
