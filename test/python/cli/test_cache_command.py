@@ -32,14 +32,14 @@ def fill(folder: Path) -> None:
         cache = disk_cache.opened(name)
         assert cache is not None
         cache.set("key", b"code" * (number + 1), kernel, target)
-        (path,) = (folder / name).iterdir()
+        (path,) = (folder / name).glob("*.entry")
         used = time.time() - (7200 if name == "kernels" else 180)
         os.utime(path, (used, used))
 
 
 def test_the_list_has_all_folders(folder: Path) -> None:
     fill(folder)
-    sizes = [next((folder / name).iterdir()).stat().st_size for name in ("emulator", "kernels")]
+    sizes = [next((folder / name).glob("*.entry")).stat().st_size for name in ("emulator", "kernels")]
     assert run("list").splitlines() == [
         "KERNEL  TARGET     FOLDER    SIZE   LAST USE",
         f"@a, @b  emu:sm_80  emulator  {sizes[0]} B  3 min ago",
@@ -58,7 +58,7 @@ def test_clear(folder: Path) -> None:
     fill(folder)
     (folder / "kernels" / "precious").write_text("mine")
     assert json.loads(run("clear", "--json"))["entries"] == 2
-    assert [path.name for path in folder.rglob("*") if path.is_file()] == ["precious"]
+    assert {path.name for path in folder.rglob("*") if path.is_file()} == {"precious", "used"}
     fill_one = disk_cache.opened("kernels")
     assert fill_one is not None
     fill_one.set("key", b"code")
