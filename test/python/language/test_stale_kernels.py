@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels in Python after a change in the process: of constants, of values outside of the kernel, and of its file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+import smalti.language as sl
+
+TABLE = np.zeros(2000, np.int64)
+
+
+@dataclasses.dataclass(frozen=True)
+class Constant:
+    value: Any
+
+
+class NotHashable:
+    __hash__ = None  # pyright: ignore
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "NotHashable()"
+
+
+@smalti.kernel(target="cpu")
+def write(y: sl.Array, value: smalti.constexpr, get: smalti.constexpr) -> None:
+    y[0:1] = sl.full((1,), get(value), sl.float32)
+
+
+@smalti.kernel(target="cpu")
+def write_global(y: sl.Array) -> None:
+    y[0:1] = sl.full((1,), TABLE[1000].item(), sl.float32)
+
+
+def run(kernel: Any, *constants: Any) -> float:
+    y = np.full(1, np.nan, np.float32)
+    kernel(y, *constants)
+    return float(y[0])
+
+
+def middle(value: Any) -> Any:
+    return value[1000].item()
+
+
+def of_field(value: Any) -> Any:
+    """1 for a float, and 2 for an integer."""
+    return 1 + isinstance(value.value, int)
+
+
+def of_items(value: Any) -> Any:
+    return 1 + all([isinstance(item, int) for item in value])
+
+
+def test_arrays_are_compared_by_their_contents() -> None:
+    value = np.zeros(2000)
+    assert run(write, value, middle) == 0
+    value[1000] = 3  # The repr is shortened.
+    assert run(write, value, middle) == 3
+    assert run(write, value.astype(np.float32) + 1, middle) == 4
+
+
+@pytest.mark.parametrize(
+    ("get", "make"),
+    [
+        (of_field, Constant),
+        (of_items, lambda n: frozenset([n])),
+        (of_items, lambda n: {n}),
+        (of_items, lambda n: {n: 1}),
+    ],
+)
+def test_equal_constants_of_different_types(get: Any, make: Callable[[Any], Any]) -> None:
+    assert [run(write, make(n), get) for n in (100, 100.0, 100)] == [2, 1, 2]
+
+
+def test_an_object_without_a_key_is_refused() -> None:
+    with pytest.raises(
+        smalti.LaunchError, match=r"write: value: an object of type NotHashable is not hashable.*pass a"
+    ):
+        run(write, NotHashable(1), of_field)
+
+
+def test_a_global_array_that_changed_in_place() -> None:
+    TABLE[1000] = 1
+    assert run(write_global) == 1
+    TABLE[1000] = 2
+    assert run(write_global) == 2
