@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from ..errors import CompileError
 
 _TRIPLES = {"nvidia": "nvptx64", "amd": "amdgcn"}
 """The beginnings of the triples of libraries for the GPUs of a vendor."""
+
+LIBRARY_DIGEST = "library_digest"
+"""The attribute of a call with the SHA-256 of its library at the declaration."""
 
 _TYPES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 """LLVM's names of element types whose names differ."""
@@ -89,6 +93,8 @@ class _Check:
             code = Path(path).read_bytes()
         except OSError as error:
             return f"the library {path} of '{function}' cannot be read: {error.strerror}"
+        if _text(operation, LIBRARY_DIGEST) not in (None, hashlib.sha256(code).hexdigest()):
+            return f"the library {path} has changed since sl.external declared '{function}'; declare it again"
         prepared = _prepared(code)
         if isinstance(prepared, str):
             return f"the library {path} is not LLVM IR that can be linked: {prepared}"
