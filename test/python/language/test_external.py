@@ -321,7 +321,9 @@ def test_a_library_that_changed_after_the_translation(library: Path, kernel: str
     module = globals()[kernel].on("sm_80").module(x, x, half)
     smalti.compile(module, target="sm_80")
     library.write_text(LIBRARY.replace("5.0e-1", "2.5e-1"))
-    with pytest.raises(smalti.CompileError, match="has changed since sl.external declared 'half_of'; declare it again"):
+    with pytest.raises(
+        smalti.CompileError, match=r"has changed since sl\.external declared 'half_of'; declare it again"
+    ):
         smalti.compile(module, target="sm_80")
 
 

@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
+import linecache
+import os
+import time
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 import smalti
 import smalti.language as sl
+from smalti.language import frames
 
 TABLE = np.zeros(2000, np.int64)
 
@@ -93,3 +100,61 @@ def test_a_global_array_that_changed_in_place() -> None:
     assert run(write_global) == 1
     TABLE[1000] = 2
     assert run(write_global) == 2
+
+
+# --- Changed files ---
+
+FILE = """\
+import smalti
+import smalti.language as sl
+
+
+def inner(t):
+    return t + 1
+
+
+def other(t):
+    return t + 5
+
+
+@smalti.kernel(target="cpu")
+def kernel(y: sl.Array, more: smalti.constexpr = 0):
+    def nested(t):
+        return t + more
+
+    y[0:1] = inner(nested(sl.full((1,), 1.0, sl.float32)))
+"""
+
+
+def imported(path: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CHANGES = {
+    "a helper": FILE.replace("t + 1", "t + 2"),
+    "the kernel": FILE.replace("1.0", "3.0"),
+    "a nested function": FILE.replace("t + more", "t - more"),
+    "the position": FILE.replace("def inner(t):\n    return t + 1\n\n\n", ""),
+    "the end": FILE[:40],
+    "the syntax": FILE.replace("y[0:1] =", "y[0:1] = ="),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_changed_after_the_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    path = tmp_path / "changing.py"
+    path.write_text(FILE)
+    module = imported(path, "changing")
+    assert run(imported(path, "changing").kernel) == 2  # A new file that did not change.
+    source = CHANGES[change]
+    path.write_text(source)
+    os.utime(path, (time.time() + 10, time.time() + 10))
+    linecache.checkcache()
+    frames._source_of.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(smalti.errors.SmaltiError, match=r"has changed since it was imported(.|\n)*import it again"):
+        run(module.kernel, 1)
