@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .frames import Captured, source_of
+from .frames import Captured, captured_function, read_global, source_of
 from .trees import copied
 from .types import Misuse
 
@@ -302,6 +302,7 @@ class _Hasher:
         if hasattr(function, "__wrapped__"):
             raise NoFingerprint(f"the function {function.__qualname__}, which has a decorator")
         self._add(function.__module__ or "", function.__qualname__)
+        self.captured.setdefault((id(function), "__code__"), captured_function(function))
         if function.__name__ != "<lambda>":
             try:
                 source = source_of(function)
@@ -326,7 +327,9 @@ class _Hasher:
                 self._named(space, use.name, lambda space=space, name=use.name: space[name], use.attributes)
             elif hasattr(builtins, use.name):
                 self._add("builtin", use.name)
-                self.value(getattr(builtins, use.name))
+                read = functools.partial(read_global, space, use.name)
+                self.captured.setdefault((id(space), use.name), Captured(space, use.name, read, read()))
+                self.value(read())
             else:
                 self._add("undefined", use.name)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import dataclasses
 import functools
 import inspect
@@ -16,7 +17,7 @@ from typing import Any
 
 from ..bindings import ir
 from ..diagnostics import SourceLocation
-from .trees import unchanged
+from .trees import copied, unchanged
 from .types import Misuse
 
 
@@ -136,6 +137,20 @@ class Captured:
         except (KeyError, ValueError, AttributeError):
             # The name was deleted.
             return False
+
+
+def captured_function(function: types.FunctionType) -> Captured:
+    """What a translation used of a function itself."""
+
+    def read() -> Any:
+        return function.__code__, function.__defaults__, function.__kwdefaults__
+
+    return Captured(function, "__code__", read, copied(read()))
+
+
+def read_global(space: dict[str, Any], name: str) -> Any:
+    """The value of a name of a module or of builtins. Raises KeyError."""
+    return space[name] if name in space else vars(builtins)[name]
 
 
 @dataclasses.dataclass

@@ -155,6 +155,41 @@ def test_a_file_that_changed_after_the_import(tmp_path: Path, monkeypatch: pytes
     path.write_text(source)
     os.utime(path, (time.time() + 10, time.time() + 10))
     linecache.checkcache()
-    frames._source_of.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    frames._source_of.cache_clear()
     with pytest.raises(smalti.errors.SmaltiError, match=r"has changed since it was imported(.|\n)*import it again"):
         run(module.kernel, 1)
+
+
+# --- Changed functions ---
+
+
+@pytest.mark.parametrize("is_cached", [False, True])
+def test_changes_of_a_helper_and_of_builtins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_cached: bool) -> None:
+    monkeypatch.setenv("SMALTI_CACHE_DIR", str(tmp_path / "cache") if is_cached else "")
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    path = tmp_path / "functions.py"
+    path.write_text(FILE.replace("def inner(t)", "def inner(t, n=1, *, m=0)").replace("t + 1", "t + n + m + abs(-1)"))
+    module: Any = imported(path, "functions")
+    if is_cached:
+        run(module.kernel)
+        module = imported(path, "functions")
+
+    def result() -> float:
+        first = run(module.kernel)
+        assert run(module.kernel) == first  # A launch without Python code.
+        return first
+
+    assert result() == 3
+    module.inner.__defaults__ = (10,)
+    assert result() == 12
+    module.inner.__kwdefaults__ = {"m": 100}
+    assert result() == 112
+    module.inner.__kwdefaults__["m"] = 200
+    assert result() == 212
+    module.abs = lambda n: 1000
+    assert result() == 1211
+    del module.abs
+    assert result() == 212
+    module.inner.__code__ = module.other.__code__
+    module.inner.__defaults__ = None
+    assert result() == 6
