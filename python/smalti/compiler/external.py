@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ _DEVICE_LIBRARIES = {"nvidia": ("__nv_",), "amd": ("__ocml_", "__ockl_")}
 
 _SYSTEM_NAMES = {"nvidia": {"vprintf", "__assertfail", "malloc", "free", "__nvvm_reflect"}, "amd": set[str]()}
 """Other names that the driver or LLVM defines."""
+
+LIBRARY_DIGEST = "library_digest"
+"""The attribute of a call with the SHA-256 of its library at the declaration."""
 
 _TYPES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 """LLVM's names of element types whose names differ."""
@@ -89,6 +93,10 @@ class _Check:
             code = Path(path).read_bytes()
         except OSError as error:
             return f"the library {path} of '{function}' cannot be read: {error.strerror}"
+        if (stated := operation.attributes.get(LIBRARY_DIGEST)) is not None and stated.value != hashlib.sha256(
+            code
+        ).hexdigest():
+            return f"the library {path} has changed since sl.external declared '{function}'; declare it again"
         prepared = _prepared(code, frozenset(self.called[path]))
         if isinstance(prepared, str):
             return f"the library {path} is not LLVM IR that can be linked: {prepared}"

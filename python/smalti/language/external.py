@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..bindings import triton_xla
+from ..bindings import ir, triton_xla
 from ..errors import SmaltiError
 from .arithmetic import Operand, as_value, broadcast_to, cast, shape_of, wrap
 from .reductions import fill_region
@@ -150,7 +150,9 @@ class External:
         values = _operands(operands)
 
         def create(types: list[Any]) -> Any:
-            return triton_xla.ExternCallOp(
+            from ..compiler.external import LIBRARY_DIGEST  # Not imported if the cache has the kernel.
+
+            op = triton_xla.ExternCallOp(
                 types[0],
                 member(triton_xla.GPUVendor, "vendor", self.vendor),
                 self.name,
@@ -158,6 +160,9 @@ class External:
                 member(triton_xla.ExternalEffects, "effects", self.effects),
                 library=self.library,
             )
+            if self.library is not None:
+                op.attributes[LIBRARY_DIGEST] = ir.StringAttr.get(self.digest)
+            return op
 
         return _applied(values, [self.dtype], self.vendor, reference or self.reference, create)[0]
 

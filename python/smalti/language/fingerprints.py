@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .frames import Captured, source_of
+from .frames import Captured, captured_function, read_global, source_of
 from .trees import copied
 from .types import Misuse
 
@@ -73,6 +73,19 @@ _BOOKKEEPING = {
     *("__dataclass_params__", "_fields", "_field_defaults", "__hash__"),
 }
 """Attributes of a class that follow from others, or that a kernel cannot use."""
+
+_CONTENTS: dict[type, Callable[[Any], Any]] = {
+    list: lambda value: list(list.__iter__(value)),
+    tuple: lambda value: tuple(tuple.__iter__(value)),
+    dict: lambda value: dict(dict.items(value)),
+    set: lambda value: set(set.__iter__(value)),
+    frozenset: lambda value: frozenset(frozenset.__iter__(value)),
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    bytes: lambda value: bytes.__getitem__(value, slice(None)),
+}
+"""The content of an object of a subclass, as an object of the class itself."""
 
 
 class NoFingerprint(Exception):
@@ -201,7 +214,7 @@ class _Hasher:
             self._items([value.__func__, value.__self__])
         elif isinstance(value, type):
             self._class(value)
-        elif isinstance(value, functools.partial):
+        elif kind is functools.partial:
             self._items([value.func, value.args, value.keywords])
         elif isinstance(value, (staticmethod, classmethod)):
             self.value(value.__func__)
@@ -229,18 +242,32 @@ class _Hasher:
             self._add(repr(value))
         elif dataclasses.is_dataclass(value):
             self.value(kind)
-            self._items([getattr(value, field.name) for field in dataclasses.fields(value)])
+            self._base(value, kind)
+            self._items([getattr(value, field.name, None) for field in dataclasses.fields(value)])
+            self.value(dict(getattr(value, "__dict__", {})))
         elif isinstance(value, tuple) and hasattr(kind, "_fields"):
             self.value(kind)
-            self._items(list(value))
+            self._base(value, kind)
+            self.value(dict(getattr(value, "__dict__", {})))
         elif package not in sys.stdlib_module_names | {"smalti"} and hasattr(value, "__dict__"):
             # A class in C does not have a fingerprint, nor does one whose objects have other attributes than these.
             if any("__slots__" in vars(base) for base in kind.__mro__):
                 raise NoFingerprint(f"an object of type {kind.__qualname__}")
             self.value(kind)
+            self._base(value, kind)
             self.value(dict(vars(value)))
         else:
             raise NoFingerprint(f"an object of type {kind.__qualname__}")
+
+    def _base(self, value: Any, kind: Any) -> None:
+        """Adds the content of an object that is not in its attributes: that of the class in C of which its class is a
+        subclass, such as the items of a list."""
+        base = next(one for one in kind.__mro__ if _is_in_c(one))
+        if base is object:
+            return
+        if base not in _CONTENTS:
+            raise NoFingerprint(f"an object of type {kind.__qualname__}, a subclass of {base.__qualname__}")
+        self.value(_CONTENTS[base](value))
 
     def _numpy(self, value: Any) -> None:
         import numpy as np
@@ -275,6 +302,7 @@ class _Hasher:
         if hasattr(function, "__wrapped__"):
             raise NoFingerprint(f"the function {function.__qualname__}, which has a decorator")
         self._add(function.__module__ or "", function.__qualname__)
+        self.captured.setdefault((id(function), "__code__"), captured_function(function))
         if function.__name__ != "<lambda>":
             try:
                 source = source_of(function)
@@ -299,7 +327,9 @@ class _Hasher:
                 self._named(space, use.name, lambda space=space, name=use.name: space[name], use.attributes)
             elif hasattr(builtins, use.name):
                 self._add("builtin", use.name)
-                self.value(getattr(builtins, use.name))
+                read = functools.partial(read_global, space, use.name)
+                self.captured.setdefault((id(space), use.name), Captured(space, use.name, read, read()))
+                self.value(read())
             else:
                 self._add("undefined", use.name)
 
@@ -369,6 +399,13 @@ class _Hasher:
                 read = functools.partial(getattr, kind, name)
                 self.captured.setdefault((id(kind), name), Captured(kind, name, read, copied(read())))
             self.value(item)
+
+
+def _is_in_c(kind: Any) -> bool:
+    """Whether objects of a class have a content that Python code did not define. copyreg has the same test."""
+    new = vars(kind).get("__new__")
+    is_static = not kind.__flags__ & 1 << 9  # Py_TPFLAGS_HEAPTYPE
+    return is_static or (isinstance(new, types.BuiltinFunctionType) and new.__self__ is kind)
 
 
 def _is_written(item: Any) -> bool:

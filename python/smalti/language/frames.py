@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import collections
 import dataclasses
 import functools
@@ -11,14 +12,16 @@ import inspect
 import operator
 import sys
 import textwrap
+import time
 import types
 from collections.abc import Callable, Iterator, MutableSequence, MutableSet
+from pathlib import Path
 from typing import Any, Protocol
 
 from ..bindings import ir
 from ..diagnostics import SourceLocation
 from .arithmetic import is_number
-from .trees import unchanged
+from .trees import copied, unchanged
 from .types import Misuse
 from .values import Value
 
@@ -49,15 +52,24 @@ def mlir_location(place: SourceLocation) -> ir.Location:
     return ir.Location.callsite(callee, callers)
 
 
-@functools.lru_cache(maxsize=256)
 def source_of(function: types.FunctionType) -> Source:
-    """The source of a function. Raises Misuse if it was not found, such as for functions from exec."""
+    """The source of a function. Raises Misuse if it was not found, such as for functions from exec, or if its file has changed
+    since the import."""
+    code = getattr(inspect.unwrap(function), "__code__", function.__code__)
+    return _source_of(function, code)
+
+
+@functools.lru_cache(maxsize=256)
+def _source_of(function: types.FunctionType, code: types.CodeType) -> Source:
+    name = function.__name__
+    if _is_newer(code.co_filename) and not _is_of_file(code):
+        raise Misuse(f"the file of {name} has changed since it was imported: {code.co_filename}", "import it again")
     try:
-        lines, first = inspect.getsourcelines(function)
-        file = inspect.getsourcefile(function) or "<unknown>"
+        lines, first = inspect.getsourcelines(code)
+        file = inspect.getsourcefile(code) or "<unknown>"
     except (OSError, TypeError):
         raise Misuse(
-            f"the source of {function.__name__} was not found", "define the function in a file or a notebook cell"
+            f"the source of {name} was not found", "define the function in a file or a notebook cell"
         ) from None
     text = "".join(lines)
     dedented = textwrap.dedent(text)
@@ -65,12 +77,51 @@ def source_of(function: types.FunctionType) -> Source:
     try:
         tree = ast.parse(dedented)
     except SyntaxError:
-        raise Misuse(f"the source of {function.__name__} cannot be parsed", "use def instead of lambda") from None
+        raise Misuse(f"the source of {name} cannot be parsed", "use def instead of lambda") from None
     node = tree.body[0]
     if not isinstance(node, ast.FunctionDef):
-        raise Misuse(f"{function.__name__} is not a plain function", "use def; async functions are not supported")
+        raise Misuse(f"{name} is not a plain function", "use def; async functions are not supported")
     ast.increment_lineno(tree, first - 1)
-    return Source(node, file, function.__name__, removed)
+    return Source(node, file, name, removed)
+
+
+_START = time.time()
+"""A file that was not written after it cannot differ from what was imported."""
+
+
+def _is_newer(file: str) -> bool:
+    try:
+        return Path(file).stat().st_mtime > _START
+    except OSError:
+        return False
+
+
+def _is_of_file(code: types.CodeType) -> bool:
+    """Whether the file, as it is now, has `code`. Code with assertions that pytest rewrote is not compared."""
+    if any(name.startswith("@py") for name in (*code.co_names, *code.co_varnames)):
+        return True
+    try:
+        found = [compile("".join(inspect.findsource(code)[0]), code.co_filename, "exec", dont_inherit=True)]
+    except (OSError, SyntaxError, ValueError):
+        return False
+    for one in found:
+        if one.co_name == code.co_name and one.co_firstlineno == code.co_firstlineno and _same_code(one, code):
+            return True
+        found += [constant for constant in one.co_consts if isinstance(constant, types.CodeType)]
+    return False
+
+
+def _same_code(a: types.CodeType, b: types.CodeType) -> bool:
+    def facts(code: types.CodeType) -> tuple[Any, ...]:
+        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+        return (code.co_code, *names, code.co_argcount, code.co_kwonlyargcount, len(code.co_consts))
+
+    def same(x: Any, y: Any) -> bool:
+        if isinstance(x, types.CodeType) and isinstance(y, types.CodeType):
+            return _same_code(x, y)
+        return type(x) is type(y) and (x == y if isinstance(x, frozenset) else repr(x) == repr(y))
+
+    return facts(a) == facts(b) and all(map(same, a.co_consts, b.co_consts))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +142,20 @@ class Captured:
         except (KeyError, ValueError, AttributeError):
             # The name was deleted.
             return False
+
+
+def captured_function(function: types.FunctionType) -> Captured:
+    """What a translation used of a function itself."""
+
+    def read() -> Any:
+        return function.__code__, function.__defaults__, function.__kwdefaults__
+
+    return Captured(function, "__code__", read, copied(read()))
+
+
+def read_global(space: dict[str, Any], name: str) -> Any:
+    """The value of a name of a module or of builtins. Raises KeyError."""
+    return space[name] if name in space else vars(builtins)[name]
 
 
 class Scope:

@@ -342,7 +342,7 @@ class PythonKernel(native.NativeCallable, Generic[P]):
     def _bound_variant(self, bound: Mapping[str, Any]) -> tuple[Variant, list[Any]]:
         specs, given, grid = self._facts(bound)
         launch, numbers = self._launch(grid)
-        key = hashable((tuple(specs.items()), launch))
+        key = (self._parameters.key(specs), hashable(launch))
         variant = self._variants.get(key)
         if variant is None or not variant.is_current:
             found = self._fingerprint(specs, launch) if disk_cache.is_enabled() else None

@@ -23,7 +23,17 @@ from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
 from .external import External
-from .frames import Captured, Frame, Scope, Source, Watch, mlir_location, source_of
+from .frames import (
+    Captured,
+    Frame,
+    Scope,
+    Source,
+    Watch,
+    captured_function,
+    mlir_location,
+    read_global,
+    source_of,
+)
 from .trees import Undefined, contains, copied, is_leaf
 from .types import Misuse, boolean, float32, int32
 from .values import Scalar, Value
@@ -261,9 +271,7 @@ class Translator(ast.NodeVisitor):
                 except ValueError:
                     raise KeyError(name) from None
             space = function.__globals__
-            if name in space:
-                return self._capture(space, name, lambda: space[name])
-            return vars(builtins)[name]
+            return self._capture(space, name, lambda: read_global(space, name))
 
         return find
 
@@ -290,6 +298,7 @@ class Translator(ast.NodeVisitor):
 
         def call(*arguments: Any, **named: Any) -> Any:
             code = function.__code__
+            self.captured.setdefault((id(function), "__code__"), captured_function(function))
             if code not in self._sources:
                 self._sources[code] = source_of(function)
             source = self._sources[code]

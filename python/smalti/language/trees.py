@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..errors import LaunchError
 from .arithmetic import is_number
+from .parameters import hashable, is_numpy_array
 from .values import Value
 
 
@@ -61,8 +64,8 @@ def rebuild(value: Any, new: Iterator[Any]) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """A copy whose containers are not shared."""
-    return rebuild(value, iter(leaves(value)))
+    """A copy whose containers and numpy arrays are not shared."""
+    return rebuild(value, iter([leaf.copy() if is_numpy_array(leaf) else leaf for leaf in leaves(value)]))
 
 
 def structure(value: Any) -> Any:
@@ -79,27 +82,19 @@ def contains(value: Any, test: Callable[[Any], bool]) -> bool:
     return any(test(leaf) for leaf in leaves(value))
 
 
-def identified(value: Any) -> Any:
-    """A value that is equal for the same numbers only: 0.0 and -0.0 are equal in Python, and NaN is not equal to itself. Values
-    that are not floating-point numbers do not change."""
-    if isinstance(value, (float, complex)):
-        return (type(value), repr(value))
-    # A number of numpy or ml_dtypes.
-    if hasattr(value, "dtype") and hasattr(value, "tobytes") and getattr(value, "shape", None) == ():
-        return (type(value), value.tobytes())
-    return value
-
-
 def same_static(a: Any, b: Any) -> bool:
-    """Whether two static values are equal. Values of the kernel are equal only if they are one object."""
+    """Whether two static values are equal, in types too. Values of the kernel are equal only if they are one object."""
     if a is b:
         return True
     if isinstance(a, Value) or isinstance(b, Value) or type(a) is not type(b):
         return False
-    try:
-        return bool(identified(a) == identified(b))
-    except Exception:  # An object may define == freely.
-        return False
+    # An object may define == freely.
+    with contextlib.suppress(Exception):
+        try:
+            return hashable(a) == hashable(b)
+        except LaunchError:
+            return bool(a == b)
+    return False
 
 
 def unchanged(before: Any, now: Any) -> bool:

@@ -417,6 +417,19 @@ def test_declaration(library: Path) -> None:
         apply.on("sm_80").compile(np.zeros(COUNT, np.float32), np.zeros(COUNT, np.float32), half)
 
 
+@pytest.mark.parametrize("kernel", ["apply", "blocks"])
+def test_a_library_that_changed_after_the_translation(library: Path, kernel: str) -> None:
+    half = sl.external("half_of", sl.float32, vendor="nvidia", effects="none", library=library)
+    x = np.zeros(COUNT if kernel == "apply" else (64, 64), np.float32)
+    module = globals()[kernel].on("sm_80").module(x, x, half)
+    smalti.compile(module, target="sm_80")
+    library.write_text(LIBRARY.replace("5.0e-1", "2.5e-1"))
+    with pytest.raises(
+        smalti.CompileError, match=r"has changed since sl\.external declared 'half_of'; declare it again"
+    ):
+        smalti.compile(module, target="sm_80")
+
+
 def test_the_fingerprint_has_the_content_of_the_library(library: Path) -> None:
     def digest() -> str:
         half = sl.external("half_of", sl.float32, vendor="nvidia", effects="none", library=library)

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import functools
 import importlib.util
 import itertools
 import os
@@ -11,7 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -490,3 +493,29 @@ def test_fingerprints_of_objects() -> None:
         lambda: os.getpid(),
     ):
         assert not same(value, value), value
+
+
+def test_fingerprints_of_subclasses() -> None:
+    def digest(value: Any) -> str | None:
+        found = fingerprints.of(digests, value)
+        return found and found.digest
+
+    def digests() -> None: ...
+
+    pairs: list[tuple[type, Any, Any]] = [
+        *((list, [1, 2], [1, 3]), (tuple, (1, 2), (1, 3)), (dict, {"a": 1}, {"a": 2}), (set, {1}, {2})),
+        *((frozenset, {1}, {2}), (int, 1, 2), (float, 1.0, 2.0), (str, "a", "b"), (bytes, b"a", b"b")),
+    ]
+    for base, a, b in pairs:
+        kind = type("Sub", (base,), {})
+        assert digest(kind(a)) == digest(kind(a)) != digest(kind(b)) != None, base  # noqa: E711
+        record = dataclasses.dataclass(type("Record", (base,), {}), eq=False, init=False)
+        assert digest(record(a)) != digest(record(b)), base
+    named = type("Named", (NamedTuple("Named", [("a", int)]),), {})
+    one, other = named(1), named(1)
+    vars(other)["more"] = 2
+    assert digest(one) not in (digest(other), None)
+    for base in (collections.OrderedDict, collections.deque, bytearray, np.ndarray, functools.partial):
+        kind = type("Sub", (base,), {})
+        argument: Any = [] if base is collections.OrderedDict else (3,)
+        assert digest(kind(len) if base is functools.partial else kind(argument)) is None, base
