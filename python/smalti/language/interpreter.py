@@ -200,7 +200,7 @@ _UNDEFINED = "an integer is divided by 0, or the smallest integer by -1, and the
 
 
 def _unknown(value: Elements) -> np.ndarray | None:
-    """An infinite error bound for the elements that depend on an undefined division, or None if there are none."""
+    """An infinite error bound for the elements that depend on an undefined division, or None."""
     if value.error is None or np.isfinite(value.error).all():
         return None
     return np.where(np.isfinite(value.error), 0.0, np.inf)
