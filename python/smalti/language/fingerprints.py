@@ -120,6 +120,8 @@ def of(function: types.FunctionType, *values: Any) -> Fingerprint | None:
         hasher.value(values)
     except Exception:  # Besides NoFingerprint: the attributes of an object may be of any type, or raise an error.
         return None
+    # The kernel's own signature was read by the decorator, and a launch without helpers needs no check.
+    hasher.captured.pop((id(function), "__code__"), None)
     return Fingerprint(hasher.digest.hexdigest(), hasher.captured, frozenset(hasher.whole))
 
 
