@@ -262,8 +262,8 @@ class _Hasher:
             raise NoFingerprint(f"an object of type {kind.__qualname__}")
 
     def _base(self, value: Any, kind: Any) -> None:
-        """Adds the content of an object that is not in its attributes: that of the class in C of which its class is a
-        subclass, such as the items of a list."""
+        """Adds the content of an object that is not in its attributes, such as the items of a list. The class in C, of which
+        its class is a subclass, has it."""
         base = next(one for one in kind.__mro__ if _is_in_c(one))
         if base is object:
             return

@@ -145,7 +145,7 @@ class Captured:
 
 
 def captured_function(function: types.FunctionType) -> Captured:
-    """What a translation used of a function itself."""
+    """The code and the defaults of a function, as a translation used them."""
 
     def read() -> Any:
         return function.__code__, function.__defaults__, function.__kwdefaults__

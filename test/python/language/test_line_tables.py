@@ -210,7 +210,7 @@ def test_levels_without_source_lines() -> None:
         smalti.LaunchError, match="source lines are not available for the level 'llvm'; use one of tile, source"
     ):
         sums.on("cpu").ir("llvm", X, OUT, lines=True)
-    with pytest.raises(smalti.LaunchError, match=r"'ptx'; use one of tile$"):
+    with pytest.raises(smalti.LaunchError, match="'ptx'; use one of tile"):
         sums.on("sim:sm_80").ir("ptx", X, OUT, lines=True)
 
 

@@ -199,7 +199,7 @@ def test_argmax_of_ties_and_nan_is_that_of_numpy() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16"])
-def test_sums_and_products_of_narrow_types_are_wide(dtype: str) -> None:
+def test_reductions_of_narrow_types_are_wide(dtype: str) -> None:
     x = np.full(200, 2).astype(dtype)
     x[20:] = 1
     wide = np.float32 if dtype == "float16" else np.int32
@@ -246,7 +246,7 @@ OUT_OF_RANGE = {
     "sim:sm_90a": (127, -128, 2**31 - 1),
     "sim:gfx942": (127, -128, 2**31 - 1),
 }
-"""What the page says of 300 and -300 to int8, and of 3e9 to int32."""
+"""The results of the page for 300 and -300 to int8, and for 3e9 to int32."""
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the results are those of x86-64")
