@@ -108,7 +108,9 @@ def _captured(function: types.FunctionType, cdiv: Callable[..., Any]) -> Iterato
         yield owner, name, value
         # A class of modules may compute attributes.
         space = vars(value) if type(value) is types.ModuleType else {}
-        if space.get(cdiv.__name__) is cdiv and not {"shape", "__getattr__"} & set(space):
+        # That of the language only raises an error.
+        is_language = space.get("__name__") == cdiv.__module__.rpartition(".")[0]
+        if space.get(cdiv.__name__) is cdiv and not {"shape", *([] if is_language else ["__getattr__"])} & set(space):
             yield space, cdiv.__name__, cdiv
         elif value is not cdiv and type(value) is not int:
             raise TypeError
