@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -13,7 +14,12 @@ from conftest import ROOT
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import _python_kernels_cases as cases
-import python_kernels
+
+# Tests of the language have a module of this name.
+_SPEC = importlib.util.spec_from_file_location("python_kernels_benchmark", ROOT / "benchmarks" / "python_kernels.py")
+assert _SPEC is not None and _SPEC.loader is not None
+python_kernels = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(python_kernels)
 
 SOURCE = '''
 """A docstring."""

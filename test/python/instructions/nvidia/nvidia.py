@@ -188,7 +188,9 @@ def table() -> dict[str, dict[str, str]]:
     executable = Path(smalti.__file__).parent / "_emulator" / "smalti-emulator"
     listed = subprocess.run([executable, "--list"], capture_output=True, text=True, check=True).stdout
     entries = [json.loads(line) for line in listed.splitlines()]
-    return {e["name"]: e for e in entries if not re.match(r"llvm\.(?!nvvm\.)|\*?__ockl_|smalti\.amdgcn\.", e["name"])}
+    return {
+        e["name"]: e for e in entries if not re.match(r"llvm\.(?!nvvm\.)|\*?__ockl_|smalti\.amdgcn\.|asm:v_", e["name"])
+    }
 
 
 _OF_THE_REWRITER = re.compile(
