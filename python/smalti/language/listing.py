@@ -35,12 +35,13 @@ def listing(kernel: SpecializedKernel, level: str, arguments: Iterable[Any]) -> 
     levels = [name for name in dict.fromkeys(known) if name not in _WITHOUT_LINES]
     if not isinstance(compiled, Kernel) or level not in levels:
         raise LaunchError(f"source lines are not available for the level '{level}'; use one of {', '.join(levels)}")
-    if level == "mlir":
-        return of_mlir(compiled.module.operation)
-    if level in driver.STAGES[kernel.target.vendor]:
+    # A kernel from the cache does not have its module.
+    if level == "mlir" and (final := getattr(compiled, "module", None)) is not None:
+        return of_mlir(final.operation)
+    if level == "mlir" or level in driver.STAGES[kernel.target.vendor]:
         passes = {name: value for name, value in kernel.options.items() if name not in NOT_OF_PASSES}
         module = driver.clone(kernel.module_for(*given))
-        insertion.lowering(kernel.target, passes).run(module, stage=level)
+        insertion.lowering(kernel.target, passes).run(module, stage=None if level == "mlir" else level)
         return of_mlir(module.operation)
     if level == "sass":
         tool = toolchain.require(
