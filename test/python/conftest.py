@@ -21,6 +21,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import sampling
+import stub_driver
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("SMALTI_BUILD_DIR", ROOT / "build"))
@@ -200,6 +201,14 @@ def check_that_ctrl_c_ends(*words: str | Path, **environment: str) -> None:
         # Half a second, and what a busy machine takes.
         assert time.monotonic() - start < 3
         assert "Traceback" not in process.stderr.read()
+
+
+@pytest.fixture(scope="module")
+def stub_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The stub of a GPU's driver. Each module has a library of its own."""
+    if stub_driver.compiler() is None:
+        pytest.skip("needs a C compiler")
+    return stub_driver.build(tmp_path_factory.mktemp("driver"))
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ import pytest
 import smalti
 import smalti.block
 import smalti.language as sl
-import stub_driver
 from conftest import ROOT
 from smalti.calling import calls as calling
 from smalti.calling import tensor_maps
@@ -40,16 +39,9 @@ PREPARE = "smalti_xla_prepare_gpu"
 X, Y, Z = 0x10000, 0x20000, 0x30000
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if stub_driver.compiler() is None:
-        pytest.skip("needs a C compiler")
-    return stub_driver.build(tmp_path_factory.mktemp("driver"))
-
-
 @pytest.fixture
-def driver(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
-    stub = Stub(built)
+def driver(stub_library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
+    stub = Stub(stub_library)
     stub.set(devices=2, major=9, minor=0)
     monkeypatch.setattr(devices, "cuda_library", lambda: stub.library)
     monkeypatch.setattr(devices, "hip_library", lambda: stub.library)

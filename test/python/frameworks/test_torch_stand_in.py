@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-import stub_driver
 import torch_programs
 import torch_stand_in
 from smalti import targets
@@ -220,16 +219,9 @@ def test_an_output_must_be_a_tensor() -> None:
 # --- Launches on a GPU ---
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if stub_driver.compiler() is None:
-        pytest.skip("needs a C compiler")
-    return stub_driver.build(tmp_path_factory.mktemp("driver"))
-
-
 @pytest.fixture
-def driver(library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
-    stub = Stub(library)
+def driver(stub_library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
+    stub = Stub(stub_library)
     stub.set(devices=2, major=8, minor=0)
     monkeypatch.setattr(devices, "cuda_library", lambda: stub.library)
     cuda = Cuda(lambda index: stub.set(current=100 + index))

@@ -44,16 +44,9 @@ def device_arrays(device: int, index: int = 0) -> tuple[Handmade, Handmade]:
     return tuple(Handmade(address, (100, 60), *FLOAT32, device, index=index) for address in (0x10000, 0x20000))  # type: ignore[return-value]
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if stub_driver.compiler() is None:
-        pytest.skip("needs a C compiler")
-    return stub_driver.build(tmp_path_factory.mktemp("driver"))
-
-
 @pytest.fixture
-def driver(library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
-    stub = Stub(library)
+def driver(stub_library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
+    stub = Stub(stub_library)
     stub.takes(8, 8)
     monkeypatch.setattr(devices, "cuda_library", lambda: stub.library)
     yield stub
@@ -166,7 +159,7 @@ def test_maps_live_as_long_as_launches_need_them(driver: Stub) -> None:
 
 
 def test_an_older_driver_has_no_tensor_maps_and_no_clusters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stub_library: Path
 ) -> None:
     old = Stub(stub_driver.build(tmp_path, "STUB_IS_OLD"))
     monkeypatch.setattr(devices, "cuda_library", lambda: old.library)
