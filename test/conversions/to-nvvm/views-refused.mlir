@@ -120,6 +120,20 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
+    // expected-error @below {{cannot be lowered to thread level: dimension 2 of the result does not have dimensions of the source, and follows a tiled dimension; tiled dimensions must be last}}
+    %v = memref.collapse_shape %s [[0, 1], [2], []] : memref<4x128x64xf16, #smem> into memref<512x64x1xf16, #smem>
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+#tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
+
+gpu.module @m {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
+    %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{cannot be lowered to thread level: tile [8, 64] does not divide memory of shape [4, 32, 4, 64]}}
     %v = memref.expand_shape %s [[0], [1, 2], [3]] output_shape [4, 32, 4, 64] : memref<4x128x64xf16, #smem> into memref<4x32x4x64xf16, #smem>
     gpu.return

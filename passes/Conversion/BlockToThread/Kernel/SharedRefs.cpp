@@ -318,8 +318,13 @@ Result block_to_thread::collapse(const SharedRef &source,
       size *= source.layout.shape[dim + part];
     }
     int64_t tile = group > 0 ? tileOf(source.layout, dim + group - 1) : 0;
-    assert((tile > 0 || ref.layout.tile.empty()) &&
-           "tiled dimensions are last");
+    // A group may be empty.
+    if (tile == 0 && !ref.layout.tile.empty())
+      return Result::none("dimension " +
+                          std::to_string(ref.layout.shape.size()) +
+                          " of the result does not have dimensions of the "
+                          "source, and follows a tiled dimension; tiled "
+                          "dimensions must be last");
     ref.layout.shape.push_back(size);
     ref.layout.strides.push_back(stride);
     if (tile > 0)
