@@ -23,7 +23,7 @@ from smalti import aot
 from smalti.calling import tensor_maps
 from smalti.launch.compiled import Resources
 from smalti.launch.kernels import Kernel
-from test_launch_gpu import CUDA_DEVICE, device_arrays, driver, gpu_kernel, library  # noqa: F401 (fixtures)
+from test_launch_gpu import CUDA_DEVICE, device_arrays, driver, gpu_kernel  # noqa: F401 (fixtures)
 
 MAP = tensor_maps.TensorMap("f32", (100, 60), (240, 4), (32, 20), swizzle=16, fill="nan", argument=1, offset=0)
 
@@ -117,14 +117,14 @@ print(log().decode())
 def test_a_kernel_runs_without_mlir_and_without_extension_modules(
     capability: int,
     package: Path,
-    library: Path,  # noqa: F811
+    stub_library: Path,
     tmp_path: Path,
 ) -> None:
     kernel = gpu_kernel("sm_90a" if capability == 90 else "sm_100a", dynamic_shared_bytes=4096)
     path = kernel.save(tmp_path / "k.smalti")
     environment = {
         **os.environ,
-        "LD_LIBRARY_PATH": str(library.parent),
+        "LD_LIBRARY_PATH": str(stub_library.parent),
         "PYTHONPATH": str(package),
     }
     command = [sys.executable, "-c", "import ctypes\nctypes.CDLL('libcuda.so.1').stub_reset()\n" + WITHOUT_MLIR, path]

@@ -27,7 +27,7 @@ from smalti.launch.compiled import Resources
 from smalti.launch.kernels import Kernel
 from smalti.specialization import SpecializedKernel
 from stub_driver import Stub
-from test_launch_gpu import driver, library  # noqa: F401 (fixtures)
+from test_launch_gpu import driver  # noqa: F401 (fixtures)
 from test_native_launches import (
     Interface,
     exchange_tensor,

@@ -27,7 +27,7 @@ from smalti.launch import cuda
 from smalti.launch.compiled import Resources
 from smalti.launch.kernels import Kernel
 from stub_driver import Stub
-from test_launch_gpu import device_arrays, driver, gpu_kernel, hip, library  # noqa: F401 (fixtures)
+from test_launch_gpu import device_arrays, driver, gpu_kernel, hip  # noqa: F401 (fixtures)
 
 F32, F16 = (dtypes.from_mlir(name) for name in ("f32", "f16"))
 
@@ -380,12 +380,12 @@ print(len(stub.launches))
     ("name", "target", "device", "runtime"),
     [("cuda", "sm_90a", 2, "the CUDA driver"), ("hip", "gfx942", 10, "the HIP runtime")],
 )
-def test_a_forked_process_is_refused(name: str, target: str, device: int, runtime: str, library: Path) -> None:  # noqa: F811
+def test_a_forked_process_is_refused(name: str, target: str, device: int, runtime: str, stub_library: Path) -> None:
     script = FORK.format(
         packages=str(BUILD / "python_packages"),
         tests=str(ROOT / "test" / "python"),
         launch=str(ROOT / "test" / "python" / "launch"),
-        path=str(library), name=name, target=target, device=device,
+        path=str(stub_library), name=name, target=target, device=device,
     )  # fmt: skip
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
     before, *after = done.stdout.splitlines()

@@ -13,7 +13,7 @@ from helpers import pointwise, row_softmax
 from smalti import aot, toolchain
 from smalti.calling import tensor_maps
 from stub_driver import Stub
-from test_launch_gpu import driver, library  # noqa: F401 (fixtures)
+from test_launch_gpu import driver  # noqa: F401 (fixtures)
 
 MODULES = [("pointwise", pointwise, 2), ("row_softmax", row_softmax, 1)]
 

@@ -49,7 +49,7 @@ def test_other(): pass
 
 def collected(folder: Path, *options: str) -> list[str]:
     """The names of the tests that a run with these options would run."""
-    for name in ("conftest.py", "sampling.py"):
+    for name in ("conftest.py", "sampling.py", "stub_driver.py"):
         (folder / name).write_text((ROOT / "test" / "python" / name).read_text())
     (folder / "test_grid.py").write_text(GRID)
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-c", ROOT / "pyproject.toml", "--rootdir=."]
