@@ -56,6 +56,18 @@ static void declareResidentBlocks(gpu::GPUModuleOp kernels) {
       kernel->setAttr(blocks, one);
 }
 
+/// Freezes the results of masked loads. LLVM 22 folds
+/// `select(mask, masked.load(mask), x)` into a load at the select, also across
+/// stores and barriers (https://github.com/llvm/llvm-project/issues/215453).
+static void freezeMaskedLoads(ModuleOp module) {
+  module.walk([](LLVM::MaskedLoadOp load) {
+    OpBuilder builder(load->getContext());
+    builder.setInsertionPointAfter(load);
+    auto frozen = LLVM::FreezeOp::create(builder, load.getLoc(), load);
+    load.getResult().replaceAllUsesExcept(frozen, frozen);
+  });
+}
+
 /// Replaces call sites outside of functions, such as those of the texts of
 /// assertions, by the called line. Upstream's pass for debug information
 /// expects call sites in functions only.
@@ -206,5 +218,6 @@ void SmaltiFinalizeKernels::runOnOperation() {
     }
     renameKernels(kernels, module);
   }
+  freezeMaskedLoads(module);
   simplifyLocations(module);
 }

@@ -258,6 +258,8 @@ def SmaltiFinalizeKernels : Pass<"smalti-finalize-kernels", "::mlir::ModuleOp"> 
     - NVIDIA: dynamic shared memory becomes an external array, whose size the launch specifies. Kernels get
       `nvvm.minctasm = 1`; without it, `ptxas` limits registers for several blocks per SM and spills.
     - A kernel whose name is not a valid assembler symbol is renamed; `smalti.source_name` holds the original name.
+    - The result of each masked load is frozen. LLVM 22 moves a masked load to a select that uses its result under the
+      same mask, also past stores and barriers (https://github.com/llvm/llvm-project/issues/215453).
     - Locations outside of functions do not have call sites, which `ensure-debug-info-scope-on-llvm-func` does not support.
 
     Errors, at their locations, before anything changes: an op or a value that is not lowered to a dialect that

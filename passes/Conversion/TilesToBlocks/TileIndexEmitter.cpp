@@ -285,9 +285,7 @@ void TileEmitter::emitGatherTile(triton_xla::GatherTileOp op) {
     addTerm(loc, linear, iotaLanes(loc, dim, lanes), step, lanes);
   }
   linear.base = reshapeBuffer(loc, buffer, {stride});
-  // Invalid lanes load the first element. A masked load could be moved past the
-  // next barrier: LLVM 22 folds `select(mask, masked.load(mask), x)` into a
-  // load at the select (https://github.com/llvm/llvm-project/issues/215453).
+  // Invalid lanes load the first element, since a masked load is a branch.
   Value isValid = linear.mask;
   linear.index = inLayout(arith::SelectOp::create(
                               builder, loc, isValid, linear.index,

@@ -53,3 +53,19 @@ gpu.module @locations {
     llvm.return loc(callsite("f"("k.py":1:2) at "k"("k.py":3:4)))
   }
 }
+
+// LLVM would move a masked load to a select with the same mask, past the store.
+// CHECK-LABEL: gpu.module @masked
+gpu.module @masked {
+  // CHECK: llvm.func @select(
+  llvm.func @select(%p: !llvm.ptr, %m: vector<4xi1>, %x: vector<4xf32>) -> vector<4xf32> {
+    // CHECK:      %[[LOAD:.*]] = llvm.intr.masked.load
+    // CHECK-NEXT: %[[FROZEN:.*]] = llvm.freeze %[[LOAD]] : vector<4xf32>
+    // CHECK-NEXT: llvm.store
+    // CHECK-NEXT: llvm.select %{{.*}}, %[[FROZEN]], %
+    %v = llvm.intr.masked.load %p, %m, %x {alignment = 4 : i32} : (!llvm.ptr, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
+    llvm.store %x, %p : vector<4xf32>, !llvm.ptr
+    %r = llvm.select %m, %v, %x : vector<4xi1>, vector<4xf32>
+    llvm.return %r : vector<4xf32>
+  }
+}

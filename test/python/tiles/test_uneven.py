@@ -377,3 +377,28 @@ triton_xla.entry_func @k(%x: memref<128xf32>, %y: memref<128xf32>, %tile: index)
     y = np.zeros_like(x)
     kernel(x, y)
     np.testing.assert_array_equal(y, np.concatenate([x[64:96], x[95::-1]]))
+
+
+@pytest.mark.parametrize("target", NUMPY_TARGETS)
+def test_gathers_of_an_array_read_before_the_next_store(target: str) -> None:
+    """A select with the same mask uses the result of the gather, after a store to the array (issue 215453)."""
+    kernel = smalti.compile(
+        """
+triton_xla.entry_func @k(%x: memref<128xf32>, %y: memref<128xf32>, %n: i32, %tile: index) tiles 1 {
+  %i = triton_xla.iota dim 0 : tensor<128xi32>
+  %size = tensor.splat %n : tensor<128xi32>
+  %is_valid = arith.cmpi slt, %i, %size : tensor<128xi32>
+  %t = triton_xla.gather %x[%i] mask %is_valid : memref<128xf32>, tensor<128xi32> -> tensor<128xf32>
+  %minus = arith.constant dense<-1.0> : tensor<128xf32>
+  triton_xla.insert %minus into %x[0] [128] [1] : tensor<128xf32> into memref<128xf32>
+  %five = arith.constant dense<5.0> : tensor<128xf32>
+  %r = arith.select %is_valid, %t, %five : tensor<128xi1>, tensor<128xf32>
+  triton_xla.insert %r into %y[0] [128] [1] : tensor<128xf32> into memref<128xf32>
+  triton_xla.return
+}""",
+        target=target,
+    )
+    x = np.arange(128, dtype=np.float32)
+    y = np.zeros_like(x)
+    kernel(x, y, 60)
+    np.testing.assert_array_equal(y, np.where(np.arange(128) < 60, np.arange(128), 5))
