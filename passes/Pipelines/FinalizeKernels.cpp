@@ -10,6 +10,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/Pass.h"
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 
@@ -56,15 +58,39 @@ static void declareResidentBlocks(gpu::GPUModuleOp kernels) {
       kernel->setAttr(blocks, one);
 }
 
-/// Freezes the results of masked loads. LLVM 22 folds
-/// `select(mask, masked.load(mask), x)` into a load at the select, also across
-/// stores and barriers (https://github.com/llvm/llvm-project/issues/215453).
-static void freezeMaskedLoads(ModuleOp module) {
-  module.walk([](LLVM::MaskedLoadOp load) {
-    OpBuilder builder(load->getContext());
-    builder.setInsertionPointAfter(load);
-    auto frozen = LLVM::FreezeOp::create(builder, load.getLoc(), load);
-    load.getResult().replaceAllUsesExcept(frozen, frozen);
+/// Whether all shift amounts are constants that are less than the width.
+static bool isInRange(Value amount) {
+  unsigned width =
+      getElementTypeOrSelf(amount.getType()).getIntOrFloatBitWidth();
+  if (APInt splat; matchPattern(amount, m_ConstantInt(&splat)))
+    return splat.ult(width);
+  DenseIntElementsAttr elements;
+  return matchPattern(amount, m_Constant(&elements)) &&
+         llvm::all_of(elements.getValues<APInt>(),
+                      [&](const APInt &each) { return each.ult(width); });
+}
+
+/// Whether LLVM must not look through the result of the op:
+/// - a masked load. LLVM 22 folds `select(mask, masked.load(mask), x)` into a
+///   load at the select, also across stores and barriers
+///   (https://github.com/llvm/llvm-project/issues/215453);
+/// - an op whose result is poison for some operands. LLVM deletes the code
+///   before and after a branch on poison.
+static bool needsFreeze(Operation *op) {
+  if (isa<LLVM::ShlOp, LLVM::LShrOp, LLVM::AShrOp>(op))
+    return !isInRange(op->getOperand(1));
+  return isa<LLVM::MaskedLoadOp, LLVM::FPToSIOp, LLVM::FPToUIOp>(op);
+}
+
+static void freezeResults(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (!needsFreeze(op))
+      return;
+    Value result = op->getResult(0);
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    auto frozen = LLVM::FreezeOp::create(builder, op->getLoc(), result);
+    result.replaceAllUsesExcept(frozen, frozen);
   });
 }
 
@@ -218,6 +244,6 @@ void SmaltiFinalizeKernels::runOnOperation() {
     }
     renameKernels(kernels, module);
   }
-  freezeMaskedLoads(module);
+  freezeResults(module);
   simplifyLocations(module);
 }

@@ -260,6 +260,9 @@ def SmaltiFinalizeKernels : Pass<"smalti-finalize-kernels", "::mlir::ModuleOp"> 
     - A kernel whose name is not a valid assembler symbol is renamed; `smalti.source_name` holds the original name.
     - The result of each masked load is frozen. LLVM 22 moves a masked load to a select that uses its result under the
       same mask, also past stores and barriers (https://github.com/llvm/llvm-project/issues/215453).
+    - The result of each conversion from float to integer, and of each shift by an amount that is not a constant less
+      than the width, is frozen. It is poison for NaN, out of range, and by at least the width; LLVM deletes stores
+      and loops that depend on poison.
     - Locations outside of functions do not have call sites, which `ensure-debug-info-scope-on-llvm-func` does not support.
 
     Errors, at their locations, before anything changes: an op or a value that is not lowered to a dialect that

@@ -54,9 +54,9 @@ gpu.module @locations {
   }
 }
 
-// LLVM would move a masked load to a select with the same mask, past the store.
-// CHECK-LABEL: gpu.module @masked
-gpu.module @masked {
+// CHECK-LABEL: gpu.module @frozen
+gpu.module @frozen {
+  // LLVM would move a masked load to a select with the same mask, past the store.
   // CHECK: llvm.func @select(
   llvm.func @select(%p: !llvm.ptr, %m: vector<4xi1>, %x: vector<4xf32>) -> vector<4xf32> {
     // CHECK:      %[[LOAD:.*]] = llvm.intr.masked.load
@@ -67,5 +67,46 @@ gpu.module @masked {
     llvm.store %x, %p : vector<4xf32>, !llvm.ptr
     %r = llvm.select %m, %v, %x : vector<4xi1>, vector<4xf32>
     llvm.return %r : vector<4xf32>
+  }
+  // Results that are poison for some operands.
+  // CHECK: llvm.func @shift(
+  llvm.func @shift(%x: i32, %n: i32) -> i32 {
+    %c31 = llvm.mlir.constant(31 : i32) : i32
+    %c32 = llvm.mlir.constant(32 : i32) : i32
+    // CHECK:      %[[A:.*]] = llvm.shl %{{.*}}, %
+    // CHECK-NEXT: %[[B:.*]] = llvm.ashr %[[A]]
+    // CHECK-NEXT: %[[C:.*]] = llvm.freeze %[[B]] : i32
+    // CHECK-NEXT: %[[D:.*]] = llvm.lshr %[[C]]
+    // CHECK-NEXT: %[[E:.*]] = llvm.freeze %[[D]] : i32
+    // CHECK-NEXT: llvm.return %[[E]]
+    %a = llvm.shl %x, %c31 : i32
+    %b = llvm.ashr %a, %c32 : i32
+    %c = llvm.lshr %b, %n : i32
+    llvm.return %c : i32
+  }
+  // CHECK: llvm.func @shifts(
+  llvm.func @shifts(%x: vector<2xi32>) -> vector<2xi32> {
+    %inside = llvm.mlir.constant(dense<[0, 31]> : vector<2xi32>) : vector<2xi32>
+    %outside = llvm.mlir.constant(dense<[0, 32]> : vector<2xi32>) : vector<2xi32>
+    // CHECK:      %[[A:.*]] = llvm.shl %
+    // CHECK-NEXT: %[[B:.*]] = llvm.shl %[[A]]
+    // CHECK-NEXT: %[[C:.*]] = llvm.freeze %[[B]] : vector<2xi32>
+    // CHECK-NEXT: llvm.return %[[C]]
+    %a = llvm.shl %x, %inside : vector<2xi32>
+    %b = llvm.shl %a, %outside : vector<2xi32>
+    llvm.return %b : vector<2xi32>
+  }
+  // CHECK: llvm.func @cast(
+  llvm.func @cast(%x: f32, %y: vector<2xf16>) -> vector<2xi8> {
+    // CHECK:      %[[A:.*]] = llvm.fptosi
+    // CHECK-NEXT: %[[B:.*]] = llvm.freeze %[[A]] : i8
+    // CHECK-NEXT: %[[C:.*]] = llvm.fptoui
+    // CHECK-NEXT: %[[D:.*]] = llvm.freeze %[[C]] : vector<2xi8>
+    // CHECK:      llvm.insertelement %[[B]], %[[D]]
+    %a = llvm.fptosi %x : f32 to i8
+    %b = llvm.fptoui %y : vector<2xf16> to vector<2xi8>
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %c = llvm.insertelement %a, %b[%zero : i32] : vector<2xi8>
+    llvm.return %c : vector<2xi8>
   }
 }
