@@ -115,7 +115,9 @@ def _libraries() -> list[Path]:
 def _function_of(module: ir.Module, symbol: str) -> ir.Operation:
     for view in module.body.operations:
         operation = view.operation
-        if "sym_name" in operation.attributes and source_name(operation) == symbol:
+        # A declared function of the C library may have the name of the kernel, such as @erff.
+        is_defined = any(len(region.blocks) for region in operation.regions)
+        if is_defined and "sym_name" in operation.attributes and source_name(operation) == symbol:
             return operation
     raise AssertionError(f"internal error: lowering did not produce a function for @{symbol}; report this as a bug")
 

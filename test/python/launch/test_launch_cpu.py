@@ -442,3 +442,20 @@ triton_xla.entry_func @at(%x: memref<4x8xf32>, %tile: index) tiles 4 {
     wrong = text.replace("constant 8", "constant 9")
     with pytest.raises(smalti.LaunchError, match="index 8 of dimension 1 is out of bounds; the size is 8"):
         smalti.compile(wrong, target="cpu")(np.zeros((4, 8), np.float32))
+
+
+@pytest.mark.parametrize("name", ["malloc", "free", "erff", "main", "printf", "memcpy"])
+def test_kernels_may_have_the_name_of_a_function_of_the_c_library(name: str) -> None:
+    """The code calls `erff` and, for the buffer of the tile, declares `malloc` and `free`."""
+    text = f"""\
+triton_xla.entry_func @{name}(%x: memref<128xf32>, %y: memref<128xf32>, %tile: index) tiles 1 {{
+  %t = triton_xla.extract %x[0] [128] [1] : memref<128xf32> to tensor<128xf32>
+  %e = math.erf %t : tensor<128xf32>
+  triton_xla.print "%e" %e : tensor<128xf32>
+  triton_xla.insert %e into %y[0] [128] [1] : tensor<128xf32> into memref<128xf32>
+  triton_xla.return
+}}
+"""
+    y = np.zeros(128, np.float32)
+    smalti.compile(text, target="cpu")(np.ones(128, np.float32), y)
+    np.testing.assert_allclose(y, 0.8427008, rtol=1e-6)
