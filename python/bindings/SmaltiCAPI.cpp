@@ -24,6 +24,7 @@
 #include "llvm-c/Core.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -118,6 +119,43 @@ static void keepCalled(llvm::Module &module, const llvm::StringSet<> &called) {
   llvm::GlobalDCEPass().run(module, run.modules);
 }
 
+/// Whether functions of the convention are called like those of C on GPUs.
+/// Kernels are not called, and musttail calls need the others.
+static bool isLikeC(llvm::CallingConv::ID convention) {
+  return llvm::isCallableCC(convention) &&
+         convention != llvm::CallingConv::PTX_Kernel &&
+         convention != llvm::CallingConv::Tail &&
+         convention != llvm::CallingConv::SwiftTail;
+}
+
+/// Gives all functions and calls of a library the convention of C, which the
+/// calls of kernels have: a call with another convention than its function is
+/// undefined behavior.
+static void useConventionOfC(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (isLikeC(function.getCallingConv()))
+      function.setCallingConv(llvm::CallingConv::C);
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+        if (isLikeC(call->getCallingConv()))
+          call->setCallingConv(llvm::CallingConv::C);
+  }
+}
+
+/// Removes `inreg`, since the calls of kernels pass arguments without it.
+static void removeInReg(llvm::Function &function) {
+  auto removeFrom = [&](auto &called) {
+    called.removeRetAttr(llvm::Attribute::InReg);
+    for (unsigned i = 0; i < function.arg_size(); ++i)
+      called.removeParamAttr(i, llvm::Attribute::InReg);
+  };
+  removeFrom(function);
+  for (llvm::User *user : function.users())
+    if (auto *call = llvm::dyn_cast<llvm::CallBase>(user))
+      if (call->getCalledOperand() == &function)
+        removeFrom(*call);
+}
+
 bool smaltiPrepareLibrary(MlirStringRef input, intptr_t numCalled,
                           MlirStringRef const *called,
                           MlirStringCallback onCode, void *code,
@@ -143,6 +181,7 @@ bool smaltiPrepareLibrary(MlirStringRef input, intptr_t numCalled,
     onError(wrap(llvm::StringRef(text).rtrim()), problem);
     return false;
   }
+  useConventionOfC(*module);
   if (numCalled >= 0) {
     llvm::StringSet<> names;
     for (MlirStringRef name : llvm::ArrayRef(called, numCalled))
@@ -161,8 +200,12 @@ bool smaltiPrepareLibrary(MlirStringRef input, intptr_t numCalled,
       function.removeFnAttr(name);
     if (function.hasLocalLinkage() || function.isDeclarationForLinker())
       continue;
+    removeInReg(function);
     std::string type;
-    llvm::raw_string_ostream(type) << *function.getFunctionType();
+    llvm::raw_string_ostream typeStream(type);
+    if (llvm::CallingConv::ID convention = function.getCallingConv())
+      typeStream << "cc " << convention << " ";
+    typeStream << *function.getFunctionType();
     functions[function.getName()] = type;
   }
   stream << llvm::json::Value(

@@ -81,7 +81,8 @@ MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback,
 /// functions named by `called` are visible to other modules, and definitions
 /// that they do not use are removed. Calls `onCode`, and `onDescription` with
 /// the JSON object `{"triple", "functions", "missing"}`. `functions` has the
-/// types of the visible functions by name. `missing` has the names of the
+/// types of the visible functions by name, after their calling convention (`cc
+/// 91 void (ptr)`) if a kernel cannot call them. `missing` has the names of the
 /// functions and variables that the library uses and does not define. Returns
 /// false after `onError` with a message if the library is invalid.
 MLIR_CAPI_EXPORTED bool smaltiPrepareLibrary(

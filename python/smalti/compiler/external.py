@@ -146,6 +146,12 @@ class _Check:
 def _mismatch(operation: Any, function: str, where: str, defined: dict[str, str]) -> str | None:
     if function not in defined:
         return f"{where} does not define '{function}'"
+    if defined[function].startswith("cc "):
+        number = defined[function].split()[1]
+        return (
+            f"'{function}' has the calling convention cc {number} in {where}, which kernels cannot call; define a function "
+            "that is neither a kernel nor a shader, without a calling convention"
+        )
     if defined[function] != (wanted := _signature(operation)):
         return (
             f"'{function}' is {defined[function]} in {where}, but the call needs {wanted}; convert the operands, or state "

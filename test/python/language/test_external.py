@@ -351,6 +351,68 @@ def test_a_failure_of_the_worker_is_not_cached(
     apply.on("sm_80").compile(x, x, half)
 
 
+CONVENTIONS = """
+define internal fastcc float @doubled(float %x) noinline {
+  %r = fadd float %x, %x
+  ret float %r
+}
+define CONVENTION float @f(float %x) noinline {
+  %a = call fastcc float @doubled(float %x)
+  ret float %a
+}
+define CONVENTION i32 @g(i32 inreg %x) noinline {
+  %a = call i32 @minus(i32 inreg %x)
+  ret i32 %a
+}
+define i32 @minus(i32 inreg %x) noinline {
+  %r = sub i32 0, %x
+  ret i32 %r
+}
+define KERNEL void @k() {
+  ret void
+}
+define tailcc float @t(float %x) {
+  ret float %x
+}
+"""
+
+
+@pytest.mark.parametrize("convention", ["", "fastcc", "coldcc", "spir_func", "ptx_device"])
+@pytest.mark.parametrize(("vendor", "target"), [("nvidia", "emu:sm_80"), ("amd", "emu:gfx942")])
+def test_functions_of_any_calling_convention(tmp_path: Path, convention: str, vendor: Any, target: str) -> None:
+    """A call with another convention than the function would be undefined: LLVM made it a trap."""
+    path = tmp_path / "conventions.ll"
+    path.write_text(CONVENTIONS.replace("CONVENTION", convention).replace("KERNEL", "ptx_kernel"))
+    f = sl.external("f", sl.float32, vendor=vendor, effects="none", library=path)
+    x, y = applied(f, np.float32, target)
+    np.testing.assert_array_equal(y, 2 * x)
+    level = "ptx" if vendor == "nvidia" else "gcn"
+    assert "doubled" in apply.on(target.removeprefix("emu:")).ir(level, x, x, f)
+    g = sl.external("g", sl.int32, vendor=vendor, effects="none", library=path)
+    minus = sl.external("minus", sl.int32, vendor=vendor, effects="none", library=path)
+    x, y = applied(lambda t: g(t) + 2 * minus(t), np.int32, target)
+    np.testing.assert_array_equal(y, -3 * x)
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel", "vendor", "target", "number"),
+    [
+        ("k", "ptx_kernel", "nvidia", "sm_80", 71),
+        ("k", "amdgpu_kernel", "amd", "gfx942", 91),
+        ("t", "", "amd", "gfx942", 18),
+    ],
+)
+def test_functions_that_kernels_cannot_call(
+    tmp_path: Path, name: str, kernel: str, vendor: Any, target: str, number: int
+) -> None:
+    path = tmp_path / "conventions.ll"
+    path.write_text(CONVENTIONS.replace("CONVENTION", "").replace("KERNEL", kernel))
+    found = sl.external(name, sl.float32, vendor=vendor, effects="none", library=path)
+    x = np.zeros(COUNT, np.float32)
+    with pytest.raises(smalti.CompileError, match=f"'{name}' has the calling convention cc {number} in .*cannot call"):
+        apply.on(target).compile(x, x, found)
+
+
 def test_bitcode_of_another_target(tmp_path: Path) -> None:
     path = tmp_path / "host.ll"
     path.write_text('target triple = "x86_64-unknown-linux-gnu"\ndefine float @f(float %x) {\n  ret float %x\n}\n')
