@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import linecache
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,3 +155,25 @@ def diagnostic_from_mlir(info: Any) -> Diagnostic:
             if not str(note.message).startswith("see current operation")
         ),
     )
+
+
+# The first line of a message of LLVM ("kernel.s:3:1: warning: text", "LLVM ERROR: text") or ptxas ("ptxas info    : text").
+_MESSAGE = re.compile(r"(?:\S.*?\W)?(error|fatal|warning|remark|note|info)(?: error)?\s*:", re.IGNORECASE)
+_CRASH = re.compile(r".*Assertion|PLEASE |Stack dump:")
+
+
+def without_warnings(log: str) -> str:
+    """The output of a failed tool without warnings and remarks, and the notes and source lines after them. The whole output
+    if nothing else is in it."""
+    kept: list[str] = []
+    is_kept = True
+    for line in log.splitlines():
+        if found := _MESSAGE.match(line):
+            severity = found[1].lower()
+            if severity != "note":
+                is_kept = severity in ("error", "fatal")
+        elif _CRASH.match(line):
+            is_kept = True
+        if is_kept:
+            kept.append(line)
+    return "\n".join(kept).strip() or log.strip()

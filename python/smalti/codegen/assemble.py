@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import toolchain
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, without_warnings
 from ..errors import CompileError
 from . import line_tables
 
@@ -67,7 +67,7 @@ def _run(
     except subprocess.TimeoutExpired:
         raise CompileError(f"{tool} exceeded the time limit of {_TIME_LIMIT} s") from None
     if done.returncode:
-        reason = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
+        reason = without_warnings(done.stderr or done.stdout) or f"exit code {done.returncode}"
         if errors := _errors(reason, text):
             applies = hint_for is not None and hint_for.search(reason)
             raise CompileError(f"{tool} failed", diagnostics=errors, hint=hint if applies else None)

@@ -30,6 +30,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from ..diagnostics import without_warnings
+
 _LENGTH = struct.Struct("<I")
 DEFAULT_TIME_LIMIT = 300.0
 
@@ -39,13 +41,14 @@ class WorkerDied(Exception):
 
     @property
     def reason(self) -> str:
-        """The line of the output with the reason, without the stack trace that LLVM prints after it."""
+        """The line of the output with the reason, without warnings and the stack trace that LLVM prints after it."""
+        output = without_warnings(str(self))
         found = re.search(
             r"^(?:LLVM ERROR|.*\bfatal error|.*Assertion).*(?:\n(?!PLEASE|Stack dump|\s*#?\d+\.?\s).*)*",
-            str(self),
+            output,
             re.MULTILINE,
         )
-        return (found.group(0) if found else str(self)[-2000:]).strip()
+        return (found.group(0) if found else output[-2000:]).strip()
 
 
 class WorkerTimeout(Exception):
@@ -245,7 +248,10 @@ class Worker:
             time_limit = _default_time_limit()
         with self._lock:
             self._ensure()
-            assert self._requests is not None and self._process is not None
+            assert self._requests is not None and self._process is not None and self._log is not None
+            # The child writes at the same position of the file. An error must not contain the output of earlier requests.
+            self._log.seek(0)
+            self._log.truncate()
             try:
                 _write_frame(self._requests, header, payload)
                 answer, data = _read_frame(self._replies, time.monotonic() + time_limit)

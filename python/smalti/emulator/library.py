@@ -18,7 +18,7 @@ from .. import targets, toolchain
 from ..cache import disk_cache
 from ..cache.processor import host_processor
 from ..codegen import codegen_worker
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, without_warnings
 from ..errors import CompileError
 from . import findings
 from .options import Sanitizer
@@ -240,7 +240,7 @@ def _link(code: bytes, what: str) -> bytes:
         command = [tool.path, "-shared", "-z", "now", source, "-o", output]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
-            reason = done.stderr.strip() or f"exit code {done.returncode}"
+            reason = without_warnings(done.stderr) or f"exit code {done.returncode}"
             if done.returncode == 0 and output.is_file():
                 return output.read_bytes()
         except OSError as error:

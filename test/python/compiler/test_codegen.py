@@ -24,8 +24,25 @@ from conftest import GPU_MODULE, GPU_MODULE_THAT_CANNOT_BE_SELECTED, SCALE
 from smalti import toolchain
 from smalti.codegen import assemble, codegen_worker
 from smalti.compiler import driver
+from smalti.diagnostics import without_warnings
 
 TO_ISA = "builtin.module(gpu-module-to-binary{format=isa})"
+
+# LLVM warns that the stack frame exceeds the limit.
+LARGE_FRAME = """\
+module attributes {gpu.container_module} {
+  gpu.module @frames [#rocdl.target<chip = "gfx942">] {
+    llvm.func @frame(%i: i64) attributes {gpu.kernel, passthrough = [["warn-stack-size", "16"]], rocdl.kernel} {
+      %count = llvm.mlir.constant(100 : i32) : i32
+      %x = llvm.mlir.constant(1.0 : f32) : f32
+      %buffer = llvm.alloca %count x f32 : (i32) -> !llvm.ptr<5>
+      %at = llvm.getelementptr %buffer[%i] : (!llvm.ptr<5>, i64) -> !llvm.ptr<5>, f32
+      llvm.store volatile %x, %at : f32, !llvm.ptr<5>
+      llvm.return
+    }
+  }
+}
+"""
 
 NVIDIA = """\
 gpu.module @scale_module [#nvvm.target<chip = "sm_90", features = "+ptx80">] {
@@ -156,6 +173,53 @@ def test_fatal_message_leaves_the_stack_out() -> None:
     assert (
         codegen_worker.WorkerDied("the process ended with exit code -9").reason == "the process ended with exit code -9"
     )
+
+
+WARNINGS = {
+    "code generator": (
+        "warning: <unknown>:0:0: stack frame size (70000) exceeds limit (65535) in function 'k'\n"
+        "error: <unknown>:0:0: in function k void (ptr): illegal VGPR to SGPR copy\n",
+        "error: <unknown>:0:0: in function k void (ptr): illegal VGPR to SGPR copy",
+    ),
+    "assembler": (
+        "k.s:1:1: warning: deprecated\n  s_nop 0\n  ^\nk.s:1:1: note: use s_wait\nk.s:2:1: error: unknown\n  s_x\n  ^\n",
+        "k.s:2:1: error: unknown\n  s_x\n  ^",
+    ),
+    "linker": (
+        "ld.lld: warning: cannot find entry symbol\nld.lld: error: undefined symbol: f\n>>> referenced by k.o\n",
+        "ld.lld: error: undefined symbol: f\n>>> referenced by k.o",
+    ),
+    "ptxas": (
+        "ptxas info    : 0 bytes gmem\nptxas warning : Unresolved extern\nptxas fatal   : Unresolved extern function 'f'\n",
+        "ptxas fatal   : Unresolved extern function 'f'",
+    ),
+    "crash": ("remark: x\nk.cpp:3: int f(): Assertion `x' failed.\n", "k.cpp:3: int f(): Assertion `x' failed."),
+    "note of an error": ("error: a\nnote: b\n", "error: a\nnote: b"),
+    "no errors": ("ld: warning: x\n", "ld: warning: x"),
+    "no severity": ("cannot open file\n", "cannot open file"),
+}
+
+
+@pytest.mark.parametrize("name", WARNINGS)
+def test_warnings_are_not_part_of_errors(name: str) -> None:
+    log, expected = WARNINGS[name]
+    assert without_warnings(log) == expected
+
+
+def test_errors_do_not_have_the_output_of_earlier_requests(worker: codegen_worker.Worker) -> None:
+    """LLVM warns of the first module, and aborts on the second."""
+    worker.generate(bytecode(LARGE_FRAME), TO_ISA)
+    with pytest.raises(codegen_worker.WorkerDied) as died:
+        worker.generate(bytecode(GPU_MODULE_THAT_CANNOT_BE_SELECTED), TO_ISA)
+    assert "Cannot select" in str(died.value) and "stack frame size" not in str(died.value)
+
+
+def test_a_warning_of_ptxas_is_not_the_error(tmp_path: Path) -> None:
+    ptxas = tmp_path / "ptxas"
+    ptxas.write_text("#!/bin/sh\necho 'ptxas warning : odd' >&2\necho 'ptxas fatal   : bad' >&2\nexit 255\n")
+    ptxas.chmod(0o755)
+    with pytest.raises(smalti.CompileError, match=r"^ptxas failed: ptxas fatal   : bad\n"):
+        assemble.assemble_ptx(".version 9.0\n.target sm_90\n", ptxas)
 
 
 def test_compile_survives_an_abort_and_says_how_to_replay_it(lowered_already: None) -> None:
