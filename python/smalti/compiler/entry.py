@@ -132,7 +132,12 @@ _READS = {
     ("mosaic_gpu.async_prefetch", 0),
     ("mosaic_gpu.vector_load", 0),
     ("memref.load", 0),
+    ("memref.copy", 0),
     ("memref.dim", 0),
+    ("vector.load", 0),
+    ("vector.maskedload", 0),
+    ("vector.transfer_read", 0),
+    ("vector.gather", 0),
     ("nvgpu.tma.async.load", 2),
     ("nvgpu.tma.prefetch.descriptor", 0),
 }
@@ -142,6 +147,11 @@ _WRITES = {
     ("mosaic_gpu.async_store", 1),
     ("mosaic_gpu.vector_store", 1),
     ("memref.store", 1),
+    ("memref.copy", 1),
+    ("vector.store", 1),
+    ("vector.maskedstore", 0),
+    ("vector.transfer_write", 1),
+    ("vector.scatter", 0),
     ("nvgpu.tma.async.store", 1),
 }
 """Operations and the indices of operands whose memory they only read or only write. A tensor map stands for the memory
@@ -152,6 +162,7 @@ _COMBINES = ("reduction_op", "atomic_type")
 
 _VIEWS = {
     "builtin.unrealized_conversion_cast",
+    "mosaic_gpu.reinterpret_cast",
     "memref.subview",
     "memref.cast",
     "memref.collapse_shape",

@@ -44,6 +44,7 @@ def test_elements_and_a_reduction(target: str, warps: int) -> None:
 @pytest.mark.parametrize("target", BOTH_VENDORS)
 def test_windows_are_masked_at_the_edges(target: str) -> None:
     x, y = RANDOM.standard_normal((100, 3, 32), np.float32), empty(70, 3, 32)
+    x.flags.writeable = False
     kernels.edges.on(target)(x, y, fill=-1)
     before = np.concatenate([np.zeros((1, 3, 32), np.float32), x[:-1]])
     np.testing.assert_array_equal(y, (x - before)[:70])

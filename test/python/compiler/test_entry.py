@@ -48,6 +48,42 @@ def test_a_size_is_read() -> None:
     assert (argument.reads, argument.writes) == (True, False)
 
 
+READS = [
+    "%v = vector.load %src[%row, %row] : memref<100x60xf32>, vector<4xf32>",
+    "%v = vector.maskedload %src[%row, %row], %mask, %rows : memref<100x60xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>",
+    "%v = vector.transfer_read %src[%row, %row], %one : memref<100x60xf32>, vector<4xf32>",
+    "%v = vector.gather %src[%row, %row] [%at], %mask, %rows : memref<100x60xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32> "
+    "into vector<4xf32>",
+    "memref.copy %src, %buffer : memref<100x60xf32> to memref<100x60xf32>",
+]
+WRITES = [
+    "vector.store %rows, %src[%row, %row] : memref<100x60xf32>, vector<4xf32>",
+    "vector.maskedstore %src[%row, %row], %mask, %rows : memref<100x60xf32>, vector<4xi1>, vector<4xf32>",
+    "vector.transfer_write %rows, %src[%row, %row] : vector<4xf32>, memref<100x60xf32>",
+    "vector.scatter %src[%row, %row] [%at], %mask, %rows : memref<100x60xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32>",
+    "memref.copy %buffer, %src : memref<100x60xf32> to memref<100x60xf32>",
+]
+
+
+@pytest.mark.parametrize(
+    ("op", "reads"), [*((op, True) for op in READS), *((op, False) for op in WRITES)], ids=lambda value: str(value)[:30]
+)
+def test_vectors_are_read_or_written(op: str, reads: bool) -> None:
+    text = f"""
+gpu.module @m {{
+  gpu.func @k(%src: memref<100x60xf32>, %rows: vector<4xf32>, %at: vector<4xindex>, %mask: vector<4xi1>) kernel
+      attributes {{known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %row = arith.constant 0 : index
+    %one = arith.constant 1.0 : f32
+    %buffer = memref.alloca() : memref<100x60xf32>
+    {op}
+    gpu.return
+  }}
+}}"""
+    module = smalti.parse(text)
+    assert entry._uses(next(iter(entry.find_entry(module).regions[0].blocks[0].arguments))) == (reads, not reads)
+
+
 def test_any_other_use_counts_as_read_and_written() -> None:
     text = SCALE.replace(
         "%two =", "%at = memref.extract_aligned_pointer_as_index %src : memref<100x60xf32> -> index\n  %two ="
