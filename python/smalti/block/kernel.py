@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import front_end, ir, targets
@@ -52,9 +52,10 @@ class BlockTranslation(TileTranslation):
         "vector",
     )
 
-    def _declaration(
-        self, name: str, arguments: list[str], argument: Callable[[str, str], str], launch: Launch, place: str
-    ) -> str:
+    def _num_launch_arguments(self, launch: Launch) -> int:
+        return 0
+
+    def _declaration(self, name: str, arguments: list[str], launch: Launch, place: str) -> str:
         def sizes(*numbers: int) -> str:
             return f"array<i32: {', '.join(map(str, (*numbers, 1, 1)[:3]))}>"
 

@@ -166,7 +166,10 @@ class Parameters:
         try:
             bound = self.signature.bind(*arguments, **named)
         except TypeError as error:
-            raise LaunchError(f"{self._kernel}: {error}") from None
+            hint = None
+            if "stream" in self.signature.parameters:
+                hint = "pass the argument stream by position; the keyword stream= is an option of the call"
+            raise LaunchError(f"{self._kernel}: {error}", hint=hint) from None
         bound.apply_defaults()
         return bound.arguments
 
