@@ -41,7 +41,10 @@ def wrap(value: ir.Value, dtype: DType) -> Tile | Scalar:
 
 def is_number(value: Any) -> bool:
     """Whether the value is a Python or numpy number, which does not have an element type of its own."""
-    return isinstance(value, (bool, numbers.Real)) or type(value).__name__ in ("bool_", "bool")
+    # A duration of numpy is registered as an integer.
+    return (isinstance(value, (bool, numbers.Real)) and type(value).__name__ != "timedelta64") or (
+        type(value).__name__ in ("bool_", "bool")
+    )
 
 
 def attribute(number: Any, dtype: DType) -> ir.Attribute:

@@ -338,7 +338,9 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         bound = self._parameters.bind(arguments, named)
         try:
             given = {name: v if name in self._parameters.constants else described(v) for name, v in bound.items()}
-        except (Misuse, ValueError, TypeError) as error:
+        except Misuse as error:
+            raise LaunchError(f"{self.__name__}: {error.message}", hint=error.hint) from None
+        except (ValueError, TypeError) as error:
             raise LaunchError(f"{self.__name__}: {error}") from None
         return self._bound_variant(given)
 

@@ -230,10 +230,10 @@ class Translator(ast.NodeVisitor):
         try:
             with mlir_location(self._place()):
                 yield
-        except (Return, Break, Continue, SmaltiError, KeyboardInterrupt):
-            raise
         except Misuse as error:
             self.fail(error.message, error.hint)
+        except (Return, Break, Continue, SmaltiError, KeyboardInterrupt):
+            raise
         except ir.MLIRError as error:
             found = [diagnostic_from_mlir(info) for info in error.error_diagnostics]
             self.fail("; ".join(d.message for d in found) or str(error))

@@ -356,6 +356,50 @@ def test_wrong_arguments(arguments: tuple[Any, ...], phrase: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("number", "phrase"),
+    [
+        (np.longdouble(2), "the type of n is not supported: .*float128"),
+        (np.timedelta64(1, "s"), "the elements of n are not supported: .*timedelta64"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"interpret": True}], ids=["compiled", "interpreted"])
+def test_numbers_without_an_element_type(number: Any, phrase: str, options: Any) -> None:
+    @smalti.kernel(target="cpu", **options)
+    def fill(out, n):
+        out[0:4] = n
+
+    with pytest.raises(smalti.LaunchError, match=f"fill: {phrase}"):
+        fill(OUT, number)
+
+
+def test_errors_outside_of_kernels_are_of_smalti() -> None:
+    with pytest.raises(smalti.CompileError, match="'bogus' is not an element type"):
+        sl.dtype("bogus")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "phrase"),
+    [
+        (sl.Array["bogus"], "the annotation of x is not valid: 'bogus' is not an element type"),
+        (sl.Array[np.longdouble], "'numpy.longdouble'> is not an element type"),
+        (sl.Array[()], "does not have an element type"),
+        *[(sl.Array[sl.float32, wrong], "must be a tuple of names and sizes") for wrong in (8, (2.5,), (-1,), (2**70,), (True,))],
+        ("sl.Array[sl.flaot32]", "has no attribute 'flaot32'; did you mean 'float32'"),
+    ],
+)  # fmt: skip
+def test_wrong_annotations(annotation: Any, phrase: str) -> None:
+    def function(x, out):  # error
+        out[0:4] = x[0:4]
+
+    function.__annotations__ = {"x": annotation}
+    with pytest.raises(smalti.CompileError, match=phrase) as found:
+        smalti.kernel(function)
+    assert found.value.location is not None
+    line = linecache.getline(__file__, found.value.location.line)
+    assert line.endswith("# error\n") and line[found.value.location.column - 1] == "x"
+
+
+@pytest.mark.parametrize(
     ("x", "phrase"),
     [
         (X, "the grid function of columns failed with IndexError: .*; x has 1 dimension$"),
