@@ -218,6 +218,7 @@ def cast(value: Tile | Scalar, dtype: DType) -> Tile | Scalar:
 @method
 def to(value: Operand, dtype: Any) -> Tile | Scalar:
     """The value converted to `dtype`: floats are rounded to nearest even, and truncated toward zero to integers.
+    `t.to(sl.bool)` is `t != 0`.
 
     The result is undefined for NaN and for a float out of range of an integer type; docs/python-kernels.md lists what targets
     do. Clamp the floats before the conversion. Example: `t.to(sl.float16)`.

@@ -124,6 +124,16 @@ def function_of_math(x, out):
     out[0] = math.sqrt(x[0])  # error
 
 
+@case("convert with .to\\(sl.float16\\)")
+def element_type_as_a_function(x, out):
+    out[0] = sl.float16(x[0])  # error
+
+
+@case("the condition is float32, but must be a boolean(.|\\n)*compare it, for example with != 0")
+def float_as_a_mask(x, out):
+    out[0:4] = sl.where(x[0:4], 1, 2)  # error
+
+
 @case("must be a scalar")
 def condition_of_a_tile(x, out):
     if x[0:4] > 1:  # error
