@@ -123,6 +123,13 @@ class Chip:
         return self.name.startswith(SIMULATED)
 
     @property
+    def max_grid(self) -> tuple[int, int, int]:
+        """The largest sizes of a grid of a GPU in x, y and z, in blocks. NVIDIA: CUDA C++ Programming Guide, 'Technical
+        Specifications per Compute Capability'."""
+        most = 2**31 - 1
+        return (most, 65535, 65535) if self.vendor == "nvidia" else (most, most, most)
+
+    @property
     def chip(self) -> str:
         """The name in the target table, without a prefix."""
         return self.name.removeprefix(EMULATED).removeprefix(SIMULATED)

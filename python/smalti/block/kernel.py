@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Mapping, Sequence
+import math
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import front_end, ir, targets
@@ -16,7 +17,7 @@ from ..language.parameters import ArraySpec
 from ..language.tile_ops import set_tile_ops
 from ..language.translation import TileTranslation
 from ..language.types import index
-from ..language.values import Scalar
+from ..language.values import Scalar, counted
 from ..language.variants import Variant
 from ..launch import devices
 from ..remarks import Remark
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 _SHAPE_OPTIONS = ("num_warps", "thread_groups", "cluster")
 
 _GROUP_SIZE = "mosaic_gpu.thread_group_size"
+
+_MAX_CLUSTER = 16
+"""The blocks of a cluster on chips that have clusters. NVIDIA: 8 on each of them, and up to 16 on some."""
 
 _AS_WRITTEN: dict[str, Any] = {"depth": 1, "stages": 1, "specialize": "off", "bank_conflicts": "keep"}
 """Options of `smalti.compile` with which no pass changes the copies, loops and buffers of the kernel."""
@@ -52,9 +56,10 @@ class BlockTranslation(TileTranslation):
         "vector",
     )
 
-    def _declaration(
-        self, name: str, arguments: list[str], argument: Callable[[str, str], str], launch: Launch, place: str
-    ) -> str:
+    def _num_launch_arguments(self, launch: Launch) -> int:
+        return 0
+
+    def _declaration(self, name: str, arguments: list[str], launch: Launch, place: str) -> str:
         def sizes(*numbers: int) -> str:
             return f"array<i32: {', '.join(map(str, (*numbers, 1, 1)[:3]))}>"
 
@@ -126,10 +131,11 @@ class BlockKernel(PythonKernel[P]):
             if not isinstance(given, int) or isinstance(given, bool) or given < 1:
                 raise LaunchError(f"{name} of {self.__name__} is {given!r}, but must be a positive number")
             numbers[name] = given
-        cluster = self._options.get("cluster", (1,))
-        cluster = tuple(cluster) if isinstance(cluster, (tuple, list)) else (cluster,)
-        if len(cluster) > len(grid) or any(size % part for size, part in zip(grid, cluster, strict=False)):
-            raise LaunchError(f"the cluster of {self.__name__} is {cluster}, but must divide the grid {grid}")
+        if any(size > most for size, most in zip(grid, table.max_grid, strict=False)):
+            raise LaunchError(
+                f"the grid of {self.__name__} is {grid}, but the maximum of {table} is {table.max_grid[: len(grid)]}"
+            )
+        cluster = self._cluster(chosen, grid)
         launch = Launch(table, grid, numbers["num_warps"], numbers["thread_groups"], cluster)
         threads = launch.group_size * launch.thread_groups
         if threads > table.max_threads_per_block:
@@ -137,6 +143,23 @@ class BlockKernel(PythonKernel[P]):
                 f"{self.__name__} has {threads} threads per block; {table} has at most {table.max_threads_per_block}"
             )
         return launch, ()
+
+    def _cluster(self, chosen: targets.Chip, grid: tuple[int, ...]) -> tuple[int, ...]:
+        given = self._options.get("cluster", 1)
+        cluster: tuple[Any, ...] = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+        if not all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in cluster):
+            raise LaunchError(f"the cluster of {self.__name__} is {given!r}, but must be one to three positive numbers")
+        if len(cluster) > len(grid) or any(size % part for size, part in zip(grid, cluster, strict=False)):
+            raise LaunchError(f"the cluster of {self.__name__} is {cluster}, but must divide the grid {grid}")
+        has_clusters = targets.table()[chosen.chip].max_cluster_size > 1 and (
+            chosen.is_simulated or chosen.vendor == "nvidia"
+        )
+        if (blocks := math.prod(cluster)) > (most := _MAX_CLUSTER if has_clusters else 1):
+            raise LaunchError(
+                f"the cluster of {self.__name__} is {cluster}, of {blocks} blocks; the maximum on {chosen} is "
+                f"{counted(most, 'block')}"
+            )
+        return cluster
 
     def _spec(self, name: str, value: Any) -> tuple[Any, list[Any]]:
         spec, passed = super()._spec(name, value)

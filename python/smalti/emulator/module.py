@@ -6,7 +6,7 @@ from __future__ import annotations
 import mmap
 import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,10 +27,8 @@ _ALIGNMENTS = tuple(1 << shift for shift in range(mmap.PAGESIZE.bit_length()))
 
 _VENDORS = {"nvidia": "NVIDIA", "amd": "AMD"}
 
-# Maximum sizes of a launch in x, y and z. NVIDIA: CUDA C++ Programming Guide, 'Technical Specifications per Compute
+# Maximum sizes of a block in x, y and z. NVIDIA: CUDA C++ Programming Guide, 'Technical Specifications per Compute
 # Capability'. AMD limits only the number of threads of a block (`Target.max_threads_per_block`).
-_INT_MAX = 2**31 - 1
-_MAX_GRID = {"nvidia": (_INT_MAX, 65535, 65535), "amd": (_INT_MAX, _INT_MAX, _INT_MAX)}
 _MAX_BLOCK = {"nvidia": (1024, 1024, 64), "amd": (1024, 1024, 1024)}
 
 _NUMPY = {"half": "f16", "float": "f32", "double": "f64", "bfloat": "bf16"}
@@ -144,11 +142,10 @@ class Module:
 
     def _grid(self, size: Size) -> tuple[int, int, int]:
         grid = _size("grid", size)
-        self._check_most("grid", grid, _MAX_GRID)
+        self._check_most("grid", grid, self.target.max_grid)
         return grid
 
-    def _check_most(self, what: str, sizes: tuple[int, int, int], limits: Mapping[str, tuple[int, int, int]]) -> None:
-        limit = limits[self.target.vendor]
+    def _check_most(self, what: str, sizes: tuple[int, int, int], limit: tuple[int, int, int]) -> None:
         if any(size > most for size, most in zip(sizes, limit, strict=True)):
             raise LaunchError(
                 f"the {what} size {sizes} exceeds the maximum {limit} of {self.target.chip}; use a smaller {what}"
@@ -162,7 +159,7 @@ class Module:
         block = _size("block", size)
         if facts.block is not None and block != facts.block:
             raise LaunchError(f"@{facts.name} requires blocks of {facts.block} threads; the launch has {block}")
-        self._check_most("block", block, _MAX_BLOCK)
+        self._check_most("block", block, _MAX_BLOCK[self.target.vendor])
         threads = block[0] * block[1] * block[2]
         most = min(facts.most_threads or threads, self.target.max_threads_per_block)
         if threads > most:

@@ -84,21 +84,15 @@ class BatchedTranslation(TileTranslation):
         self._position: Callable[[ir.Block], tuple[Scalar, ...]] = lambda _: ()
         """Returns the position in the batch, while the function is translated."""
 
-    def _declaration(
-        self, name: str, arguments: list[str], argument: Callable[[str, str], str], launch: Any, place: str
-    ) -> str:
-        return super()._declaration(name, arguments, argument, launch[0] + launch[1], place)
-
-    def _ids(self, block: ir.Block, launch: Any) -> tuple[Scalar, ...]:
-        """The position in the batch, and the tile ids."""
-        return super().tile_ids(block, launch[0] + launch[1])
+    def _num_launch_arguments(self, launch: Any) -> int:
+        return launch[0] + launch[1]
 
     def tile_ids(self, block: ir.Block, launch: Any) -> tuple[Scalar, ...]:
-        return self._ids(block, launch)[launch[0] :]
+        return super().tile_ids(block, launch)[launch[0] :]
 
     @contextlib.contextmanager
     def _scope(self, launch: Any) -> Generator[None, None, None]:
-        self._position = lambda block: self._ids(block, launch)[: launch[0]]
+        self._position = lambda block: super(BatchedTranslation, self).tile_ids(block, launch)[: launch[0]]
         count = BATCH.set(launch[0])
         try:
             yield

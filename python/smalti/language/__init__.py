@@ -120,6 +120,7 @@ if TYPE_CHECKING:
 
     # Element types are annotations of scalars too: `n: sl.int32`. A type checker accepts any operation on them.
     bfloat16: TypeAlias = Any
+    bool: TypeAlias = Any
     boolean: TypeAlias = Any
     float4_e2m1fn: TypeAlias = Any
     float6_e2m3fn: TypeAlias = Any
@@ -170,6 +171,7 @@ else:
         uint32,
         uint64,
     )
+    from .types import boolean as bool
     from .values import Array
 
     def __getattr__(name: str) -> Any:
@@ -200,6 +202,7 @@ __all__ = [
     "atanh",
     "bfloat16",
     "bitcast",
+    "bool",
     "boolean",
     "broadcast",
     "cbrt",

@@ -41,7 +41,10 @@ def wrap(value: ir.Value, dtype: DType) -> Tile | Scalar:
 
 def is_number(value: Any) -> bool:
     """Whether the value is a Python or numpy number, which does not have an element type of its own."""
-    return isinstance(value, (bool, numbers.Real)) or type(value).__name__ in ("bool_", "bool")
+    # A duration of numpy is registered as an integer.
+    return (isinstance(value, (bool, numbers.Real)) and type(value).__name__ != "timedelta64") or (
+        type(value).__name__ in ("bool_", "bool")
+    )
 
 
 def attribute(number: Any, dtype: DType) -> ir.Attribute:
@@ -215,6 +218,7 @@ def cast(value: Tile | Scalar, dtype: DType) -> Tile | Scalar:
 @method
 def to(value: Operand, dtype: Any) -> Tile | Scalar:
     """The value converted to `dtype`: floats are rounded to nearest even, and truncated toward zero to integers.
+    `t.to(sl.bool)` is `t != 0`.
 
     The result is undefined for NaN and for a float out of range of an integer type; docs/python-kernels.md lists what targets
     do. Clamp the floats before the conversion. Example: `t.to(sl.float16)`.

@@ -28,6 +28,11 @@ def _check(what: str, value: Any, names: tuple[str, ...]) -> None:
         raise Misuse(f"{what} is {value!r}, but must be {' or '.join(map(repr, names))}")
 
 
+def _check_text(what: str, value: Any) -> None:
+    if not isinstance(value, str) or not value.isascii() or "\0" in value:
+        raise Misuse(f"{what} is {value!r}, but must be a string of ASCII characters without NUL")
+
+
 def _check_code(vendor: Any, effects: Any) -> None:
     _check("vendor", vendor, get_args(Vendor))
     _check("effects", effects, get_args(Effects))
@@ -114,8 +119,7 @@ def inline_asm(
     dtypes = [_checked(to_dtype(one)) for one in (dtype if is_tuple else [dtype])]
     _check_code(vendor, effects)
     for what, given in (("text", text), ("constraints", constraints)):
-        if not isinstance(given, str) or not given.isascii():
-            raise Misuse(f"{what} is {given!r}, but must be a string of ASCII characters")
+        _check_text(what, given)
     if not isinstance(pack, int) or isinstance(pack, bool):
         raise Misuse(f"pack is {pack!r}, but must be 1, 2, 4, 8 or 16")
     values = _operands(operands)
@@ -170,8 +174,8 @@ class External:
 def _digest(library: str) -> str:
     try:
         return hashlib.sha256(Path(library).read_bytes()).hexdigest()
-    except OSError as error:
-        raise SmaltiError(f"the library {library} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise SmaltiError(f"the library {library!r} cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
 def external(
@@ -195,6 +199,9 @@ def external(
     try:
         _check_code(vendor, effects)
         result = _checked(to_dtype(dtype))
+        _check_text("name", name)
+        if not isinstance(library, (str, os.PathLike, type(None))):
+            raise Misuse(f"library is {library!r}, but must be a path")
     except Misuse as misuse:
         raise SmaltiError(f"sl.external: {misuse.message}", hint=misuse.hint) from None
     path = None if library is None else str(Path(library).absolute())

@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import numbers
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, TypeAlias, TypeVar, overload
@@ -296,8 +297,10 @@ class PythonKernel(native.NativeCallable, Generic[P]):
             except (AttributeError, IndexError, TypeError) as error:
                 raise self._grid_error(given, error) from error
         sizes = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
-        if not sizes or any(not is_number(size) or isinstance(size, (bool, float)) for size in sizes):
-            raise LaunchError(f"the grid of {self.__name__} is {grid!r}, but must be one or several integers")
+        if not sizes or not all(isinstance(n, numbers.Integral) and not isinstance(n, bool) and n >= 0 for n in sizes):
+            raise LaunchError(
+                f"the grid of {self.__name__} is {grid!r}, but must be one or several integers that are not negative"
+            )
         return tuple(int(size) for size in sizes)
 
     def _grid_error(self, given: Mapping[str, Any], error: Exception) -> LaunchError:
@@ -335,7 +338,9 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         bound = self._parameters.bind(arguments, named)
         try:
             given = {name: v if name in self._parameters.constants else described(v) for name, v in bound.items()}
-        except (Misuse, ValueError, TypeError) as error:
+        except Misuse as error:
+            raise LaunchError(f"{self.__name__}: {error.message}", hint=error.hint) from None
+        except (ValueError, TypeError) as error:
             raise LaunchError(f"{self.__name__}: {error}") from None
         return self._bound_variant(given)
 

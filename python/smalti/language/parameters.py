@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import enum
 import inspect
@@ -14,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..calling import arrays, calls
-from ..errors import LaunchError
+from ..diagnostics import Diagnostic, SourceLocation
+from ..errors import CompileError, LaunchError
 from ..specialization import DIVISOR
 from .arithmetic import is_number
 from .types import DType, Misuse, boolean, float32, index, is_integer
@@ -166,7 +168,10 @@ class Parameters:
         try:
             bound = self.signature.bind(*arguments, **named)
         except TypeError as error:
-            raise LaunchError(f"{self._kernel}: {error}") from None
+            hint = None
+            if "stream" in self.signature.parameters:
+                hint = "pass the argument stream by position; the keyword stream= is an option of the call"
+            raise LaunchError(f"{self._kernel}: {error}", hint=hint) from None
         bound.apply_defaults()
         return bound.arguments
 
@@ -182,7 +187,7 @@ class Parameters:
             elif isinstance(value, float):
                 dtype = float32
             else:
-                dtype = to_dtype(value.dtype) if hasattr(value, "dtype") else index
+                dtype = self._dtype(f"the type of {name} is", value.dtype) if hasattr(value, "dtype") else index
             if isinstance(stated, DType):
                 dtype = stated
             self._require_range(name, value, dtype)
@@ -201,10 +206,7 @@ class Parameters:
             raise LaunchError(
                 f"{self._kernel}: {name} is not an array or a number ({error}); annotate a constant with smalti.constexpr"
             ) from None
-        try:
-            dtype = to_dtype(view.dtype)
-        except Misuse as error:
-            raise LaunchError(f"{self._kernel}: the elements of {name} are not supported: {error.message}") from None
+        dtype = self._dtype(f"the elements of {name} are", view.dtype)
         wanted = stated if isinstance(stated, tuple) else (None, None)
         element, declared = wanted
         shape = view.shape
@@ -230,6 +232,12 @@ class Parameters:
             fixed = [s == 0 or (s == 1 and (not is_packed or d == len(shape) - 1)) for d, s in enumerate(view.strides)]
             strides = tuple(s if is_fixed else None for s, is_fixed in zip(view.strides, fixed, strict=True))
         return ArraySpec(element or dtype, sizes, strides), [value]
+
+    def _dtype(self, what: str, given: Any) -> DType:
+        try:
+            return to_dtype(given)
+        except Misuse as error:
+            raise LaunchError(f"{self._kernel}: {what} not supported: {error.message}") from None
 
     def _require_range(self, name: str, value: Any, dtype: DType) -> None:
         """Raises LaunchError if an integer is out of range. A launcher does not know whether the bits of a scalar have a sign."""
@@ -330,24 +338,74 @@ def _is_constexpr(annotation: Any) -> bool:
 
 def _annotations(function: types.FunctionType) -> dict[str, Any]:
     """The types and shapes that annotations state: `x: sl.Array[sl.float16, ("m", 64)]`, the same as
-    `x: Annotated[sl.Array, sl.float16, ("m", 64)]`, `n: sl.int32`, `n: int`."""
-    try:
-        given = inspect.get_annotations(function, eval_str=True)
-    except Exception:  # Names that only type checkers know.
-        return {}
+    `x: Annotated[sl.Array, sl.float16, ("m", 64)]`, `n: sl.int32`, `n: int`. Raises CompileError for a wrong one."""
     found: dict[str, Any] = {}
-    for name, annotation in given.items():
-        if typing.get_origin(annotation) is Annotated and annotation.__origin__ is Array:
-            annotation = types.GenericAlias(Array, annotation.__metadata__)
-        if annotation is Array:
-            found[name] = (None, None)
-        elif isinstance(annotation, DType) or annotation in (bool, int, float):
-            found[name] = annotation
-        elif (
-            isinstance(annotation, types.GenericAlias)
-            and isinstance(annotation.__origin__, type)
-            and issubclass(annotation.__origin__, Array)
-        ):
-            element, *rest = annotation.__args__
-            found[name] = (to_dtype(element), tuple(rest[0]) if rest else None)
+    for name, annotation in inspect.get_annotations(function).items():
+        try:
+            stated = _stated(_evaluated(annotation, function))
+        except Misuse as error:
+            message = f"the annotation of {name} is not valid: {error.message}"
+            raise CompileError(
+                "", diagnostics=[Diagnostic("error", message, _place(function, name))], hint=error.hint
+            ) from None
+        if stated is not None:
+            found[name] = stated
     return found
+
+
+def _evaluated(annotation: Any, function: types.FunctionType) -> Any:
+    """The object that an annotation in quotes names, or None if only type checkers know its names."""
+    if not isinstance(annotation, str):
+        return annotation
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    try:
+        return eval(annotation, function.__globals__, {name: cell.cell_contents for name, cell in cells})
+    except AttributeError as error:
+        if getattr(error.obj, "__name__", None) == "smalti.language":
+            raise Misuse(str(error)) from None
+        return None
+    except Exception:
+        return None
+
+
+def _stated(annotation: Any) -> Any:
+    """An element type or `int`, `float` or `bool` for a number; element type and shape, or None, for an array. None for other
+    annotations. Raises Misuse."""
+    if typing.get_origin(annotation) is Annotated and annotation.__origin__ is Array:
+        annotation = types.GenericAlias(Array, annotation.__metadata__)
+    if annotation is Array:
+        return (None, None)
+    if isinstance(annotation, DType) or any(annotation is one for one in (bool, int, float)):
+        return annotation
+    origin = getattr(annotation, "__origin__", None)
+    if not isinstance(annotation, types.GenericAlias) or not isinstance(origin, type) or not issubclass(origin, Array):
+        return None
+    if not annotation.__args__:
+        raise Misuse("sl.Array[()] does not have an element type", "write sl.Array, or sl.Array[sl.float32]")
+    element, *rest = annotation.__args__
+    if not rest:
+        return to_dtype(element), None
+    shape = rest[0] if len(rest) == 1 else None
+    if not isinstance(shape, (tuple, list)) or not all(isinstance(n, (str, type(None))) or _is_size(n) for n in shape):
+        raise Misuse(
+            f"the shape of an array is {', '.join(map(repr, rest))}, but must be a tuple of names and sizes",
+            'write it such as sl.Array[sl.float32, ("m", 64)]',
+        )
+    return to_dtype(element), tuple(shape)
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
+
+
+def _place(function: types.FunctionType, name: str) -> SourceLocation:
+    """The location of a parameter."""
+    from .frames import source_of
+
+    code = function.__code__
+    try:
+        source = source_of(function)
+    except Misuse:
+        return SourceLocation(code.co_filename, code.co_firstlineno, 1, function=function.__name__)
+    found = [node for node in ast.walk(source.node.args) if isinstance(node, ast.arg) and node.arg == name]
+    return source.location(found[0] if found else source.node)

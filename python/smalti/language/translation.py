@@ -7,7 +7,7 @@ import ast
 import contextlib
 import dataclasses
 import types
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..bindings import ir
@@ -52,11 +52,14 @@ class TileTranslation:
         passed = {n: s for n, s in specs.items() if isinstance(s, (ArraySpec, ScalarSpec)) and n not in self._constants}
 
         def argument(name: str, type: str) -> str:
-            place = source.location(nodes.get(name, source.node))
-            return f'%{name}: {type} loc("{name}"({_quoted(place)}))'
+            return f"{type} loc({_quoted(name)}({_placed(source.location(nodes.get(name, source.node)))}))"
 
+        added = _unused("grid", self._num_launch_arguments(launch), specs)
         arguments = [argument(name, spec.type) for name, spec in passed.items()]
-        text = self._declaration(function.__name__, arguments, argument, launch, _quoted(source.location(source.node)))
+        arguments += [argument(name, "index") for name in added]
+        # The names of the parameters are in the locations only, so that any identifier is a name.
+        arguments = [f"%arg{position}: {text}" for position, text in enumerate(arguments)]
+        text = self._declaration(_symbol(function.__name__), arguments, launch, _placed(source.location(source.node)))
         return ir.Module.parse(text, context), source
 
     def translate(self, specs: Mapping[str, Any], launch: Any) -> Translation:
@@ -99,16 +102,19 @@ class TileTranslation:
         return names
 
     def tile_ids(self, block: ir.Block, launch: Any) -> tuple[Scalar, ...]:
-        return tuple(Scalar(value, index) for value in list(block.arguments)[-launch:])
+        return tuple(Scalar(value, index) for value in list(block.arguments)[-self._num_launch_arguments(launch) :])
 
-    def _declaration(
-        self, name: str, arguments: list[str], argument: Callable[[str, str], str], launch: Any, place: str
-    ) -> str:
-        """The text of the module with an empty kernel. `argument` declares a further argument."""
-        ids = [f"grid{d}" for d in range(launch)]
-        text = [*arguments, *(argument(i, "index") for i in ids), *(f"%tile{d}: index" for d in range(launch))]
+    def _num_launch_arguments(self, launch: Any) -> int:
+        """How many numbers a launch passes after the arguments: the sizes of the grid."""
+        return launch
+
+    def _declaration(self, name: str, arguments: list[str], launch: Any, place: str) -> str:
+        """The text of the module with an empty kernel. `arguments` has those of the launch too."""
+        count = self._num_launch_arguments(launch)
+        tiles = [f"%arg{position}" for position in range(len(arguments) - count, len(arguments))]
+        text = [*arguments, *(f"%tile{d}: index" for d in range(count))]
         return (
-            f"module {{ triton_xla.entry_func @{name}({', '.join(text)}) tiles [{', '.join(f'%{i}' for i in ids)}] {{\n"
+            f"module {{ triton_xla.entry_func @{name}({', '.join(text)}) tiles [{', '.join(tiles)}] {{\n"
             f"  triton_xla.return loc({place})\n}} loc({place}) }} loc({place})\n"
         )
 
@@ -141,6 +147,22 @@ def _verify(module: ir.Module, location: SourceLocation) -> None:
         raise CompileError("", diagnostics=found or [Diagnostic("error", str(error), location)]) from None
 
 
-def _quoted(place: SourceLocation) -> str:
-    file = place.file.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{file}":{place.line}:{place.column}'
+def _unused(name: str, count: int, taken: Collection[str]) -> list[str]:
+    """The name with the numbers from 0, and underscores before it if a parameter has one of these names."""
+    names = [f"{name}{number}" for number in range(count)]
+    return names if set(names).isdisjoint(taken) else _unused(f"_{name}", count, taken)
+
+
+def _symbol(name: str) -> str:
+    """A name in the IR and in assembly, which have ASCII letters only."""
+    return "".join(letter if letter.isascii() else f"_u{ord(letter):x}" for letter in name)
+
+
+def _quoted(text: str) -> str:
+    """A string of MLIR."""
+    letters = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode("utf-8", "replace"))
+    return f'"{"".join(letters)}"'
+
+
+def _placed(place: SourceLocation) -> str:
+    return f"{_quoted(place.file)}:{place.line}:{place.column}"

@@ -35,7 +35,7 @@ from .frames import (
     source_of,
 )
 from .trees import Undefined, contains, copied, is_leaf
-from .types import Misuse, boolean, float32, int32
+from .types import DType, Misuse, boolean, float32, int32
 from .values import Scalar, Value
 
 MOST_CALLS = 100
@@ -230,10 +230,10 @@ class Translator(ast.NodeVisitor):
         try:
             with mlir_location(self._place()):
                 yield
-        except (Return, Break, Continue, SmaltiError, KeyboardInterrupt):
-            raise
         except Misuse as error:
             self.fail(error.message, error.hint)
+        except (Return, Break, Continue, SmaltiError, KeyboardInterrupt):
+            raise
         except ir.MLIRError as error:
             found = [diagnostic_from_mlir(info) for info in error.error_diagnostics]
             self.fail("; ".join(d.message for d in found) or str(error))
@@ -359,6 +359,8 @@ class Translator(ast.NodeVisitor):
                     f"{package}.{name} does not compute tiles and scalars",
                     f"use a function of smalti.language, such as sl.{name}",
                 )
+        if isinstance(function, DType):
+            raise Misuse(f"{function} is an element type, not a function", f"convert with .to(sl.{function})")
         if isinstance(function, External):
             named = {"reference": function.reference, **named}
         # Functions of smalti.language call the functions that they receive.

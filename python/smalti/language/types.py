@@ -8,18 +8,17 @@ from typing import Any
 from .. import dtypes
 from ..bindings import ir
 from ..dtypes import ElementType
+from ..errors import CompileError
 
 DType = ElementType
 """The element type of a tile, scalar or array."""
 
 
-class Misuse(Exception):
+class Misuse(CompileError):
     """A kernel uses a function, an operator or a statement in a form that is not supported. The translator adds the line."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        super().__init__(message, hint=hint)
 
 
 def _named(mlir: str) -> DType:

@@ -156,11 +156,38 @@ def copy(x: sb.Memory[sl.float32, ("n", 64)], y: sb.Memory):
         ({"num_warps": 0}, "num_warps of copy is 0, but must be a positive number"),
         ({"thread_groups": 16}, "copy has 2048 threads per block; sm_90a has at most 1024"),
         ({"cluster": 3}, r"the cluster of copy is \(3,\), but must divide the grid \(4,\)"),
+        *[
+            ({"cluster": wrong}, "the cluster of copy is .*, but must be")
+            for wrong in (0, -1, True, 2.0, "2", None, (2, 1.0))
+        ],
+        (
+            {"cluster": 4, "target": "sm_80"},
+            r"the cluster of copy is \(4,\), of 4 blocks; the maximum on sm_80 is 1 block$",
+        ),
+        ({"cluster": 4, "target": "emu:gfx1250"}, "the maximum on emu:gfx1250 is 1 block$"),
+        *[({"num_warps": wrong}, "num_warps of copy is .*, but must be") for wrong in (-1, True, 2.0, "2", None)],
     ],
 )
 def test_wrong_options(options: dict[str, Any], phrase: str) -> None:
     with pytest.raises(smalti.LaunchError, match=phrase):
         copy.on(**options)(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("grid", "target", "phrase"),
+    [
+        (2**33, "emu:sm_90a", r"the grid of copy is \(8589934592,\), but the maximum of sm_90a is \(2147483647,\)"),
+        ((1, 65536), "emu:sm_90a", r"\(1, 65536\), but the maximum of sm_90a is \(2147483647, 65535\)"),
+        ((1, 2**31), "emu:gfx942", r"the maximum of gfx942 is \(2147483647, 2147483647\)"),
+        ((0, -1), "emu:sm_90a", r"\(0, -1\), but must be one or several integers that are not negative"),
+        (np.bool_(True), "emu:sm_90a", "but must be one or several integers"),
+        ((1, 1, 1, 1), "emu:sm_90a", "must be one to three positive sizes"),
+    ],
+)
+def test_wrong_grids(grid: Any, target: str, phrase: str) -> None:
+    kernel: Any = smalti.kernel(level="block", grid=grid, target=target)(copy.__smalti_function__)
+    with pytest.raises(smalti.LaunchError, match=phrase):
+        kernel(X, Y)
 
 
 @pytest.mark.parametrize(

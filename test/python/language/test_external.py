@@ -466,8 +466,15 @@ def test_calls_with_different_types(library: Path) -> None:
 
 
 def test_declaration(library: Path) -> None:
-    with pytest.raises(smalti.errors.SmaltiError, match=r"the library .*nowhere\.ll cannot be read: No such file"):
+    with pytest.raises(smalti.errors.SmaltiError, match=r"the library .*nowhere\.ll' cannot be read: No such file"):
         sl.external("f", sl.float32, vendor="nvidia", effects="none", library="nowhere.ll")
+    wrong: Any
+    for wrong, phrase in (("a\0b.ll", "cannot be read: embedded null byte"), (5, "library is 5, but must be a path")):
+        with pytest.raises(smalti.errors.SmaltiError, match=phrase):
+            sl.external("f", sl.float32, vendor="nvidia", effects="none", library=wrong)
+    for wrong in ("a\0b", "é", 5):
+        with pytest.raises(smalti.errors.SmaltiError, match=r"name is .*, but must be a string of ASCII characters"):
+            sl.external(wrong, sl.float32, vendor="nvidia", effects="none")
     with pytest.raises(smalti.errors.SmaltiError, match="vendor is 'intel', but must be 'nvidia' or 'amd'"):
         sl.external("f", sl.float32, vendor="intel", effects="none")  # pyright: ignore[reportArgumentType]
     half = sl.external("half_of", sl.float32, vendor="nvidia", effects="none", library=library)

@@ -64,9 +64,10 @@ def test_a_grid_of_four_dimensions(grid: Any) -> None:
     np.testing.assert_array_equal(x, np.broadcast_to([0, 1], x.shape))
 
 
-@pytest.mark.parametrize("grid", [(), "x", lambda x: ()], ids=["empty", "text", "function"])
-def test_a_grid_is_one_or_several_integers(grid: Any) -> None:
-    @smalti.kernel(grid=grid, target="cpu")
+@pytest.mark.parametrize("grid", [(), "x", lambda x: (), -1, True, np.bool_(True), 2.0, (0, -1)])
+@pytest.mark.parametrize("options", [{}, {"interpret": True}], ids=["compiled", "interpreted"])
+def test_a_grid_is_one_or_several_integers(grid: Any, options: Any) -> None:
+    @smalti.kernel(grid=grid, target="cpu", **options)
     def fill(x: sl.Array):
         x[0] = 1.0
 

@@ -249,6 +249,24 @@ OUT_OF_RANGE = {
 """The results of the page for 300 and -300 to int8, and for 3e9 to int32."""
 
 
+@pytest.mark.parametrize("interpret", [False, True])
+def test_a_conversion_to_bool_is_that_of_numpy(interpret: bool) -> None:
+    @smalti.kernel(target="cpu", interpret=interpret)
+    def truths(x: sl.Array, n: sl.Array, out: sl.Array):
+        out[0, :8] = x[:8].to(sl.bool)
+        out[1, :8] = n[:8].to(sl.boolean)
+        is_first = x[0].to(sl.bool)
+        for i in range(1, 2):
+            is_first = n[i].to(sl.bool)
+        out[2, :8] = is_first
+
+    x = np.array([0, -0.0, 0.5, np.nan, np.inf, -2, 1e-45, 256], np.float32)
+    n = np.array([0, 256, -1, 1, 2, 0, 3, 65536], np.int32)
+    out = np.zeros((3, 8), bool)
+    truths(x, n, out)
+    np.testing.assert_array_equal(out, [x.astype(bool), n.astype(bool), np.ones(8, bool)])
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the results are those of x86-64")
 @pytest.mark.parametrize("target", OUT_OF_RANGE)
 def test_floats_that_an_integer_type_does_not_contain(target: str) -> None:

@@ -124,6 +124,16 @@ def function_of_math(x, out):
     out[0] = math.sqrt(x[0])  # error
 
 
+@case("convert with .to\\(sl.float16\\)")
+def element_type_as_a_function(x, out):
+    out[0] = sl.float16(x[0])  # error
+
+
+@case("the condition is float32, but must be a boolean(.|\\n)*compare it, for example with != 0")
+def float_as_a_mask(x, out):
+    out[0:4] = sl.where(x[0:4], 1, 2)  # error
+
+
 @case("must be a scalar")
 def condition_of_a_tile(x, out):
     if x[0:4] > 1:  # error
@@ -353,6 +363,50 @@ def columns(x: sl.Array, out: sl.Array):
 def test_wrong_arguments(arguments: tuple[Any, ...], phrase: str) -> None:
     with pytest.raises(smalti.LaunchError, match=phrase):
         copy(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("number", "phrase"),
+    [
+        (np.longdouble(2), "the type of n is not supported: .*float128"),
+        (np.timedelta64(1, "s"), "the elements of n are not supported: .*timedelta64"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"interpret": True}], ids=["compiled", "interpreted"])
+def test_numbers_without_an_element_type(number: Any, phrase: str, options: Any) -> None:
+    @smalti.kernel(target="cpu", **options)
+    def fill(out, n):
+        out[0:4] = n
+
+    with pytest.raises(smalti.LaunchError, match=f"fill: {phrase}"):
+        fill(OUT, number)
+
+
+def test_errors_outside_of_kernels_are_of_smalti() -> None:
+    with pytest.raises(smalti.CompileError, match="'bogus' is not an element type"):
+        sl.dtype("bogus")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "phrase"),
+    [
+        (sl.Array["bogus"], "the annotation of x is not valid: 'bogus' is not an element type"),
+        (sl.Array[np.longdouble], "'numpy.longdouble'> is not an element type"),
+        (sl.Array[()], "does not have an element type"),
+        *[(sl.Array[sl.float32, wrong], "must be a tuple of names and sizes") for wrong in (8, (2.5,), (-1,), (2**70,), (True,))],
+        ("sl.Array[sl.flaot32]", "has no attribute 'flaot32'; did you mean 'float32'"),
+    ],
+)  # fmt: skip
+def test_wrong_annotations(annotation: Any, phrase: str) -> None:
+    def function(x, out):  # error
+        out[0:4] = x[0:4]
+
+    function.__annotations__ = {"x": annotation}
+    with pytest.raises(smalti.CompileError, match=phrase) as found:
+        smalti.kernel(function)
+    assert found.value.location is not None
+    line = linecache.getline(__file__, found.value.location.line)
+    assert line.endswith("# error\n") and line[found.value.location.column - 1] == "x"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
+import smalti.block
 import smalti.language as sl
 
 
@@ -149,3 +150,34 @@ def test_kernels_are_pickled_by_name() -> None:
     other = pickle.loads(pickle.dumps(scaled.on("emu:sm_80", num_warps=2)))
     assert (other._target, other._options) == ("emu:sm_80", {"num_warps": 2})
     assert result(other) == 1
+
+
+@smalti.kernel(grid=lambda grid0: grid0.shape[0] // 128)
+def grandeur_é(grid0, tile0, é: sl.int32, _grid0: sl.int32, loc: sl.int32, memref: sl.int32, stream: sl.int32):
+    i = sl.tile_id() * 128
+    tile0[i : i + 128] = grid0[i : i + 128] * é + _grid0 * 10 + loc * 100 + memref * 1000 + stream * 10000
+
+
+grandeur_é_of_a_block: Any = smalti.kernel(grid=grandeur_é._grid, level="block")(grandeur_é.__smalti_function__)
+
+
+@pytest.mark.parametrize("kernel", [grandeur_é, grandeur_é_of_a_block])
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_90a", "emu:gfx942", "sim:sm_90a", "interpret"])
+def test_every_identifier_is_a_name_of_a_parameter(kernel: Any, target: str) -> None:
+    """Names of the IR printer, of the arguments of a launch, and letters that are not ASCII."""
+    if kernel is grandeur_é_of_a_block and target in ("cpu", "interpret"):
+        return
+    kernel = kernel.on(interpret=True) if target == "interpret" else kernel.on(target)
+    x, out = np.arange(256, dtype=np.int32), np.zeros(256, np.int32)
+    numbers = (3, 2, 3, 4, 5)
+    kernel(x, out, *numbers)
+    assert (out == 3 * x + 54320).all()
+    if target.startswith(("cpu", "emu")):
+        names = [argument.name for argument in kernel.compile(x, out, *numbers).arguments]
+        assert names[:7] == list(kernel.parameters) and names[7:] in ([], ["__grid0"])
+
+
+def test_the_keyword_of_the_stream_is_not_a_parameter() -> None:
+    x = np.zeros(128, np.int32)
+    with pytest.raises(smalti.LaunchError, match="pass the argument stream by position"):
+        grandeur_é.on("cpu")(x, x, 1, 1, 1, 1, stream=1)
