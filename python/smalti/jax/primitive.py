@@ -104,6 +104,19 @@ def bind(call: Call, operands: Sequence[Any]) -> Sequence[Any]:
     return _primitive().bind(*_same_axes(operands), call=call)
 
 
+def converted(arrays: Sequence[Any]) -> list[Any]:
+    """The arrays of a call with the types that the kernel takes: not divided over devices with explicit axes of a mesh."""
+    jax = module()
+
+    def gathered(array: Any) -> Any:
+        sharding = jax.typeof(array).sharding
+        if all(axes is None for axes in sharding.spec):
+            return array
+        return jax.reshard(array, jax.NamedSharding(sharding.mesh, jax.P(*[None] * array.ndim)))
+
+    return _same_axes([gathered(array) for array in arrays])
+
+
 def _same_axes(operands: Sequence[Any]) -> list[Any]:
     """In `jax.shard_map`, operands that vary over the same axes of the mesh."""
     axes = [module().typeof(operand).manual_axis_type.varying for operand in operands]
