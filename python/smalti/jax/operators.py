@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from ..errors import LaunchError
-from ..frameworks.operators import Operator, require_kernel
+from ..frameworks.operators import GivenKernel, Operator, OperatorKernel, kernel_of
 from ..language.arithmetic import is_number
-from ..language.kernel import PythonKernel
 from . import primitive
 from .primitive import Call, Static
 
@@ -26,7 +25,7 @@ class _Function(Operator):
 
     def __init__(
         self,
-        kernel: PythonKernel[...],
+        kernel: OperatorKernel,
         outputs: Mapping[str, Any],
         aliases: Sequence[str],
         constants: Mapping[str, Any],
@@ -166,7 +165,7 @@ class _Function(Operator):
 
 @overload
 def ffi_call(
-    kernel: PythonKernel[...],
+    kernel: GivenKernel,
     /,
     *,
     outputs: Mapping[str, str | Callable[..., Any]] = ...,
@@ -181,9 +180,9 @@ def ffi_call(
     input_output_aliases: str | Sequence[str] = ...,
     constants: Mapping[str, Any] = ...,
     backward: Callable[..., Any] | None = ...,
-) -> Callable[[PythonKernel[...]], Callable[..., Any]]: ...
+) -> Callable[[GivenKernel], Callable[..., Any]]: ...
 def ffi_call(
-    kernel: PythonKernel[...] | None = None,
+    kernel: GivenKernel | None = None,
     /,
     *,
     outputs: Mapping[str, str | Callable[..., Any]] | None = None,
@@ -193,6 +192,7 @@ def ffi_call(
 ) -> Any:
     """A kernel as a function of JAX, or a decorator that makes one.
 
+    The kernel is decorated with `@smalti.kernel`, or compiled by `smalti.compile`, `smalti.specialize` or `smalti.aot.load`.
     The function has the parameters of the kernel, except outputs and the constants that `constants` states. It returns the
     outputs, and then the arrays of `input_output_aliases`. XLA calls the kernel without Python, on the stream of the program.
 
@@ -221,17 +221,17 @@ def _ffi_call(
     aliases: str | Sequence[str],
     constants: Mapping[str, Any] | None,
     backward: Callable[..., Any] | None,
-    kernel: PythonKernel[...],
+    kernel: GivenKernel,
 ) -> Callable[..., Any]:
-    require_kernel("ffi_call", kernel)
+    found = kernel_of("ffi_call", kernel)
     names = [aliases] if isinstance(aliases, str) else list(aliases)
-    operator = _Function(kernel, outputs or {}, names, constants or {}, backward)
+    operator = _Function(found, outputs or {}, names, constants or {}, backward)
 
     def call(*arguments: Any, **named: Any) -> Any:
         return operator(*arguments, **named)
 
-    call.__name__, call.__qualname__, call.__doc__ = kernel.__name__, kernel.__qualname__, kernel.__doc__
-    call.__module__ = kernel.__module__
+    call.__name__, call.__qualname__, call.__doc__ = found.__name__, found.__qualname__, found.__doc__
+    call.__module__ = found.__module__
     # jax.jit finds arguments of the names in static_argnames.
     vars(call)["__signature__"] = operator.signature
     return call

@@ -632,8 +632,14 @@ def test_sizes_must_be_static() -> None:
     described = jax.ShapeDtypeStruct(export.symbolic_shape("n, 70"), jnp.float32)
     function = smalti.jax.ffi_call(torch_programs.softmax, outputs={"y": "x"}, constants={"block": 128})
     checks = [export.DisabledSafetyCheck.custom_call("smalti_kernel")]
-    with pytest.raises(smalti.LaunchError, match=r"the shape of x is \(n, 70\); .* needs static sizes"):
-        export.export(jax.jit(function), disabled_checks=checks)(described)
+    # A function of the user would fail for a symbolic size.
+    other = smalti.jax.ffi_call(
+        torch_programs.softmax.on("cpu"), outputs={"y": "x"}, constants={"block": lambda x: 1 << int(x.shape[0])}
+    )
+    for one in (function, other, jax.vmap(function, in_axes=1)):
+        with pytest.raises(smalti.LaunchError, match=r"the shape of x is \(n.* needs static sizes") as found:
+            export.export(jax.jit(one), disabled_checks=checks)(described)
+        assert "hint: export the function for each size" in str(found.value)
 
 
 # --- Targets ---
@@ -658,6 +664,79 @@ def test_kernels_that_python_runs(options: tuple[str | None, dict[str, Any]]) ->
     scale = smalti.jax.ffi_call(torch_programs.scale.on(target, **more), input_output_aliases="x")
     check(scale(w, 2.0), 2 * w)
     check(jax.vmap(lambda w: add(x, w))(jnp.stack([w, 2 * w])), jnp.stack([x + w, x + 2 * w]) + 5)
+
+
+COMPILED: dict[str, Callable[[], Any]] = {
+    "static": lambda: torch_programs.compiled("cpu", 100),
+    "dynamic": lambda: torch_programs.compiled("cpu"),
+    "specialized": lambda: smalti.specialize(torch_programs.SCALED, target="cpu"),
+    "emulated": lambda: torch_programs.compiled("emu:sm_80"),
+    "simulated": lambda: torch_programs.compiled("sim:sm_80", 100),
+}
+
+
+@pytest.mark.parametrize("kind", COMPILED)
+def test_compiled_kernels(kind: str) -> None:
+    scaled = smalti.jax.ffi_call(
+        COMPILED[kind](), outputs={"dst": "src"}, backward=lambda grad_dst, factor: scaled(grad_dst, factor)
+    )
+    assert scaled.__name__ == "scaled"
+    x = random(100, 60)
+    check(jax.jit(scaled, static_argnames="factor")(x, 2.5), 2.5 * x)
+    check(jax.vmap(lambda x: scaled(x, -1.0))(jnp.stack([x, 2 * x])), jnp.stack([-x, -2 * x]))
+    check(jax.grad(lambda x: (scaled(x, 3.0) ** 2).sum())(x), 18 * x, 1e-5)
+    if kind in ("dynamic", "specialized", "emulated"):
+        check(scaled(x[:40], factor=2.0), 2 * x[:40])
+
+
+def test_compiled_kernels_refuse_arrays_that_do_not_match() -> None:
+    call = smalti.jax.ffi_call
+    scaled = call(COMPILED["static"](), outputs={"dst": "src"})
+    x = random(100, 60)
+    with pytest.raises(smalti.LaunchError, match="the shape is 50x60; the kernel requires 100x60"):
+        scaled(x[:50], 2.0)
+    with pytest.raises(smalti.LaunchError, match="the element type is float16; the kernel requires float32"):
+        scaled(x.astype(jnp.float16), 2.0)
+    with pytest.raises(smalti.LaunchError, match=r"argument 2 .* the shape is 4; the kernel requires 100x60"):
+        call(COMPILED["static"](), outputs={"dst": lambda: jax.ShapeDtypeStruct((4,), jnp.float32)})(x, 2.0)
+    with pytest.raises(smalti.LaunchError, match="the kernel writes dst, which is an input of the operator"):
+        call(COMPILED["static"](), input_output_aliases="src")(x, 2.0, x)
+    with pytest.raises(smalti.LaunchError, match="platform cpu of JAX, but its target is sm_90a") as found:
+        call(torch_programs.compiled("sm_90a"), outputs={"dst": "src"})(x, 2.0)
+    assert "compile the kernel for the platform: smalti.compile(..., target='cpu')" in str(found.value)
+    with pytest.raises(TypeError, match="outputs has z, but the parameters of the kernel are src, factor, dst"):
+        call(COMPILED["static"](), outputs={"z": "src"})
+    unnamed = smalti.compile(torch_programs.SCALED.replace("%src", "%0"), target="cpu")
+    with pytest.raises(TypeError, match=r"argument 0 .* does not have a name; name it in the source, such as %x"):
+        call(unnamed, outputs={"dst": "src"})
+
+
+def test_launch_hooks_are_refused() -> None:
+    """XLA launches kernels without Python, so that a hook would be missed."""
+
+    @smalti.kernel
+    def copied(x: sl.Array, y: sl.Array):
+        y[0:4] = x[0:4]
+
+    launches: list[Any] = []
+    function = smalti.jax.ffi_call(copied, outputs={"y": "x"})
+    x = random(4)
+    assert (function(x) == x).all()
+    for hooks in (copied.hooks, smalti.hooks):
+        hooks.launch_exit.append(launches.append)
+        try:
+            for run in (function, lambda x: jax.jit(lambda x: function(x) + 1)(x)):
+                with pytest.raises(smalti.LaunchError, match="copied has launch hooks, but a program of XLA") as found:
+                    run(x)
+            assert "remove the functions in launch_enter and launch_exit" in str(found.value)
+        finally:
+            hooks.launch_exit.clear()
+        assert (function(x) == x).all() and not launches
+    # Python runs an emulated kernel.
+    emulated = copied.on("emu:sm_80")
+    emulated.hooks.launch_exit.append(launches.append)
+    assert (smalti.jax.ffi_call(emulated, outputs={"y": "x"})(x) == x).all()
+    assert [launch.kernel.target.name for launch in launches] == ["emu:sm_80"]
 
 
 def test_a_race_in_the_emulator() -> None:
