@@ -23,7 +23,7 @@ _Launch = tuple[int, int, tuple[tuple[str, Dimensions], ...]]
 """The number of dimensions of the batch and of the grid of the kernel, and the dimensions of each array."""
 
 
-def can_batch(kernel: PythonKernel[...]) -> bool:
+def can_batch(kernel: Any) -> bool:
     """Whether `batched` supports the kernel."""
     return type(kernel) in (PythonKernel, BatchedKernel)
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 from ..errors import LaunchError
 from ..language.kernel import PythonKernel
 from ..language.parameters import Parameter
 from ..language.types import DType
 from ..specialization import SpecializedKernel
+from .compiled import Compiled, CompiledKernel, compiled_kernel
+
+OperatorKernel: TypeAlias = PythonKernel[...] | CompiledKernel
+"""The kernel of an operator."""
+GivenKernel: TypeAlias = "PythonKernel[...] | Compiled"
+"""The kernel of an operator as a user passes it."""
 
 CONSTANTS = (bool, int, float, str)
 """The types of the default values of constants that are keyword arguments of an operator."""
@@ -60,7 +66,7 @@ class Operator:
     def __init__(
         self,
         name: str,
-        kernel: PythonKernel[...],
+        kernel: OperatorKernel,
         outputs: Mapping[str, Any],
         changed: Sequence[str],
         constants: Mapping[str, Any],
@@ -110,7 +116,7 @@ class Operator:
                     f"{name}: the output {output} is like {value!r}, but the {self.array_word}s are {', '.join(self.arrays)}"
                 )
             self.outputs[output] = value
-        self._checked: set[tuple[SpecializedKernel, frozenset[str]]] = set()
+        self._checked: set[tuple[SpecializedKernel | CompiledKernel, frozenset[str]]] = set()
 
     def _check_names(self, outputs: Mapping[str, Any], constants: Mapping[str, Any]) -> None:
         name, parameters = self.name, self.kernel.parameters
@@ -154,7 +160,7 @@ class Operator:
                     value = value(values)
                 values[name] = value
 
-    def check(self, kernel: SpecializedKernel, initialized: Collection[str]) -> None:
+    def check(self, kernel: SpecializedKernel | CompiledKernel, initialized: Collection[str]) -> None:
         """Raises LaunchError if the kernel has an access that the operator does not state. `initialized` are the outputs that
         have elements before the kernel runs."""
         # A function of an output may initialize it in some calls only.
@@ -197,7 +203,13 @@ class Operator:
         return dict(zip(self.arrays, results, strict=True))
 
 
-def require_kernel(name: str, kernel: Any) -> None:
-    """Raises TypeError if an object is not a kernel."""
-    if not isinstance(kernel, PythonKernel):
-        raise TypeError(f"{name}: {kernel!r} is not a kernel; decorate the function with @smalti.kernel")
+def kernel_of(name: str, kernel: Any) -> OperatorKernel:
+    """The kernel of an operator. Raises TypeError for an object that is not a kernel."""
+    if isinstance(kernel, PythonKernel):
+        return cast("PythonKernel[...]", kernel)
+    found = compiled_kernel(kernel)
+    if found is None:
+        raise TypeError(
+            f"{name}: {kernel!r} is not a kernel; decorate the function with @smalti.kernel, or pass a compiled kernel"
+        )
+    return found

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from ..errors import LaunchError
-from ..frameworks.operators import Operator, require_kernel
+from ..frameworks.operators import GivenKernel, Operator, OperatorKernel, kernel_of
 from ..language.arithmetic import is_number
-from ..language.kernel import PythonKernel
 from . import primitive
 from .primitive import Call, Static
 
@@ -26,7 +25,7 @@ class _Function(Operator):
 
     def __init__(
         self,
-        kernel: PythonKernel[...],
+        kernel: OperatorKernel,
         outputs: Mapping[str, Any],
         aliases: Sequence[str],
         constants: Mapping[str, Any],
@@ -36,7 +35,7 @@ class _Function(Operator):
         self.results = (*self.outputs, *self.changed)
         self._backward = None if backward is None else self.backward_formula(backward, self.results)
         kinds = inspect.Parameter
-        self._signature = inspect.Signature(
+        self.signature = inspect.Signature(
             [
                 kinds(name, kinds.KEYWORD_ONLY if one.is_constant else kinds.POSITIONAL_OR_KEYWORD, default=one.default)
                 for name, one in sorted(self.arguments.items(), key=lambda item: item[1].is_constant)
@@ -44,20 +43,32 @@ class _Function(Operator):
         )
         self._jax = primitive.module()
         self._differentiable: Any = None
-        if backward is not None:
+        self._finds_zeros = False
+        """Whether JAX states which gradients of results are zero. It does not support that in jax.shard_map without jax.jit."""
+        if self._backward is not None:
+            self._finds_zeros = bool(self.without_gradient(self._backward, self.results))
             self._differentiable = self._jax.custom_vjp(self._run, nondiff_argnums=(0,))
-            self._differentiable.defvjp(self._forward, self._gradients, symbolic_zeros=True)
+            self._differentiable.defvjp(self._forward, self._gradients, symbolic_zeros=self._finds_zeros)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         try:
-            bound = self._signature.bind(*given, **named)
+            bound = self.signature.bind(*given, **named)
         except TypeError as error:
             raise TypeError(f"{self.name}: {error}") from None
         bound.apply_defaults()
         values = bound.arguments
-        arrays = [self._array(name, values[name]) for name in self.arrays]
+        # Before the rule of the derivative, so that JAX differentiates the conversions too.
+        arrays = primitive.converted([self._array(name, values[name]) for name in self.arrays])
         numbers = Static({name: self._number(name, value) for name, value in values.items() if name not in self.arrays})
-        results = (self._differentiable or self._run)(numbers, *arrays)
+        try:
+            results = (self._differentiable or self._run)(numbers, *arrays)
+        except TypeError as error:
+            if "forward-mode" not in str(error):
+                raise
+            raise LaunchError(
+                f"{self.name} has the gradients of backward=, which do not give a forward-mode derivative",
+                hint="use a reverse-mode derivative, such as jax.grad or jax.jacrev, or state a rule with jax.custom_jvp",
+            ) from None
         return results[0] if len(results) == 1 else results
 
     def _array(self, name: str, value: Any) -> Any:
@@ -67,15 +78,21 @@ class _Function(Operator):
             raise LaunchError(f"{self.name}: {name} is {value!r}, but must be an array") from None
 
     def _number(self, name: str, value: Any) -> Any:
-        if self.arguments[name].is_constant or is_number(value):
+        is_constant = self.arguments[name].is_constant
+        if is_number(value) or (is_constant and not isinstance(value, self._jax.Array)):
             return value
+        static = f"make it a static argument: jax.jit(..., static_argnames='{name}')"
         raise LaunchError(
-            f"{self.name}: {name} is {value!r}; a number must be a Python number, which is a constant of the program of XLA",
-            hint=f"make it a static argument of jax.jit, or declare the parameter as an array, `{name}: sl.Array`",
+            f"{self.name}: {name} is {value!r}; {'a constant' if is_constant else 'a number'} must be a Python number, which is "
+            "a constant of the program of XLA",
+            hint=static if is_constant else f"{static}, or declare the parameter as an array, `{name}: sl.Array`",
         )
 
     def _run(self, given: Static, *arrays: Any) -> tuple[Any, ...]:
-        values = {**given.values, **dict(zip(self.arrays, arrays, strict=True))}
+        operands = dict(zip(self.arrays, arrays, strict=True))
+        # The functions of the user may not work for symbolic sizes.
+        described = {name: primitive.described_array(self, name, value) for name, value in operands.items()}
+        values = {**given.values, **operands}
         types: dict[str, Any] = {}
         for name, formula in self.outputs.items():
             if isinstance(formula, str):
@@ -84,15 +101,12 @@ class _Function(Operator):
             self.add_constants(values, formula.names)
             types[name] = self._output(name, formula(values))
         self.add_constants(values)
-        operands = dict(zip(self.arrays, arrays, strict=True))
         for name, value in types.items():
             if isinstance(value, self._jax.Array):
                 operands[name] = value
         types |= {name: operands[name] for name in self.changed}
         numbers = {n: v for n, v in values.items() if n not in self.arrays}
-        described = {
-            name: primitive.described_array(self, name, value) for name, value in {**operands, **types}.items()
-        }
+        described |= {name: primitive.described_array(self, name, value) for name, value in types.items()}
         call = Call(
             operator=self,
             numbers=Static(numbers),
@@ -122,8 +136,9 @@ class _Function(Operator):
     def _forward(self, numbers: Static, *primals: Any) -> tuple[Any, Any]:
         """The results, and the values that the backward function names."""
         assert self._backward is not None
-        arrays = [primal.value for primal in primals]
-        results = self._run(numbers, *arrays)
+        arrays = [primal.value for primal in primals] if self._finds_zeros else primals
+        # A second derivative differentiates this function.
+        results = self._differentiable(numbers, *arrays)
         # A changed array has the name of the argument, which is its value before the call.
         values = {**dict(zip(self.results, results, strict=True)), **dict(zip(self.arrays, arrays, strict=True))}
         return results, {name: values[name] for name in self._backward.names if name in values}
@@ -150,7 +165,7 @@ class _Function(Operator):
 
 @overload
 def ffi_call(
-    kernel: PythonKernel[...],
+    kernel: GivenKernel,
     /,
     *,
     outputs: Mapping[str, str | Callable[..., Any]] = ...,
@@ -165,9 +180,9 @@ def ffi_call(
     input_output_aliases: str | Sequence[str] = ...,
     constants: Mapping[str, Any] = ...,
     backward: Callable[..., Any] | None = ...,
-) -> Callable[[PythonKernel[...]], Callable[..., Any]]: ...
+) -> Callable[[GivenKernel], Callable[..., Any]]: ...
 def ffi_call(
-    kernel: PythonKernel[...] | None = None,
+    kernel: GivenKernel | None = None,
     /,
     *,
     outputs: Mapping[str, str | Callable[..., Any]] | None = None,
@@ -177,6 +192,7 @@ def ffi_call(
 ) -> Any:
     """A kernel as a function of JAX, or a decorator that makes one.
 
+    The kernel is decorated with `@smalti.kernel`, or compiled by `smalti.compile`, `smalti.specialize` or `smalti.aot.load`.
     The function has the parameters of the kernel, except outputs and the constants that `constants` states. It returns the
     outputs, and then the arrays of `input_output_aliases`. XLA calls the kernel without Python, on the stream of the program.
 
@@ -205,15 +221,17 @@ def _ffi_call(
     aliases: str | Sequence[str],
     constants: Mapping[str, Any] | None,
     backward: Callable[..., Any] | None,
-    kernel: PythonKernel[...],
+    kernel: GivenKernel,
 ) -> Callable[..., Any]:
-    require_kernel("ffi_call", kernel)
+    found = kernel_of("ffi_call", kernel)
     names = [aliases] if isinstance(aliases, str) else list(aliases)
-    operator = _Function(kernel, outputs or {}, names, constants or {}, backward)
+    operator = _Function(found, outputs or {}, names, constants or {}, backward)
 
     def call(*arguments: Any, **named: Any) -> Any:
         return operator(*arguments, **named)
 
-    call.__name__, call.__qualname__, call.__doc__ = kernel.__name__, kernel.__qualname__, kernel.__doc__
-    call.__module__ = kernel.__module__
+    call.__name__, call.__qualname__, call.__doc__ = found.__name__, found.__qualname__, found.__doc__
+    call.__module__ = found.__module__
+    # jax.jit finds arguments of the names in static_argnames.
+    vars(call)["__signature__"] = operator.signature
     return call

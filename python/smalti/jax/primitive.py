@@ -15,7 +15,8 @@ import numpy as np
 from .. import targets
 from ..errors import LaunchError
 from ..frameworks import batching
-from ..frameworks.operators import Operator
+from ..frameworks.operators import Operator, OperatorKernel
+from ..language import hooks
 from ..language.kernel import PythonKernel
 from ..language.parameters import ShapeDtypeStruct, hashable
 from ..launch import placement
@@ -104,6 +105,19 @@ def bind(call: Call, operands: Sequence[Any]) -> Sequence[Any]:
     return _primitive().bind(*_same_axes(operands), call=call)
 
 
+def converted(arrays: Sequence[Any]) -> list[Any]:
+    """The arrays of a call with the types that the kernel takes: not divided over devices with explicit axes of a mesh."""
+    jax = module()
+
+    def gathered(array: Any) -> Any:
+        sharding = jax.typeof(array).sharding
+        if all(axes is None for axes in sharding.spec):
+            return array
+        return jax.reshard(array, jax.NamedSharding(sharding.mesh, jax.P(*[None] * array.ndim)))
+
+    return _same_axes([gathered(array) for array in arrays])
+
+
 def _same_axes(operands: Sequence[Any]) -> list[Any]:
     """In `jax.shard_map`, operands that vary over the same axes of the mesh."""
     axes = [module().typeof(operand).manual_axis_type.varying for operand in operands]
@@ -172,12 +186,14 @@ def _target(call: Call, platform: str) -> targets.Target:
         what = "its target is" if stated is not None else "this machine does not have its GPU, and the target is"
         raise LaunchError(
             f"{call.operator.name} is called on the platform {platform} of JAX, but {what} {target}",
-            hint=f"state the chip: {call.operator.name}.on({PLATFORMS[platform].example!r})",
+            hint=f"state the chip: {call.operator.name}.on({PLATFORMS[platform].example!r})"
+            if isinstance(kernel, PythonKernel)
+            else f"compile the kernel for the platform: smalti.compile(..., target={PLATFORMS[platform].example!r})",
         )
     return target
 
 
-def _is_in_python(kernel: PythonKernel[...]) -> bool:
+def _is_in_python(kernel: OperatorKernel) -> bool:
     """Whether Python runs the kernel: interpreted, emulated and simulated ones."""
     if kernel.is_interpreted:
         return True
@@ -215,8 +231,16 @@ def _lower(platform: str, context: Any, *operands: Any, call: Call) -> Any:
         return module("jax.interpreters.mlir").lower_fun(functools.partial(_call_python, call))(context, *operands)
     avals = [*context.avals_in, *context.avals_out]
     names = [*call.operands, *call.results]
-    kernel = call.operator.kernel.on(_target(call, platform))
+    kernel = call.operator.kernel
+    if _has_launch_hooks(kernel):
+        raise LaunchError(
+            f"{call.operator.name} has launch hooks, but a program of XLA launches kernels without Python",
+            hint="remove the functions in launch_enter and launch_exit of smalti.hooks and of the hooks of the kernel, or call the "
+            "kernel without JAX",
+        )
+    kernel = kernel.on(_target(call, platform))
     if call.sizes:
+        assert isinstance(kernel, PythonKernel)
         kernel = batching.batched(kernel, call.sizes, call.dimensions_of())
     described = {name: described_array(call.operator, name, aval) for name, aval in zip(names, avals, strict=True)}
     binding = kernel.bind_descriptions({**call.numbers.values, **described})
@@ -233,7 +257,12 @@ def _lower(platform: str, context: Any, *operands: Any, call: Call) -> Any:
 
 def version(operator: Operator, named: Mapping[str, Any]) -> Any:
     """The version of the kernel for a call. A callback of Python uses the values at its run."""
-    return None if _is_in_python(operator.kernel) else operator.kernel.version(named)
+    kernel = operator.kernel
+    return None if _is_in_python(kernel) else (kernel.version(named), _has_launch_hooks(kernel))
+
+
+def _has_launch_hooks(kernel: OperatorKernel) -> bool:
+    return isinstance(kernel, PythonKernel) and hooks.has_launch_hooks(kernel.hooks)
 
 
 def described_array(operator: Operator, name: str, aval: Any) -> ShapeDtypeStruct:

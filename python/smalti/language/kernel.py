@@ -193,6 +193,14 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         variant, given = self._variant(arguments, named)
         return self._specialized(variant, given), given
 
+    def launch(self, kernel: SpecializedKernel, given: Sequence[Any]) -> None:
+        """Runs a kernel with the arguments of `bind`, and calls the launch hooks."""
+        if hooks.has_launch_hooks(self.hooks):
+            with hooks.launching(self.hooks, hooks.Launch(kernel.variant(*given), tuple(given))):
+                kernel(*given)
+            return
+        kernel(*given)
+
     def bind_descriptions(self, named: Mapping[str, Any]) -> Binding:
         """As `bind`, for arguments of which arrays may be descriptions."""
         variant, given = self._described_variant((), named)

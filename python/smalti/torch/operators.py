@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast, overload
 
 from ..errors import LaunchError
-from ..frameworks.operators import Operator, require_kernel
-from ..language.kernel import FunctionOfParameters, PythonKernel
+from ..frameworks.operators import GivenKernel, Operator, OperatorKernel, kernel_of
+from ..language.kernel import FunctionOfParameters
 from ..language.types import DType
 
 _NUMBERS: Mapping[type, str] = {bool: "bool", int: "SymInt", float: "float"}
@@ -59,7 +59,7 @@ class _Operator(Operator):
     def __init__(
         self,
         name: str,
-        kernel: PythonKernel[...],
+        kernel: OperatorKernel,
         outputs: Mapping[str, Any],
         mutates_args: Sequence[str],
         constants: Mapping[str, Any],
@@ -120,9 +120,13 @@ class _Operator(Operator):
         values = self._values(arguments, named)
         allocated = self._allocate(values)
         self.add_constants(values)
-        kernel, given = self.kernel.bind((), {**values, **allocated})
+        values |= allocated
+        if self.kernel.is_interpreted:
+            self.kernel(**values)
+            return self._results(allocated)
+        kernel, given = self.kernel.bind((), values)
         self.check(kernel, self._initialized)
-        kernel(*given)
+        self.kernel.launch(cast(Any, kernel), given)
         return self._results(allocated)
 
     def fake(self, *arguments: Any, **named: Any) -> Any:
@@ -168,7 +172,7 @@ def _literal(value: Any) -> str:
 @overload
 def custom_op(
     name: str,
-    kernel: PythonKernel[...],
+    kernel: GivenKernel,
     /,
     *,
     outputs: Mapping[str, str | FunctionOfParameters] = ...,
@@ -185,10 +189,10 @@ def custom_op(
     mutates_args: str | Sequence[str] = ...,
     constants: Mapping[str, FunctionOfParameters | object] = ...,
     backward: FunctionOfParameters | None = ...,
-) -> Callable[[PythonKernel[...]], Callable[..., Any]]: ...
+) -> Callable[[GivenKernel], Callable[..., Any]]: ...
 def custom_op(
     name: str,
-    kernel: PythonKernel[...] | None = None,
+    kernel: GivenKernel | None = None,
     /,
     *,
     outputs: Mapping[str, str | FunctionOfParameters] | None = None,
@@ -198,6 +202,7 @@ def custom_op(
 ) -> Any:
     """A kernel as an operator of PyTorch, or a decorator that makes one.
 
+    The kernel is decorated with `@smalti.kernel`, or compiled by `smalti.compile`, `smalti.specialize` or `smalti.aot.load`.
     The operator has the parameters of the kernel, except outputs and the constants that `constants` states. It returns
     the outputs. It runs on the GPU of its tensors and on the current stream of torch, or on the CPU.
 
@@ -225,7 +230,7 @@ def custom_op(
 
 def _custom_op(
     name: str,
-    kernel: PythonKernel[...],
+    kernel: GivenKernel,
     outputs: Mapping[str, Any] | None,
     mutates_args: str | Sequence[str],
     constants: Mapping[str, Any] | None,
@@ -235,15 +240,15 @@ def _custom_op(
         raise TypeError(
             f"the name of an operator is {name!r}; a namespace and a name are required, such as 'mylib::softmax'"
         )
-    require_kernel(name, kernel)
+    found = kernel_of(name, kernel)
     mutated = [mutates_args] if isinstance(mutates_args, str) else list(mutates_args)
     if backward is not None and mutated:
         raise TypeError(f"{name}: an operator with mutates_args cannot have a backward function; omit one of them")
-    operator = _Operator(name, kernel, outputs or {}, mutated, constants or {}, backward)
+    operator = _Operator(name, found, outputs or {}, mutated, constants or {}, backward)
     library: Any = importlib.import_module("torch.library")
     result = library.custom_op(name, operator.run, mutates_args=mutated, schema=operator.schema)
     result.register_fake(operator.fake)
     if operator.has_backward:
         result.register_autograd(operator.backward, setup_context=operator.save)
-    result.__doc__ = kernel.__doc__
+    result.__doc__ = found.__doc__
     return result

@@ -196,6 +196,10 @@ def test_vmap_of_some_arrays() -> None:
     v = random(2, 70, seed=1)
     check(both(x, v), x[None] + v[:, None, None] + 5)
     assert custom_calls(both, x, v) == 1 and "broadcast_in_dim" not in jax.jit(both).lower(x, v).as_text()
+    check(
+        jax.vmap(jax.vmap(FUNCTIONS.rows_plus, (1, None), 1), (2, 1), 2)(random(5, 4, 3, 70), random(70, 3)),
+        jax.vmap(jax.vmap(lambda x, w: x + w + 5, (1, None), 1), (2, 1), 2)(random(5, 4, 3, 70), random(70, 3)),
+    )
     inner = jax.vmap(jax.vmap(FUNCTIONS.rows_plus, (None, 0)), (0, 0))
     u = random(3, 2, 70, seed=2)
     check(inner(x, u), x[:, None] + u[:, :, None] + 5)
@@ -221,6 +225,13 @@ def test_gradients() -> None:
     check(jax.jit(found)(x), wanted(x))
     batch = random(3, 5, 70, seed=2)
     check(jax.jit(jax.vmap(found))(batch), jax.vmap(wanted)(batch))
+    # The gradient of an array that all elements of the batch use is a sum.
+    rows, w1 = random(3, 50), random(50, seed=3)
+    sums = [
+        jax.grad(lambda w, f=f: (jax.vmap(f, (0, None))(rows, w) ** 2).sum())(w1)
+        for f in (lambda x, w: FUNCTIONS.multiply_add(x, w, 0.5), lambda x, w: x * w + 0.5)
+    ]
+    check(*sums, 1e-5)
     check(jax.grad(lambda x: jax.checkpoint(lambda x: loss(FUNCTIONS.softmax, x))(x))(x), wanted(x))
     a, b = random(50), random(50, seed=1)
     da, db = jax.grad(lambda a, b: FUNCTIONS.multiply_add(a, b, 0.5, block=16).sum(), (0, 1))(a, b)
@@ -230,6 +241,74 @@ def test_gradients() -> None:
         torch_programs.scale, input_output_aliases="x", backward=lambda grad_x, x, factor: grad_x * x * factor
     )
     check(jax.grad(lambda x: power(x, 3.0).sum())(a), 3 * a)
+
+
+def test_second_derivatives() -> None:
+    """The backward function is differentiated; it may consist of functions that have gradients."""
+    a, b = random(20), random(20, seed=1)
+
+    def cubes(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda a: (function(a, b) ** 3).sum()
+
+    multiply_add = cubes(lambda a, b: FUNCTIONS.multiply_add(a, b, 0.5))
+    wanted = cubes(lambda a, b: a * b + 0.5)
+    check(jax.jacrev(jax.grad(multiply_add))(a), jax.hessian(wanted)(a), 1e-4)
+    third = [jax.grad(lambda a, f=f: jax.jacrev(jax.grad(f))(a).sum())(a) for f in (multiply_add, wanted)]
+    check(*third, 1e-4)
+
+    def second(function: Callable[..., Any]) -> Callable[..., Any]:
+        return jax.grad(lambda a: (jax.grad(function)(a) ** 2).sum())
+
+    check(jax.jit(second(multiply_add))(a), second(wanted)(a), 1e-4)
+    check(jax.vmap(second(multiply_add))(jnp.stack([a, b])), jax.vmap(second(wanted))(jnp.stack([a, b])), 1e-4)
+    check(second(jax.checkpoint(multiply_add))(a), second(wanted)(a), 1e-4)
+    # The second derivative of an array before and after the call.
+    power = smalti.jax.ffi_call(
+        torch_programs.scale, input_output_aliases="x", backward=lambda grad_x, x, factor: grad_x * x * factor
+    )
+    check(jax.grad(lambda a: (jax.grad(lambda a: power(a, 3.0).sum())(a)).sum())(a), 3 + 0 * a)
+
+
+def test_a_second_derivative_without_a_formula() -> None:
+    def gradient(x: jax.Array) -> jax.Array:
+        return jax.grad(lambda x: (FUNCTIONS.softmax(x) ** 2).sum())(x)
+
+    with pytest.raises(
+        smalti.LaunchError, match=r"softmax_backward does not have a derivative\nhint: state its gradients"
+    ):
+        jax.grad(lambda x: gradient(x).sum())(random(5, 70))
+
+
+def test_forward_mode() -> None:
+    x = random(5, 70)
+    for derivative in (
+        lambda f: jax.jvp(f, (x,), (x,)),
+        lambda f: jax.jacfwd(f)(x),
+        lambda f: jax.vmap(lambda t: jax.jvp(f, (x,), (t,))[1])(x[None]),
+    ):
+        with pytest.raises(smalti.LaunchError, match=r"softmax has .* do not give a forward-mode derivative") as found:
+            derivative(FUNCTIONS.softmax)
+        assert "use a reverse-mode derivative, such as jax.grad" in str(found.value)
+    with pytest.raises(TypeError, match="forward-mode"):
+        jax.jit(lambda x: jax.jvp(FUNCTIONS.softmax, (x,), (x,)))(x)
+    with pytest.raises(smalti.LaunchError, match="extrema does not have a derivative"):
+        jax.jvp(FUNCTIONS.extrema, (x,), (x,))
+
+    @jax.custom_jvp
+    def softmax(x: jax.Array) -> jax.Array:
+        return FUNCTIONS.softmax(x)
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        y = softmax(primals[0])
+        return y, y * (tangents[0] - (y * tangents[0]).sum(1, keepdims=True))
+
+    softmax.defjvp(rule)
+    for found, wanted in zip(
+        jax.jvp(softmax, (x,), (x,)), jax.jvp(lambda x: jax.nn.softmax(x), (x,), (x,)), strict=True
+    ):
+        check(found, wanted)
+    hessians = [jax.hessian(lambda x, f=f: (f(x) ** 2).sum())(x[:2, :5]) for f in (softmax, jax.nn.softmax)]
+    check(*hessians)
 
 
 def test_wrong_gradients() -> None:
@@ -279,6 +358,23 @@ def test_control_flow() -> None:
     assert (jax.lax.cond(True, lambda x: FUNCTIONS.scale(x, 2.0), lambda x: x, x) == 2 * x).all()
     with jax.disable_jit():
         check(FUNCTIONS.scale(x, 2.0), 2 * x)
+    batch = random(3, 100)
+    check(jax.lax.map(lambda x: FUNCTIONS.scale(x, 2.0), batch, batch_size=2), 2 * batch)
+
+    def repeated(x: jax.Array, count: Any) -> jax.Array:
+        step = lambda state: (state[0] + 1, FUNCTIONS.scale(state[1], 2.0))  # noqa: E731
+        return jax.lax.while_loop(lambda state: state[0] < count, step, (0, x))[1]
+
+    check(jax.jit(repeated)(x, 3), 8 * x)
+    # The batched loop runs until the last element of the batch is done.
+    check(jax.vmap(repeated)(batch, jnp.arange(3)), batch * jnp.array([1, 2, 4])[:, None])
+    w = random(100, seed=1)
+
+    def product(x: jax.Array) -> jax.Array:
+        body = jax.checkpoint(lambda carry, _: (FUNCTIONS.multiply_add(carry, w, 0.5), None))
+        return jax.lax.scan(body, x, length=3)[0].sum()
+
+    check(jax.grad(product)(x), w**3)
 
 
 SHARDED = """
@@ -310,6 +406,32 @@ for kind in (AxisType.Auto, AxisType.Explicit):
         # Without shard_map, each device computes the whole array.
         found = jax.jit(functions.softmax)(flat)
         np.testing.assert_allclose(found, jax.nn.softmax(x[:, 0]), atol=1e-6)
+        wanted = jax.grad(lambda x: (jax.nn.softmax(x) ** 2).sum())(x[:, 0])
+        np.testing.assert_allclose(jax.jit(jax.grad(lambda x: (functions.softmax(x) ** 2).sum()))(flat), wanted, atol=1e-6)
+        # All devices use the vector: its gradient is the sum of theirs.
+        a, b = (jax.device_put(x[i].reshape(-1)[:64], NamedSharding(mesh, P("d"))) for i in range(2))
+        c = x[2, 0, :16]
+        wanted = (2 * (a.reshape(4, 16) * c + 0.5) * a.reshape(4, 16)).sum(0)
+        product = jax.shard_map(lambda a, b: functions.multiply_add(a, b, 0.5), in_specs=(P("d"), P()), out_specs=P("d"))
+        square = lambda c: (product(a, c) ** 2).sum()
+        inner = jax.shard_map(
+            lambda a, c: jax.grad(lambda c: (functions.multiply_add(a, c, 0.5) ** 2).sum())(c), in_specs=(P("d"), P()), out_specs=P()
+        )
+        for gradient in (jax.grad(square)(c), jax.jit(jax.grad(square))(c), inner(a, c)):
+            np.testing.assert_allclose(gradient, wanted, rtol=1e-4, atol=1e-5)
+        second = jax.jit(jax.grad(lambda c: (jax.grad(square)(c)).sum()))(c)
+        np.testing.assert_allclose(second, (2 * a.reshape(4, 16) ** 2).sum(0), rtol=1e-4, atol=1e-5)
+        both = jax.shard_map(jax.vmap(functions.softmax), in_specs=P("d"), out_specs=P("d"))
+        np.testing.assert_allclose(jax.jit(jax.vmap(both, 1, 1))(placed[:, None]), jax.nn.softmax(x[:, None]), atol=1e-6)
+        # A changed array, of which each device has a part.
+        scaled = jax.shard_map(lambda a: functions.scale(a, 2.0), in_specs=P("d"), out_specs=P("d"))
+        twice = 2 * np.asarray(a)
+        np.testing.assert_array_equal(jax.jit(scaled, donate_argnums=0)(a), twice)
+        assert a.is_deleted()
+wanted = jax.grad(lambda x: (jax.nn.softmax(x) ** 2).sum())(x)
+np.testing.assert_allclose(jax.pmap(functions.softmax)(x), jax.nn.softmax(x), atol=1e-6)
+np.testing.assert_allclose(jax.pmap(jax.grad(lambda x: (functions.softmax(x) ** 2).sum()))(x), wanted, atol=1e-6)
+np.testing.assert_allclose(jax.pmap(functions.rows_plus, in_axes=(0, None))(x, w), x + 6, rtol=1e-6)
 print("passed")
 """
 
@@ -317,7 +439,7 @@ print("passed")
 def run(code: str, *arguments: str, **environment: str) -> str:
     """Runs code in a new process, which sees several devices."""
     setup = f"import sys\nsys.path += {sys.path!r}\n"
-    variables = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", **environment}
+    variables = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", **environment}
     command = ["env", *(f"{key}={value}" for key, value in variables.items()), sys.executable, "-c", setup + code]
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -470,7 +592,10 @@ def test_wrong_arguments() -> None:
         FUNCTIONS.scale(x)
     with pytest.raises(smalti.LaunchError, match=r"factor is .*; a number must be a Python number") as found:
         jax.jit(FUNCTIONS.scale)(x, 2.0)
-    assert "make it a static argument of jax.jit" in str(found.value)
+    assert "make it a static argument: jax.jit(..., static_argnames='factor')" in str(found.value)
+    with pytest.raises(smalti.LaunchError, match=r"block is .*; a constant must be a Python number") as found:
+        jax.jit(FUNCTIONS.multiply_add, static_argnums=2)(x, x, 0.5, block=16)
+    assert "make it a static argument: jax.jit(..., static_argnames='block')" in str(found.value)
     with pytest.raises(smalti.LaunchError, match=r"1e\+40"):
         FUNCTIONS.scale(x, 1e40)
     with pytest.raises(smalti.LaunchError, match="x is 'text', but must be an array"):
@@ -486,6 +611,15 @@ def test_wrong_arguments() -> None:
         smalti.jax.ffi_call(check, outputs={"y": "x"})  # type: ignore[call-overload]
 
 
+def test_static_arguments_by_name() -> None:
+    x, y = random(100), random(100, seed=1)
+    compiled = jax.jit(FUNCTIONS.multiply_add, static_argnames=("bias", "block"))
+    check(compiled(x, y, 0.5), x * y + 0.5)
+    check(compiled(x, y, bias=0.5, block=16), x * y + 0.5)
+    check(compiled(y=y, x=x, bias=0.5), x * y + 0.5)
+    check(jax.jit(FUNCTIONS.scale, static_argnames=("factor", "negate"))(x, 2.0, negate=True), -2 * x)
+
+
 def test_a_kernel_in_a_traced_function() -> None:
     message = r"double: x: JAX traces the array, .*; call the function of the kernel \(smalti\.jax\.ffi_call\)"
     with pytest.raises(smalti.LaunchError, match=message):
@@ -498,8 +632,14 @@ def test_sizes_must_be_static() -> None:
     described = jax.ShapeDtypeStruct(export.symbolic_shape("n, 70"), jnp.float32)
     function = smalti.jax.ffi_call(torch_programs.softmax, outputs={"y": "x"}, constants={"block": 128})
     checks = [export.DisabledSafetyCheck.custom_call("smalti_kernel")]
-    with pytest.raises(smalti.LaunchError, match=r"the shape of x is \(n, 70\); .* needs static sizes"):
-        export.export(jax.jit(function), disabled_checks=checks)(described)
+    # A function of the user would fail for a symbolic size.
+    other = smalti.jax.ffi_call(
+        torch_programs.softmax.on("cpu"), outputs={"y": "x"}, constants={"block": lambda x: 1 << int(x.shape[0])}
+    )
+    for one in (function, other, jax.vmap(function, in_axes=1)):
+        with pytest.raises(smalti.LaunchError, match=r"the shape of x is \(n.* needs static sizes") as found:
+            export.export(jax.jit(one), disabled_checks=checks)(described)
+        assert "hint: export the function for each size" in str(found.value)
 
 
 # --- Targets ---
@@ -524,6 +664,79 @@ def test_kernels_that_python_runs(options: tuple[str | None, dict[str, Any]]) ->
     scale = smalti.jax.ffi_call(torch_programs.scale.on(target, **more), input_output_aliases="x")
     check(scale(w, 2.0), 2 * w)
     check(jax.vmap(lambda w: add(x, w))(jnp.stack([w, 2 * w])), jnp.stack([x + w, x + 2 * w]) + 5)
+
+
+COMPILED: dict[str, Callable[[], Any]] = {
+    "static": lambda: torch_programs.compiled("cpu", 100),
+    "dynamic": lambda: torch_programs.compiled("cpu"),
+    "specialized": lambda: smalti.specialize(torch_programs.SCALED, target="cpu"),
+    "emulated": lambda: torch_programs.compiled("emu:sm_80"),
+    "simulated": lambda: torch_programs.compiled("sim:sm_80", 100),
+}
+
+
+@pytest.mark.parametrize("kind", COMPILED)
+def test_compiled_kernels(kind: str) -> None:
+    scaled = smalti.jax.ffi_call(
+        COMPILED[kind](), outputs={"dst": "src"}, backward=lambda grad_dst, factor: scaled(grad_dst, factor)
+    )
+    assert scaled.__name__ == "scaled"
+    x = random(100, 60)
+    check(jax.jit(scaled, static_argnames="factor")(x, 2.5), 2.5 * x)
+    check(jax.vmap(lambda x: scaled(x, -1.0))(jnp.stack([x, 2 * x])), jnp.stack([-x, -2 * x]))
+    check(jax.grad(lambda x: (scaled(x, 3.0) ** 2).sum())(x), 18 * x, 1e-5)
+    if kind in ("dynamic", "specialized", "emulated"):
+        check(scaled(x[:40], factor=2.0), 2 * x[:40])
+
+
+def test_compiled_kernels_refuse_arrays_that_do_not_match() -> None:
+    call = smalti.jax.ffi_call
+    scaled = call(COMPILED["static"](), outputs={"dst": "src"})
+    x = random(100, 60)
+    with pytest.raises(smalti.LaunchError, match="the shape is 50x60; the kernel requires 100x60"):
+        scaled(x[:50], 2.0)
+    with pytest.raises(smalti.LaunchError, match="the element type is float16; the kernel requires float32"):
+        scaled(x.astype(jnp.float16), 2.0)
+    with pytest.raises(smalti.LaunchError, match=r"argument 2 .* the shape is 4; the kernel requires 100x60"):
+        call(COMPILED["static"](), outputs={"dst": lambda: jax.ShapeDtypeStruct((4,), jnp.float32)})(x, 2.0)
+    with pytest.raises(smalti.LaunchError, match="the kernel writes dst, which is an input of the operator"):
+        call(COMPILED["static"](), input_output_aliases="src")(x, 2.0, x)
+    with pytest.raises(smalti.LaunchError, match="platform cpu of JAX, but its target is sm_90a") as found:
+        call(torch_programs.compiled("sm_90a"), outputs={"dst": "src"})(x, 2.0)
+    assert "compile the kernel for the platform: smalti.compile(..., target='cpu')" in str(found.value)
+    with pytest.raises(TypeError, match="outputs has z, but the parameters of the kernel are src, factor, dst"):
+        call(COMPILED["static"](), outputs={"z": "src"})
+    unnamed = smalti.compile(torch_programs.SCALED.replace("%src", "%0"), target="cpu")
+    with pytest.raises(TypeError, match=r"argument 0 .* does not have a name; name it in the source, such as %x"):
+        call(unnamed, outputs={"dst": "src"})
+
+
+def test_launch_hooks_are_refused() -> None:
+    """XLA launches kernels without Python, so that a hook would be missed."""
+
+    @smalti.kernel
+    def copied(x: sl.Array, y: sl.Array):
+        y[0:4] = x[0:4]
+
+    launches: list[Any] = []
+    function = smalti.jax.ffi_call(copied, outputs={"y": "x"})
+    x = random(4)
+    assert (function(x) == x).all()
+    for hooks in (copied.hooks, smalti.hooks):
+        hooks.launch_exit.append(launches.append)
+        try:
+            for run in (function, lambda x: jax.jit(lambda x: function(x) + 1)(x)):
+                with pytest.raises(smalti.LaunchError, match="copied has launch hooks, but a program of XLA") as found:
+                    run(x)
+            assert "remove the functions in launch_enter and launch_exit" in str(found.value)
+        finally:
+            hooks.launch_exit.clear()
+        assert (function(x) == x).all() and not launches
+    # Python runs an emulated kernel.
+    emulated = copied.on("emu:sm_80")
+    emulated.hooks.launch_exit.append(launches.append)
+    assert (smalti.jax.ffi_call(emulated, outputs={"y": "x"})(x) == x).all()
+    assert [launch.kernel.target.name for launch in launches] == ["emu:sm_80"]
 
 
 def test_a_race_in_the_emulator() -> None:

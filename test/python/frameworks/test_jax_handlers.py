@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +214,21 @@ def test_a_launch_on_the_stream_of_xla(driver: Stub, size: int, platform: str) -
         assert (launch.stream, launch.grid) == (stream, (-(-size // 32), 1, 1))
         half = int(np.float32(0.5).view(np.uint32))
         assert launch.numbers == (X, size, Y, size, half, Z, size, -(-size // 32))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [lambda: torch_programs.compiled("sm_90a"), lambda: smalti.specialize(torch_programs.SCALED, "sm_90a")],
+    ids=["compiled", "specialized"],
+)
+def test_a_launch_of_a_compiled_kernel(driver: Stub, size: int, kernel: Callable[[], Any]) -> None:
+    scaled = smalti.jax.ffi_call(kernel(), outputs={"dst": "src"})
+    (call,) = calls(lambda x: scaled(x, 0.5), *arrays((size, 60)))
+    driver.takes(8, 8, 4, 8, 8)
+    assert Xla(7).call(RUN["cuda"], call, [(X, (size, 60))], [(Z, (size, 60))]) is None
+    (launch,) = driver.launches
+    half = int(np.float32(0.5).view(np.uint32))
+    assert (launch.stream, launch.grid, launch.numbers[:5]) == (7, (4, 1, 1), (X, size, half, Z, size))
 
 
 def test_numbers_are_in_the_call(driver: Stub, size: int) -> None:

@@ -66,6 +66,25 @@ def double(x: sl.Array, y: sl.Array):
     y[i : i + 32] = x[i : i + 32] * 2
 
 
+SCALED = """
+triton_xla.entry_func @scaled(%src: memref<?x60xf32>, %factor: f32, %dst: memref<?x60xf32>, %tile: index) tiles 4 {
+  %c32 = arith.constant 32 : index
+  %row = arith.muli %tile, %c32 : index
+  %t = triton_xla.extract %src[%row, 0] [32, 64] [1, 1] : memref<?x60xf32> to tensor<32x64xf32>
+  %f = tensor.splat %factor : tensor<32x64xf32>
+  %r = arith.mulf %t, %f : tensor<32x64xf32>
+  triton_xla.insert %r into %dst[%row, 0] [32, 64] [1, 1] : tensor<32x64xf32> into memref<?x60xf32>
+  triton_xla.return
+}
+"""
+"""A kernel that is not a function of Python, for at most 128 rows."""
+
+
+def compiled(target: str, rows: int | None = None) -> Any:
+    """The kernel for a number of rows, which is static."""
+    return smalti.compile(SCALED if rows is None else SCALED.replace("?", str(rows)), target=target)
+
+
 def row_size(x: Any) -> int:
     return 1 << (x.shape[1] - 1).bit_length()
 
