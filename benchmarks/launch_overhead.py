@@ -8,7 +8,8 @@ The time is that of the calls, in batches after a warm-up, with the GPU idle bef
 - 19 blocks of columns: the arrays are parts of one matrix, of which the kernel writes one
 - with 2 tensor maps: the same for a kernel with tensor-map parameters
 - in Python: the launcher in Python, which handles calls that the native path does not support
-- kernel in Python: a function with `@smalti.kernel`, whose code is chosen by the arguments, with and without a grid function
+- kernel in Python: a function with `@smalti.kernel`, whose code is chosen by the arguments, with and without a grid function,
+  and with two helper functions, a global constant and three names of builtins, which every launch compares
 - TVM FFI: an empty function of `apache-tvm-ffi` with the same 19 tensors, which are not checked
 - triton: the same kernel in Triton. Without a GPU, the current device and stream of Triton are constants
 - driver: the driver's functions only, which every row except TVM FFI contains
@@ -111,8 +112,22 @@ def driver_alone(kernel: Any, given: list[Any]) -> Callable[[], None]:
     return lambda: code.launch(parameters.addresses, 0, grid)
 
 
-def python_kernels(target: str, count: int) -> tuple[Any, Any] | None:
-    """An empty kernel in Python, with a constant number of tiles and with a function of the number. None without MLIR."""
+HELPERS = """
+FACTOR = 2
+
+
+def inner(n):
+    return max(n, 0) * FACTOR
+
+
+def outer(n):
+    return sum(inner(i) for i in range(n))
+"""
+
+
+def python_kernels(target: str, count: int) -> tuple[Any, ...] | None:
+    """An empty kernel in Python, with a constant number of tiles and with a function of the number, and a kernel with
+    helpers. None without MLIR."""
     try:
         import smalti.language as sl
         from smalti import kernel
@@ -121,13 +136,17 @@ def python_kernels(target: str, count: int) -> tuple[Any, Any] | None:
     names = [f"a{i}" for i in range(count)]
     # The source of a kernel is in a file.
     path = Path(tempfile.mkdtemp(prefix="smalti-")) / "empty_kernels.py"
-    path.write_text(f"def nothing({', '.join(names)}):\n    pass\n")
+    path.write_text(
+        f"{HELPERS}\n\ndef nothing({', '.join(names)}):\n    pass\n"
+        f"\n\ndef with_helpers({', '.join(names)}):\n    outer(3)\n"
+    )
     sys.path.insert(0, str(path.parent))
-    from empty_kernels import nothing  # pyright: ignore
+    from empty_kernels import nothing, with_helpers  # pyright: ignore
 
     return (
         kernel(target=target)(nothing),
         kernel(target=target, grid=lambda a0: sl.cdiv(a0.shape[0], 64))(nothing),
+        kernel(target=target)(with_helpers),
     )
 
 
@@ -263,7 +282,8 @@ def run(count: int, repeat: int) -> dict[str, Any]:
         tensors = [torch.zeros(SHAPE, dtype=torch.float16, device=device) for _ in range(19)]
         add("19 tensors", make_kernel(capability, 19, 0), tensors)
         add("1 tensor", make_kernel(capability, 1, 0), tensors[:1])
-        names = "19 tensors, kernel in Python", "19 tensors, kernel in Python with a grid function"
+        suffixes = "", " with a grid function", " with helpers"
+        names = [f"19 tensors, kernel in Python{suffix}" for suffix in suffixes]
         for name, nothing in zip(names, python_kernels(f"sm_{capability[0]}{capability[1]}", 19) or (), strict=False):
             add(name, nothing, tensors)
         if (in_tvm := tvm_ffi_call(tensors)) is not None:

@@ -49,6 +49,22 @@ function(smalti_find_mlir_python_sources result)
   set(${result} "${folder}" PARENT_SCOPE)
 endfunction()
 
+# Copies mlir/ir.py, whose attribute builders use numpy. The copy imports numpy when a builder is called: a compilation calls
+# none, and numpy takes longer to load than MLIR.
+function(smalti_load_numpy_on_use source copy)
+  file(READ "${source}" text)
+  string(REPLACE "    import numpy as np\n" [[
+    class _Numpy:
+        def __getattr__(self, name):
+            import numpy
+
+            return getattr(numpy, name)
+
+    np = _Numpy()
+]] text "${text}")
+  file(CONFIGURE OUTPUT "${copy}" CONTENT "${text}" @ONLY)
+endfunction()
+
 # Declares the source groups from sources. In a function, so that upstream's switches stay in this scope.
 function(smalti_declare_mlir_python_sources)
   smalti_find_mlir_python_sources(sources)
@@ -56,7 +72,8 @@ function(smalti_declare_mlir_python_sources)
 
   # Upstream's list file expects the source tree's include folder next to python/.
   set(MLIR_SOURCE_DIR "${CMAKE_BINARY_DIR}/mlir_sources")
-  file(COPY "${sources}/mlir/python" DESTINATION "${MLIR_SOURCE_DIR}")
+  file(COPY "${sources}/mlir/python" DESTINATION "${MLIR_SOURCE_DIR}" REGEX "/mlir/ir\\.py$" EXCLUDE)
+  smalti_load_numpy_on_use("${sources}/mlir/python/mlir/ir.py" "${MLIR_SOURCE_DIR}/python/mlir/ir.py")
   file(COPY "${sources}/mlir/lib/Bindings/Python" DESTINATION "${MLIR_SOURCE_DIR}/lib/Bindings")
   file(CREATE_LINK "${MLIR_INSTALL_PREFIX}/include" "${MLIR_SOURCE_DIR}/include" SYMBOLIC)
 

@@ -41,15 +41,30 @@ struct Parameter {
 
 /// A value outside of a Python kernel, on which its translation depends.
 struct Captured {
-  /// A dictionary with a key, or the cell of a closure.
+  /// A dictionary with a key, the cell of a closure, or a function.
   PyObject *owner, *key;
-  /// A list must be empty.
+  /// A list must be empty. Null if the dictionary must not have the key. For a
+  /// function, a tuple of its code, its defaults and its keyword defaults.
   PyObject *value;
 
   bool isCurrent() const {
+    if (PyFunction_Check(owner))
+      return isFunctionCurrent();
     PyObject *now = PyCell_Check(owner) ? PyCell_GET(owner)
                                         : PyDict_GetItemWithError(owner, key);
-    return now == value && !(PyList_Check(value) && PyList_GET_SIZE(value));
+    return now == value &&
+           !(value && PyList_Check(value) && PyList_GET_SIZE(value));
+  }
+
+private:
+  bool isFunctionCurrent() const {
+    PyObject *now[] = {PyFunction_GET_CODE(owner),
+                       PyFunction_GET_DEFAULTS(owner),
+                       PyFunction_GET_KW_DEFAULTS(owner)};
+    for (int i = 0; i < 3; ++i)
+      if ((now[i] ? now[i] : Py_None) != PyTuple_GET_ITEM(value, i))
+        return false;
+    return true;
   }
 };
 
@@ -64,7 +79,7 @@ template <class F>
 int visitCaptured(const std::vector<Captured> &captured, F visit) {
   for (const Captured &one : captured)
     for (PyObject *object : {one.owner, one.key, one.value})
-      if (int result = visit(object))
+      if (int result = object ? visit(object) : 0)
         return result;
   return 0;
 }
@@ -556,21 +571,27 @@ PyObject *callDispatcher(PyObject *object, PyObject *const *arguments,
 // Entries
 //===----------------------------------------------------------------------===//
 
-/// Adds objects of a sequence of triples: an owner, a key and a value.
+/// Adds objects of a sequence of tuples: an owner, a key and a value, or a
+/// dictionary and a key that it must not have.
 bool readCaptured(PyObject *sequence, std::vector<Captured> &captured) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sequence); ++i) {
-    Captured one;
-    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sequence, i), "OOO", &one.owner,
+    Captured one = {};
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sequence, i), "OO|O", &one.owner,
                           &one.key, &one.value))
       return false;
-    if (!PyDict_Check(one.owner) && !PyCell_Check(one.owner)) {
+    bool isValid =
+        PyFunction_Check(one.owner)
+            ? one.value && PyTuple_Check(one.value) &&
+                  PyTuple_GET_SIZE(one.value) == 3
+            : PyDict_Check(one.owner) || (PyCell_Check(one.owner) && one.value);
+    if (!isValid) {
       PyErr_SetString(PyExc_TypeError,
-                      "the owner of a captured value must be a dictionary "
-                      "or a cell");
+                      "a captured value must be that of a dictionary or a "
+                      "cell, or the 3 parts of a function");
       return false;
     }
     for (PyObject *held : {one.owner, one.key, one.value})
-      Py_INCREF(held);
+      Py_XINCREF(held);
     captured.push_back(one);
   }
   return true;

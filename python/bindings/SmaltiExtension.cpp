@@ -7,6 +7,9 @@
 #include "smalti/python/bindings/ThreadAccesses.h"
 #include "smalti/python/bindings/TransferPlans.h"
 
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/Dialect/GPU.h"
+#include "mlir-c/IR.h"
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 
@@ -36,6 +39,17 @@ template <typename Fn> std::string collect(Fn fn) {
   std::string text;
   fn(appendTo, &text);
   return text;
+}
+
+template <typename Fn> void forEachNested(MlirOperation op, Fn fn) {
+  for (intptr_t i = 0; i < mlirOperationGetNumRegions(op); ++i)
+    for (MlirBlock block =
+             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, i));
+         !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      for (MlirOperation inner = mlirBlockGetFirstOperation(block);
+           !mlirOperationIsNull(inner);
+           inner = mlirOperationGetNextInBlock(inner))
+        fn(inner);
 }
 
 /// One remark as Python sees it.
@@ -222,6 +236,40 @@ NB_MODULE(_smalti, m) {
       },
       nb::arg("root"), nb::arg("name"),
       "The ops with this name in an op, in the order of the text.");
+  m.def(
+      "nested_ops",
+      [](MlirOperation op) {
+        std::vector<MlirOperation> found;
+        forEachNested(op, [&](MlirOperation inner) { found.push_back(inner); });
+        return found;
+      },
+      nb::arg("op"),
+      "The ops in the blocks of an op. Unlike an iteration over a block, the "
+      "call does not import the Python modules of their dialects.");
+  m.def(
+      "gpu_objects",
+      [](MlirOperation module) {
+        std::vector<std::pair<std::string, nb::bytes>> found;
+        forEachNested(module, [&](MlirOperation op) {
+          if (toString(mlirIdentifierStr(mlirOperationGetName(op))) !=
+              "gpu.binary")
+            return;
+          MlirAttribute name = mlirOperationGetAttributeByName(
+              op, mlirStringRefCreateFromCString("sym_name"));
+          MlirAttribute objects = mlirOperationGetAttributeByName(
+              op, mlirStringRefCreateFromCString("objects"));
+          for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(objects); ++i) {
+            MlirStringRef object =
+                mlirGPUObjectAttrGetObject(mlirArrayAttrGetElement(objects, i));
+            found.emplace_back(toString(mlirStringAttrGetValue(name)),
+                               nb::bytes(object.data, object.length));
+          }
+        });
+        return found;
+      },
+      nb::arg("module"),
+      "The objects of the `gpu.binary` ops in a module, with the names of the "
+      "ops.");
 
   m.def(
       "rewrite_for_host",

@@ -52,7 +52,7 @@ class Dispatcher:
         named: dict[str, Any] | None,
         launcher: Launcher,
         sources: tuple[int, ...],
-        captured: tuple[tuple[Any, Any, Any], ...],
+        captured: tuple[tuple[Any, ...], ...],
         check: Callable[[], bool] | None,
         /,
     ) -> bool: ...

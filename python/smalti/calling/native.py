@@ -210,12 +210,16 @@ def remember(
     named: Mapping[str, Any],
     kernel: Any,
     sources: Sequence[int],
-    captured: Callable[[], tuple[tuple[Any, ...], Callable[[], bool] | None]] = lambda: ((), None),
+    captured: Callable[[], tuple[tuple[tuple[Any, ...], ...], Callable[[], bool] | None]] = lambda: ((), None),
 ) -> None:
     """Adds a kernel with a native launcher to the dispatcher of `called`, for calls with the key of this call.
 
-    `sources` are the positions of the parameters that the kernel takes. `captured` returns values outside of the kernel, as
-    dictionaries or cells with a key and a value, and a function that checks others.
+    `sources` are the positions of the parameters that the kernel takes. `captured` returns the values outside of the kernel
+    that a launch compares by identity, and a function that checks others. A value is one of:
+
+    - a dictionary or cell, a key, and the value
+    - a dictionary, and a key that it must not have
+    - a function, a name, and a tuple of its code, defaults and keyword defaults
     """
     launcher: Any = getattr(kernel, "native", None)
     if called.native is not None and launcher is not None:

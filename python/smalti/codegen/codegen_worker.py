@@ -13,7 +13,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import fcntl
-import io
 import json
 import os
 import re
@@ -297,7 +296,7 @@ def _diagnostic_to_json(info: Any) -> dict[str, Any]:
 
 def _generate(pipeline: str, bytecode: bytes) -> tuple[dict[str, Any], bytes]:
     from .. import ir, passmanager
-    from ..dialects import gpu
+    from .._mlir_libs import _smalti
 
     # The parser and the pass manager load the dialects that they need.
     with ir.Context(load_on_create_dialects=[]) as context:
@@ -305,17 +304,9 @@ def _generate(pipeline: str, bytecode: bytes) -> tuple[dict[str, Any], bytes]:
         module = ir.Module.parse(bytecode)
         manager: Any = passmanager.PassManager.parse(pipeline)
         manager.run(module.operation)
-        objects: list[dict[str, Any]] = []
-        data = io.BytesIO()
-        for view in module.body.operations:
-            if view.operation.name != "gpu.binary":
-                continue
-            name = ir.StringAttr(view.operation.attributes["sym_name"]).value
-            for item in ir.ArrayAttr(view.operation.attributes["objects"]):
-                code = gpu.ObjectAttr(item).object
-                objects.append({"module": name, "size": len(code)})
-                data.write(code)
-        return {"objects": objects}, data.getvalue()
+        code = _smalti.gpu_objects(module.operation)
+        objects = [{"module": name, "size": len(data)} for name, data in code]
+        return {"objects": objects}, b"".join(data for _, data in code)
 
 
 def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:

@@ -546,14 +546,11 @@ def _dimensions(operation: Any, names: tuple[str, ...]) -> tuple[int, int, int] 
 
 def _kernels(operation: Any) -> list[Any]:
     found: list[Any] = []
-    for region in operation.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                inner = view.operation
-                if any(name in inner.attributes for name in ("gpu.kernel", "nvvm.kernel", "rocdl.kernel", "kernel")):
-                    found.append(inner)
-                elif inner.name == "gpu.module":
-                    found.extend(_kernels(inner))
+    for inner in _smalti.nested_ops(operation):
+        if any(name in inner.attributes for name in ("gpu.kernel", "nvvm.kernel", "rocdl.kernel", "kernel")):
+            found.append(inner)
+        elif inner.name == "gpu.module":
+            found.extend(_kernels(inner))
     return found
 
 
@@ -660,14 +657,12 @@ def _calls(module: ir.Module, prefixes: tuple[str, ...], libraries: Iterable[ext
     """Whether the code, or a library, declares functions whose names have one of the prefixes."""
     if any(name.startswith(prefixes) for library in libraries for name in library.missing):
         return True
-    for view in module.body.operations:
-        if view.operation.name != "gpu.module":
+    for outer in _smalti.nested_ops(module.operation):
+        if outer.name != "gpu.module":
             continue
-        for inner in view.operation.regions[0].blocks[0].operations:
-            if inner.operation.name == "llvm.func":
-                name = ir.StringAttr(inner.operation.attributes["sym_name"]).value
-                if name.startswith(prefixes):
-                    return True
+        for inner in _smalti.nested_ops(outer):
+            if inner.name == "llvm.func" and ir.StringAttr(inner.attributes["sym_name"]).value.startswith(prefixes):
+                return True
     return False
 
 
@@ -727,9 +722,9 @@ def _lower_ptx_version(module: ir.Module, target: targets.Target, ptxas: toolcha
     if known is None or not target.ptx_version or known >= divmod(int(target.ptx_version), 10):
         return None
     old, new = f"+ptx{target.ptx_version}", f"+ptx{known[0]}{known[1]}"
-    for view in module.body.operations:
-        attributes = view.operation.attributes
-        if view.operation.name == "gpu.module" and "targets" in attributes:
+    for operation in _smalti.nested_ops(module.operation):
+        attributes = operation.attributes
+        if operation.name == "gpu.module" and "targets" in attributes:
             attributes["targets"] = ir.Attribute.parse(str(attributes["targets"]).replace(old, new), module.context)
     return f"{known[0]}.{known[1]}"
 

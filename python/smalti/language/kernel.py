@@ -212,7 +212,7 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         variant, given = self._described_variant((), named)
         return variant, hashable([value for value in given if is_number(value)])
 
-    def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool] | None]:
+    def _cells(self, variant: Variant) -> tuple[tuple[tuple[Any, ...], ...], Callable[[], bool] | None]:
         """The captured values and lists of hooks that the dispatcher compares before a launch, and a function that checks
         other captured values."""
         found, is_current = variant.cells()

@@ -25,9 +25,6 @@ Translation = tuple["ir.Module", Mapping[Any, Captured], Sequence["Remark"]]
 """The module of a kernel, the values outside of it that it used, and the remarks of the passes that ran on it."""
 
 
-_BUILTINS = vars(builtins)
-
-
 class Variant:
     """A kernel for the types of its arguments. It is translated when its module is needed, unless the cache on disk has it."""
 
@@ -56,29 +53,24 @@ class Variant:
         """Whether the values outside of the kernel that it used have not changed."""
         return _are_current(self._captured)
 
-    def cells(self) -> tuple[tuple[tuple[Any, str, Any], ...], Callable[[], bool] | None]:
-        """The captured values that are current while they are the same objects, with the dictionaries or cells that have
-        them, and a function that checks the others."""
-        found: list[tuple[Any, str, Any]] = []
-        absent: list[tuple[dict[str, Any], str, Any]] = []
-        functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
+    def cells(self) -> tuple[tuple[tuple[Any, ...], ...], Callable[[], bool] | None]:
+        """The captured values that are current while they are the same objects, as `remember` describes them, and a function
+        that checks the others."""
+        found: list[tuple[Any, ...]] = []
         others: list[Captured] = []
         for one in self._captured:
-            space = vars(one.owner) if isinstance(one.owner, types.ModuleType) else one.owner
+            owner = vars(one.owner) if isinstance(one.owner, types.ModuleType) else one.owner
             value = one.read()
-            is_cell = isinstance(space, types.CellType) or (isinstance(space, dict) and one.name in space)
-            if not _is_fixed(value[1:] if isinstance(space, types.FunctionType) else value):
+            if not _is_fixed(value[1:] if isinstance(owner, types.FunctionType) else value):
                 others.append(one)
-            elif is_cell:
-                found.append((space, one.name, value))
-            elif isinstance(space, types.FunctionType):
-                functions.append((space, *value))
-            elif isinstance(space, dict):
-                absent.append((space, one.name, value))
+            elif isinstance(owner, dict) and one.name not in owner:
+                # The value of a name of builtins, while the module does not define the name.
+                found += [(owner, one.name), (vars(builtins), one.name, value)]
+            elif isinstance(owner, (dict, types.CellType, types.FunctionType)):
+                found.append((owner, one.name, value))
             else:
                 others.append(one)
-        has_checks = absent or functions or others
-        return tuple(found), functools.partial(_are_same, absent, functions, others) if has_checks else None
+        return tuple(found), functools.partial(_are_current, others) if others else None
 
     @property
     def module(self) -> ir.Module:
@@ -108,25 +100,6 @@ class Variant:
 
 def _are_current(captured: Sequence[Captured]) -> bool:
     return all(one.is_current for one in captured)
-
-
-def _are_same(
-    absent: Sequence[tuple[dict[str, Any], str, Any]],
-    functions: Sequence[tuple[types.FunctionType, Any, Any, Any]],
-    others: Sequence[Captured],
-) -> bool:
-    """Whether names of builtins, functions and other captured values have not changed. Every launch calls it."""
-    for space, name, value in absent:
-        if name in space or _BUILTINS.get(name) is not value:
-            return False
-    for function, code, defaults, named in functions:
-        if (
-            function.__code__ is not code
-            or function.__defaults__ is not defaults
-            or function.__kwdefaults__ is not named
-        ):
-            return False
-    return not others or _are_current(others)
 
 
 def _is_fixed(value: Any) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 import enum
 import gc
 import inspect
@@ -173,6 +174,78 @@ def test_captured_values(driver: Stub, compiled: list[str], monkeypatch: pytest.
     assert is_native() and len(compiled) == len(changes) + 1
     launches = driver.launches
     assert len({launch.name for launch in launches}) == len(compiled)
+
+
+def doubled(tile: Any, factor: Any = 2) -> Any:
+    return tile * factor
+
+
+def tripled(tile: Any, factor: Any = 3) -> Any:
+    return tile * factor
+
+
+def kernel_in_function() -> tuple[Any, Callable[[Any], None]]:
+    """A kernel with a helper, a builtin and a value of its enclosing function, and a function that sets this value."""
+    offset = 1
+
+    def set_offset(value: Any) -> None:
+        nonlocal offset
+        offset = value
+
+    @smalti.kernel(target="sm_90a")
+    def steps(x, y):
+        tile = x[0:16]
+        for _ in range(3):
+            tile = doubled(tile) + offset * new_builtin()  # pyright: ignore[reportUndefinedVariable]  # noqa: F821
+        y[0:16] = tile * FACTOR
+
+    return steps, set_offset
+
+
+def test_changes_that_a_launch_without_python_code_notices(
+    driver: Stub,  # noqa: F811
+    compiled: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(builtins, "new_builtin", lambda: 1, raising=False)
+    code = doubled.__code__
+    kernel, set_offset = kernel_in_function()
+    given = (Tensor(1 << 40, (16,)), Tensor(1 << 50, (16,)))
+
+    def is_native() -> bool:
+        calls: list[str] = []
+
+        def record(frame: types.FrameType, event: str, _: Any) -> None:
+            if event == "call":
+                calls.append(frame.f_code.co_qualname)
+
+        sys.setprofile(record)
+        try:
+            is_launched = kernel.native(given, None, None)
+        finally:
+            sys.setprofile(None)
+        assert not calls
+        return is_launched
+
+    kernel(*given)
+    assert is_native()
+    changes: list[Callable[[], None]] = [
+        lambda: monkeypatch.setitem(globals(), "FACTOR", 5),
+        lambda: monkeypatch.setitem(globals(), "range", lambda n: builtins.range(n + 1)),
+        lambda: monkeypatch.delitem(globals(), "range"),
+        lambda: monkeypatch.setattr(builtins, "new_builtin", lambda: 2),
+        lambda: set_offset(2),
+        lambda: monkeypatch.setitem(globals(), "doubled", tripled),
+        lambda: monkeypatch.setattr(tripled, "__defaults__", (7,)),
+        lambda: monkeypatch.setattr(tripled, "__code__", code),
+    ]
+    for index, change in enumerate(changes):
+        change()
+        assert not is_native(), index
+        kernel(*given)
+        assert is_native(), index
+    # The last change does not change the module: the code of both functions is equal.
+    assert len(set(compiled)) == len(changes) - 1
 
 
 @smalti.kernel(target="sm_90a")
