@@ -24,9 +24,8 @@ using namespace smalti;
 static constexpr char kPipelinedAlready[] =
     "the loop appears to be pipelined already";
 static constexpr char kForeignBarrier[] =
-    "on which no copy of the loop completes; only mbarriers of copies in the "
-    "loop are supported, so move the op out of the loop, or let a copy "
-    "complete on the mbarrier";
+    "on which no copy of the loop completes; move the op out of the loop, or "
+    "let a copy of the loop complete on the mbarrier";
 static constexpr char kWaitsForOther[] =
     " does not wait for a copy of the same iteration; the loop appears to be "
     "pipelined already";

@@ -228,7 +228,7 @@ func.func @consumer(%barriers: !barriers, %shared: memref<3x64xf32, #shared>, %p
   return %sum : f32
 }
 
-// CHECK: Function=foreign_wait | Remark="loop not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for the mbarrier %arg1, on which no copy of the loop completes; only mbarriers of copies in the loop are supported, so move the op out of the loop, or let a copy complete on the mbarrier"
+// CHECK: Function=foreign_wait | Remark="loop not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for the mbarrier %arg1, on which no copy of the loop completes; move the op out of the loop, or let a copy of the loop complete on the mbarrier"
 func.func @foreign_wait(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -251,7 +251,7 @@ func.func @foreign_wait(%a: !descriptor, %empty: !one, %parity: i1, %thread: ind
   return %sum : f32
 }
 
-// CHECK: Function=foreign_arrival | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on the mbarrier %arg1, on which no copy of the loop completes; only mbarriers of copies in the loop are supported, so move the op out of the loop, or let a copy complete on the mbarrier"
+// CHECK: Function=foreign_arrival | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on the mbarrier %arg1, on which no copy of the loop completes; move the op out of the loop, or let a copy of the loop complete on the mbarrier"
 func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
