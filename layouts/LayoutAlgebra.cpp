@@ -122,8 +122,8 @@ std::optional<std::string> TiledLayout::validate() const {
                       llvm::StringRef list) -> std::optional<std::string> {
     if (dim >= 0 || dim < -rank)
       return (list + " of the layout has dimension " + llvm::Twine(dim) +
-              "; its tiling has the dimensions -" + llvm::Twine(rank) +
-              " to -1")
+              "; dimensions are counted from the end, so it must be from -" +
+              llvm::Twine(rank) + " to -1")
           .str();
     if (used[rank + dim])
       return "dimension " + std::to_string(dim) +

@@ -104,7 +104,8 @@ LogicalResult SwizzleTransformAttr::verify(ErrorFn emitError,
   if (!swizzle.getType().isSignlessInteger(32))
     return emitError()
            << "the number in #mosaic_gpu.swizzle must be an i32, but found "
-           << swizzle.getType();
+           << swizzle.getType() << "; write #mosaic_gpu.swizzle<"
+           << swizzle.getValue().getSExtValue() << " : i32>";
   if (!llvm::is_contained({16, 32, 64, 128}, swizzle.getInt()))
     return emitError()
            << "#mosaic_gpu.swizzle must be 16, 32, 64 or 128 bytes, but found "

@@ -209,21 +209,35 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
                 /*printBlockTerminators=*/true);
 }
 
+/// The type of an argument with an attribute that only a memref may have.
+static FailureOr<MemRefType> requireMemRef(EntryFuncOp func, unsigned position,
+                                           StringRef name, Attribute stated) {
+  Type type = func.getFunctionType().getInput(position);
+  if (auto memref = dyn_cast<MemRefType>(type))
+    return memref;
+  return func.emitOpError("argument #")
+         << position << " of type " << type << " has " << name << " = "
+         << stated << "; only a memref can have this attribute, so remove it";
+}
+
 /// Verifies an argument attribute with a divisor per dimension.
 static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
                                     StringRef name) {
   Attribute stated = func.getArgAttr(position, name);
   if (!stated)
     return success();
-  auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
+  FailureOr<MemRefType> found = requireMemRef(func, position, name, stated);
+  if (failed(found))
+    return failure();
+  MemRefType memref = *found;
   auto divisors = dyn_cast<DenseI64ArrayAttr>(stated);
-  if (!memref || !divisors || divisors.size() != memref.getRank() ||
+  if (!divisors || divisors.size() != memref.getRank() ||
       !llvm::all_of(divisors.asArrayRef(),
                     [](int64_t divisor) { return divisor >= 1; }))
     return func.emitOpError("argument #")
-           << position << " has " << name << " = " << stated
-           << "; the argument must be a memref, and the value an array<i64> "
-              "with a positive divisor for each dimension";
+           << position << " of type " << memref << " has " << name << " = "
+           << stated << "; the value must be an array<i64> with "
+           << memref.getRank() << " positive divisors, one for each dimension";
   SmallVector<int64_t> numbers;
   int64_t offset;
   if (name == kSizeDivisors)
@@ -272,16 +286,20 @@ static LogicalResult verifyMaxBytes(EntryFuncOp func, unsigned position) {
   if (!stated)
     return success();
   auto bytes = dyn_cast<IntegerAttr>(stated);
-  auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
-  if (!memref || !bytes || !bytes.getType().isInteger(64) || bytes.getInt() < 1)
+  FailureOr<MemRefType> memref =
+      requireMemRef(func, position, kMaxBytes, stated);
+  if (failed(memref))
+    return failure();
+  if (!bytes || !bytes.getType().isInteger(64) || bytes.getInt() < 1)
     return func.emitOpError("argument #")
            << position << " has " << kMaxBytes << " = " << stated
-           << "; the argument must be a memref, and the value a positive i64";
-  uint64_t least = getLeastBytes(memref);
+           << "; the value must be a positive i64, such as 4096 : i64";
+  uint64_t least = getLeastBytes(*memref);
   if (least > static_cast<uint64_t>(bytes.getInt()))
     return func.emitOpError("argument #")
            << position << " has " << kMaxBytes << " = " << stated << ", but "
-           << memref << " has at least " << least << " bytes";
+           << *memref << " has at least " << least
+           << " bytes; state at least this number";
   return success();
 }
 

@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DIBuilder.h"
@@ -115,7 +116,8 @@ parseDeviceModule(StringRef input, StringRef name, LLVMContext &context) {
       parseIR(*buffer, diagnostic, context, callbacks, &locations);
   if (!module) {
     auto refusal = std::make_unique<Refusal>(
-        "cannot parse the module as LLVM IR: " +
+        "the module is not LLVM IR (text or bitcode) that LLVM " LLVM_VERSION_STRING
+        " can read: " +
         (problem.empty() ? diagnostic.getMessage().str() : problem));
     if (isText && diagnostic.getLineNo() > 0) {
       refusal->file = name.str();

@@ -651,7 +651,7 @@ def SmaltiCarryRemainders : Pass<"smalti-carry-remainders", "::mlir::gpu::GPUMod
 }
 
 def SmaltiShareReciprocals : Pass<"smalti-share-reciprocals", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Divides a vector by a scalar with one reciprocal, correctly rounded";
+  let summary = "Divides a vector by a scalar through one reciprocal of the scalar, with the same, correctly rounded results";
   let description = [{
     Precondition: thread-level kernels, before the conversion to the LLVM dialect. A division of f32 without `arcp` and
     `afn` is correctly rounded and takes about ten instructions. If at least four elements of a thread have the same
@@ -677,7 +677,7 @@ def SmaltiShareReciprocals : Pass<"smalti-share-reciprocals", "::mlir::gpu::GPUM
     }
     ```
   }];
-  let options = [TargetOption<" that determines how threads branch">];
+  let options = [TargetOption<" for which code is generated">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::ROCDL::ROCDLDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }

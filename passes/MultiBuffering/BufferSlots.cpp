@@ -140,8 +140,8 @@ checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
   auto reason = proof.check(*plan.scope, /*mustWrite=*/false, plan.loops);
   if (!reason)
     return std::nullopt;
-  return "values may flow from one execution of the code around the loop to "
-         "the next: " +
+  return "the code around the loop may be executed repeatedly, and the buffer "
+         "may then pass values from one execution to the next: " +
          *reason;
 }
 
@@ -183,7 +183,8 @@ planLoops(BufferPlan &plan, FunctionOpInterface function,
   if (plan.loops.empty())
     return firstReason ? firstReason
                        : quote(plan.uses.users.front()) +
-                             " uses the buffer outside the loop";
+                             " uses the buffer outside the loop; use another "
+                             "buffer there, or move the op into the loop";
   llvm::sort(plan.loops,
              [](scf::ForOp a, scf::ForOp b) { return a->isBeforeInBlock(b); });
   std::optional<std::string> reason = checkScope(plan, uniformity, proof);
@@ -376,12 +377,13 @@ std::optional<std::string> smalti::planBuffer(
   if (!plan.slotType.hasStaticShape() ||
       (alloc && alloc->getNumOperands() != 0))
     return std::string(
-        "the size of the buffer is dynamic; a static size is required");
+        "the size of the buffer is dynamic, so the slots cannot be allocated; "
+        "a static size is required");
   if (!plan.slotType.getLayout().isIdentity())
     return "the buffer has type " + describe(plan.slotType) +
            ", whose layout is not the identity; allocate it without a layout";
   if (plan.slotType.getNumElements() == 0)
-    return std::string("the buffer has 0 elements");
+    return std::string("the buffer has 0 elements, so slots are not needed");
   std::optional<int64_t> bytes = getBufferBytes(plan.slotType);
   if (!bytes || !getBufferBytes(plan.getType(kMaxSlots)))
     return std::string(

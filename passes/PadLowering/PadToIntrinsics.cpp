@@ -491,9 +491,10 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
       }))
     times = "at least " + times;
   if (leastWaste > request.maxWaste)
-    return "padding " + padding + " for " + best->name + " needs " + times +
-           "; the option 'max-waste' allows " + formatRatio(request.maxWaste);
-  plan.remark = padding + " for " + best->name + "; " + times;
+    return "padding " + padding + " for the MMA " + best->name + " needs " +
+           times + "; the option 'max-waste' allows " +
+           formatRatio(request.maxWaste);
+  plan.remark = padding + " for the MMA shape " + best->name + "; " + times;
 
   if (std::optional<std::string> why = checkSpeculatable(op))
     return why;

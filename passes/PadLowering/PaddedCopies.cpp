@@ -246,9 +246,11 @@ std::optional<std::string> smalti::planCopy(CopyPlan &plan,
            " B; use rows and addresses that are multiples of these sizes";
   plan.elements = plan.bytes / elementBytes;
   if (type.getNumElements() / plan.elements > kMaxCopies)
-    return std::to_string(type.getNumElements() / plan.elements) +
-           " copies per thread are needed; at most " +
-           std::to_string(kMaxCopies) + " are supported: use a smaller vector";
+    return "the vector needs " +
+           std::to_string(type.getNumElements() / plan.elements) +
+           " copies of " + std::to_string(plan.bytes) +
+           " B per thread; at most " + std::to_string(kMaxCopies) +
+           " are supported, so use a smaller vector";
   return hazards.find(read, write);
 }
 

@@ -233,7 +233,7 @@ std::string smalti::describeTransfer(const TransferPlan &plan) {
   if (!plan.buffer) {
     text += "masked " + noun;
     if (plan.mayBeNegative())
-      text += ", which also masks lanes before the memref";
+      text += ", which also masks elements at negative indices";
     if (!plan.bufferRejectionReason.empty())
       text += "; raw buffer not used: " + plan.bufferRejectionReason;
     if (!plan.cpAsyncRejectionReason.empty())
@@ -247,13 +247,14 @@ std::string smalti::describeTransfer(const TransferPlan &plan) {
   switch (plan.buffer->kind) {
   case BufferedTransfer::Kind::Whole:
     text += plan.isRead() ? "; the hardware returns zeros out of bounds"
-                          : "; the hardware drops out-of-bounds lanes";
+                          : "; the hardware drops out-of-bounds elements";
     break;
   case BufferedTransfer::Kind::Select:
     text += "; a select inserts the padding value";
     break;
   case BufferedTransfer::Kind::Rows:
-    text += "; out-of-bounds lanes are stored past the end of the buffer";
+    text += "; out-of-bounds elements get an offset past the end of the "
+            "buffer, where the hardware drops them";
     break;
   }
   SmallVector<std::string> conditions;

@@ -67,14 +67,14 @@ std::optional<std::string> TensorWindows::checkControlFlow(Operation *op) {
       for (Value bound :
            {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
         if (!uniformity.isBlockUniform(bound))
-          return std::string("the bounds of an enclosing loop are not proven "
-                             "to be block-uniform; use bounds that are equal "
-                             "for all threads of the block");
+          return std::string("the bounds of the enclosing scf.for may differ "
+                             "between threads; use bounds that are proven to "
+                             "be equal for all threads of the block");
     } else if (auto branch = dyn_cast<scf::IfOp>(parent)) {
       if (!uniformity.isBlockUniform(branch.getCondition()))
-        return std::string("the condition of an enclosing branch is not proven "
-                           "to be block-uniform; use a condition that is equal "
-                           "for all threads of the block");
+        return std::string("the condition of the enclosing scf.if may differ "
+                           "between threads; use a condition that is proven to "
+                           "be equal for all threads of the block");
     } else {
       return "the copy is nested in '" +
              parent->getName().getStringRef().str() +

@@ -86,7 +86,10 @@ LogicalResult smalti::maskLanesBeforeMemRef(Operation *root,
     plan.op = op;
     if (std::optional<std::string> why = planTransfer(plan, ranges, {}))
       return op->emitError()
-             << passName << ": cannot mask lanes before the memref: " << *why;
+             << passName
+             << ": the transfer may begin before the memref (at a negative "
+                "index) and cannot be masked: "
+             << *why;
     plans.push_back(std::move(plan));
   }
 

@@ -23,6 +23,9 @@ using namespace smalti;
 
 static constexpr char kPipelinedAlready[] =
     "the loop appears to be pipelined already";
+static constexpr char kForeignBarrier[] =
+    "on which no copy of the loop completes; move the op out of the loop, or "
+    "let a copy of the loop complete on the mbarrier";
 static constexpr char kWaitsForOther[] =
     " does not wait for a copy of the same iteration; the loop appears to be "
     "pipelined already";
@@ -332,8 +335,8 @@ std::optional<std::string> AsyncAnalysis::start(const BodyOp &bodyOp) {
     BarrierRef ref = getBarrierRef(object);
     Value root = getRootBuffer(ref.barrier);
     if (!barrierRoots.contains(root))
-      return quote(event.op) + " arrives on " + names.get(root) +
-             ", but no copy of the loop completes on this mbarrier";
+      return quote(event.op) + " arrives on the mbarrier " + names.get(root) +
+             ", " + kForeignBarrier;
     for (const BarrierRef &other : waitedBarriers)
       if (getRootBuffer(other.barrier) == root && isSameBarrier(ref, other))
         return quote(event.op) + " arrives on " + names.get(root) +
@@ -354,8 +357,8 @@ AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
   BarrierRef ref = getBarrierRef(op);
   Value root = getRootBuffer(ref.barrier);
   if (!barrierRoots.contains(root))
-    return quote(op) + " waits for " + names.get(root) +
-           ", but no copy of the loop completes on this mbarrier";
+    return quote(op) + " waits for the mbarrier " + names.get(root) + ", " +
+           kForeignBarrier;
   AsyncWait wait{body, op, op};
   bool isOwn = llvm::any_of(waitedBarriers, [&](const BarrierRef &other) {
     return isSameBarrier(ref, other);

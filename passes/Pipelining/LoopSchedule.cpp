@@ -274,8 +274,8 @@ std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
     // Without a target the register limit is unknown.
     if (!chosen.registerModel) {
       if (schedule->mode == PipelineMode::Stream && stages > 2) {
-        limit = "the register limit is unknown without a target; set the "
-                "option 'target'";
+        limit = "the number of registers per thread is unknown without a "
+                "target; set the option 'target', such as target=sm_90a";
         continue;
       }
     } else if (int64_t registers = countKernelRegisters(
@@ -285,6 +285,7 @@ std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
                " registers per thread; " + chosen.chip + " has " +
                std::to_string(chosen.registers);
       limit = reason;
+      reason += ", so load fewer elements per thread in an iteration";
       continue;
     }
     schedule->limit = limit;

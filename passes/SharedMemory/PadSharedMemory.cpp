@@ -106,8 +106,11 @@ static std::optional<std::string> checkStaysInRow(const PadPlan &plan,
   if (stays)
     return std::nullopt;
   return quote(operand.getOwner()) + " accesses " + std::to_string(span) +
-         " consecutive elements, which cannot be proven to stay in one row; "
-         "use a power of two that divides the row, and aligned indices";
+         " consecutive elements, which cannot be proven to stay in one row "
+         "of " +
+         std::to_string(plan.rows.columns) +
+         " elements; access a power of two of elements that divides the row "
+         "size, at indices that are multiples of it";
 }
 
 static std::optional<std::string> checkUser(const PadPlan &plan,

@@ -75,8 +75,11 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
             : std::nullopt;
     if (!number || *number <= 0)
       return "the tile id is used by " + quote(user) +
-             "; only divisions and remainders by a constant number of columns "
-             "are supported";
+             (isDivision(user) ? ", but not as a dividend with a positive "
+                                 "constant divisor"
+                               : "") +
+             "; compute rows and columns of tiles only as the quotient and the "
+             "remainder of the tile id by a constant number of columns";
     if (columns && *columns != *number)
       return "the tile id is divided by " + std::to_string(*columns) +
              " and by " + std::to_string(*number) +

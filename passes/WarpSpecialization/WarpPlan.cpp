@@ -256,10 +256,11 @@ Refusal WarpPlanner::planBuffers(CopyGroup &group) {
         auto wgmma = dyn_cast<WGMMAOp>(user);
         if (!wgmma || user->getBlock() != group.wait->getBlock() ||
             !group.wait->isBeforeInBlock(user))
-          return refuse(user,
-                        quote(user) +
-                            " uses a TMA tile; only wgmma after the mbarrier "
-                            "wait, in the same MLIR block, is supported");
+          return refuse(
+              user, quote(user) + " accesses the buffer that " + quote(load) +
+                        " fills; only wgmma ops after the wait for its "
+                        "mbarrier, in the MLIR block of the wait, may use "
+                        "the buffer");
         if (wgmmas.insert(wgmma).second)
           group.wgmmas.push_back(wgmma);
       }
@@ -311,7 +312,8 @@ Refusal WarpPlanner::checkSource(AsyncLoadOp load) {
   auto argument = dyn_cast<BlockArgument>(source);
   if (!argument || argument.getOwner() != &func.getBody().front())
     return refuse(load, "the source of " + quote(load) +
-                            " is not a kernel argument or a view of one");
+                            " is not a kernel argument or a view of one; load "
+                            "directly from an argument");
   for (const Write &write : writes) {
     if (!write.unknown.empty())
       return refuse(write.op, write.unknown);

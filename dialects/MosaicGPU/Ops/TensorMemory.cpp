@@ -27,12 +27,17 @@ static LogicalResult verifyPacking(TmemAllocOp op) {
   if (packing == 1)
     return success();
   Type element = type.getElementType();
-  if (!element.isIntOrFloat() ||
-      packing * element.getIntOrFloatBitWidth() != kColumnBits)
-    return op.emitOpError()
-           << "'packing' (elements of " << element << " per " << kColumnBits
-           << "-bit column) is " << packing << "; it must be 1, or "
-           << kColumnBits << " divided by the bits of an element";
+  int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  int64_t full = bits && kColumnBits % bits == 0 ? kColumnBits / bits : 1;
+  if (packing != full) {
+    InFlightDiagnostic error = op.emitOpError()
+                               << "'packing' (elements of " << element
+                               << " per " << kColumnBits << "-bit column) is "
+                               << packing << "; it must be 1";
+    if (full > 1)
+      error << " or " << full;
+    return error;
+  }
   if (type.getDimSize(1) % packing != 0)
     return op.emitOpError()
            << "the number of columns of the result is " << type.getDimSize(1)

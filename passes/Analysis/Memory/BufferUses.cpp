@@ -25,7 +25,8 @@ static bool freesMemory(Operation *op) {
 
 static std::string describeEscape(Operation *user) {
   return "escapes through " + quote(user) +
-         ", so not all of its uses are known";
+         ", so not all of its uses are known; do not pass it or its address to "
+         "this op";
 }
 
 /// Why this use of a buffer, or of an address in it, makes the buffer escape.
@@ -128,7 +129,7 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
   Value replacement = createBuffer(builder);
   if (!replacement)
     reason = "is allocated by " + quote(buffer.getDefiningOp()) +
-             ", which does not permit " + what.str();
+             ", which does not permit " + what.str() + "; use memref.alloc";
   else
     mapping.map(buffer, replacement);
   for (Operation *view : uses.views) {

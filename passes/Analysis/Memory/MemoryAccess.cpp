@@ -345,8 +345,9 @@ static bool collectAsyncAccesses(Operation *op,
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
     Value source = copy.getCopySource(), target = copy.getCopyDestination();
     if (!source || !target) {
-      reason =
-          "the source or destination of " + quote(op) + " cannot be determined";
+      reason = "the source or destination of " + quote(op) +
+               " cannot be determined, for example because the op copies to "
+               "several blocks of a cluster";
       return false;
     }
     if (!addAccess(op, source, /*isWrite=*/false, accesses, reason) ||

@@ -601,10 +601,15 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
     // write four.
     std::optional<int64_t> bytes = getElementBytes(type.getElementType());
     int64_t lanesBytes = bytes ? *bytes * row->elements : 0;
-    if (!isConvergent || (lanesBytes != 4 && lanesBytes != 16) ||
-        !llvm::all_equal(*elements))
-      return ignore(op, "the elements that the lanes of a wave write cannot be "
-                        "determined");
+    if (!isConvergent)
+      return ignore(op, "not all lanes of a wave are proven to execute it");
+    if (lanesBytes != 4 && lanesBytes != 16)
+      return ignore(op, "each lane writes " + std::to_string(lanesBytes) +
+                            " B; the analysis supports only writes of 4 or 16 "
+                            "B per lane");
+    if (!llvm::all_equal(*elements))
+      return ignore(op, "its destination indices are not proven to be equal in "
+                        "all lanes of a wave, which the instruction requires");
     for (auto [lane, element] : llvm::enumerate(*elements)) {
       element += static_cast<int64_t>(lane) * row->elements;
       // In a slot, the excess would be in the next slot.

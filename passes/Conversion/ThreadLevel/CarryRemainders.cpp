@@ -140,8 +140,9 @@ void SmaltiCarryRemainders::runOnOperation() {
     isChanged = true;
     remarkApplied(func, kPassName)
         << count << (count == 1 ? " remainder" : " remainders")
-        << " of iteration numbers updated with an addition and a comparison "
-           "per iteration instead of a division";
+        << " of an iteration number, such as i mod 3, computed from the "
+           "previous iteration with an addition and a comparison instead of a "
+           "division";
   });
   if (!isChanged)
     markAllAnalysesPreserved();

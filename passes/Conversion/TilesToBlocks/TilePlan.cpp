@@ -678,7 +678,7 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
       extract.getFillOrZero() != Builder(extract.getContext())
                                      .getZeroAttr(window.tile.getElementType()))
     return "the fill value of triton_xla.extract is not 0; asynchronous copies "
-           "fill only with 0, so use it";
+           "fill only with 0, so omit 'fill'";
 
   // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;

@@ -235,7 +235,7 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
   if (!(number && number.getValue().isPosZero()) &&
       !(integer && integer.getValue().isZero()))
     return std::string("the fill value of triton_xla.extract is not 0; TMA "
-                       "fills only with 0, so use it");
+                       "fills only with 0, so omit 'fill'");
   return planTMAWindow(Window::of(extract), plan);
 }
 

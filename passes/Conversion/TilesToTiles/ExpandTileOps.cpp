@@ -320,9 +320,10 @@ void SmaltiExpandTileOps::expand(Operation *op) {
     auto dot = dyn_cast<DotOp>(op);
     if (DotAlgorithm chosen;
         dot && (chosen = chooseAlgorithm(dot, chip)) != dot.getAlgorithm())
-      remark << ": MMAs of " << chip->name << " compute "
-             << stringifyDotAlgorithm(chosen) << " faster than "
-             << stringifyDotAlgorithm(dot.getAlgorithm());
+      remark << ": the algorithm is changed from "
+             << stringifyDotAlgorithm(dot.getAlgorithm()) << " to "
+             << stringifyDotAlgorithm(chosen) << ", which MMAs of "
+             << chip->name << " compute faster";
   }
   op->replaceAllUsesWith(results);
   op->erase();

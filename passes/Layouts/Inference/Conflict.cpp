@@ -46,6 +46,8 @@ static constexpr int64_t kTestWork = 20 * 1000;
 static constexpr int64_t kHintFuel = 2000;
 /// Limit of the uses in a contradiction that are minimized individually.
 static constexpr size_t kMaxUses = 64;
+/// Begins a note that suggests a change.
+static constexpr char kResolve[] = "to resolve the conflict, ";
 
 /// Whether a constraint only propagates a layout.
 static bool isLink(const Constraint &constraint) {
@@ -387,7 +389,7 @@ static bool suggestPadding(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
   if (!hasLayout(padded))
     return false;
   diagnostic.attachNote(variable.getOp()->getLoc())
-      << "help: pad the vector to " << padded
+      << kResolve << "pad the vector to " << padded
       << ", whose elements can be divided evenly among the "
       << evaluator.getLayouts().getThreads() << " threads";
   return true;
@@ -527,7 +529,7 @@ private:
         if (remedy.empty() || cutsTile != (constraint.kind == Kind::Divides) ||
             !isResolvedAt(number))
           continue;
-        diagnostic.attachNote(constraint.op->getLoc()) << "help: " << remedy;
+        diagnostic.attachNote(constraint.op->getLoc()) << kResolve << remedy;
         return;
       }
   }
@@ -589,7 +591,7 @@ private:
       if (isMove && !isStated)
         continue;
       Diagnostic &note = diagnostic.attachNote(constraint.op->getLoc());
-      note << "help: ";
+      note << kResolve;
       if (!isMove)
         note << "remove this '" << constraint.op->getName() << "'"
              << (isStated ? " or " : "");
@@ -608,7 +610,7 @@ private:
       return isSuggested;
     for (Operation *op : ops)
       diagnostic.attachNote(op->getLoc())
-          << "help: to resolve the conflict, remove all " << ops.size()
+          << kResolve << "remove all " << ops.size()
           << " ops that fix a layout: this '" << op->getName()
           << "' and the others with this note";
     return true;
@@ -670,8 +672,9 @@ private:
       return false;
     llvm::sort(operands);
     Diagnostic &note = diagnostic.attachNote(use.op->getLoc());
-    note << "help: set relayouts=true, or insert a 'mosaic_gpu.layout_cast' to "
-            "the layout "
+    note << kResolve
+         << "set relayouts=true, or insert a 'mosaic_gpu.layout_cast' to the "
+            "layout "
          << evaluator.getLayouts().name(to) << " before operand";
     for (auto [index, operand] : llvm::enumerate(operands))
       note << (index == 0 ? (operands.size() > 1 ? "s " : " ") : " and ")

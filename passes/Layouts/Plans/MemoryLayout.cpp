@@ -62,11 +62,12 @@ static std::optional<std::string> tileSteps(const MemoryLayout &memory,
   int64_t innermost = memory.strides[order.front()];
   for (size_t dim = 0; dim < untiled; ++dim)
     if (memory.shape[dim] > 1 && memory.strides[dim] < innermost)
-      return "dimension " + std::to_string(dim) + " of the memory has stride " +
-             std::to_string(memory.strides[dim]) +
-             " and is not tiled; its stride must be at least " +
+      return "dimension " + std::to_string(dim) +
+             " of the memory is not tiled and has stride " +
+             std::to_string(memory.strides[dim]) + "; it must be at least " +
              std::to_string(innermost) + ", the stride of tiled dimension " +
-             std::to_string(order.front());
+             std::to_string(order.front()) +
+             ", because untiled dimensions must be the outermost in memory";
   int64_t inTile = 1;
   for (size_t dim : llvm::reverse(order)) {
     steps[dim].inner = tileOf(dim);
@@ -120,7 +121,8 @@ transfers::getMemorySteps(const MemoryLayout &memory) {
       return Result::none("memory of shape " + listText(memory.shape) +
                           " and strides " + listText(memory.strides) +
                           " spans more than " + std::to_string(kMaxElements) +
-                          " elements");
+                          " elements, the limit; use a smaller shape or "
+                          "smaller strides");
   }
   SmallVector<MemorySteps> steps;
   for (auto [size, stride] : llvm::zip_equal(memory.shape, memory.strides))

@@ -65,7 +65,7 @@ LogicalResult inference::requireLayout(ConstraintSystem &system, Operation *op,
                  << layouts.getWarps()
                  << " warps; use another shape or number of warps";
     else
-      diagnostic << " must be " << layouts.name(layout)
+      diagnostic << " is " << layouts.name(layout)
                  << ", which is not valid for " << type << ": "
                  << layouts.getInvalidReason(layout, type);
     return failure();

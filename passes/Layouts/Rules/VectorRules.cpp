@@ -219,11 +219,21 @@ template <typename OpTy> struct WindowRule {
                             "'mosaic_gpu.vector_")
              << (isLoad ? "load'" : "store'");
     VectorType vector = op.getVectorType();
-    if (op.getMask() || !op.getPermutationMap().isMinorIdentity() ||
-        vector.getRank() == 0)
-      return op.emitOpError("supports only vectors of rank 1 or higher, "
-                            "without a mask, along the last dimensions of the "
-                            "memory");
+    if (vector.getRank() == 0)
+      return op.emitOpError("has a vector of rank 0; rank 1 or higher is "
+                            "required");
+    if (op.getMask())
+      return op.emitOpError("has a mask, which is not supported in block-level "
+                            "kernels; ")
+             << (isLoad ? "read without the mask, and apply the mask to the "
+                          "vector with arith.select"
+                        : "write without the mask: elements outside the memref "
+                          "are dropped");
+    if (!op.getPermutationMap().isMinorIdentity())
+      return op.emitOpError("has the permutation map ")
+             << op.getPermutationMapAttr()
+             << ", which is not supported in block-level kernels; the vector "
+                "must span the last dimensions of the memory in their order";
     SmallVector<int64_t> strides;
     int64_t offset;
     if (failed(memory.getStridesAndOffset(strides, offset)))

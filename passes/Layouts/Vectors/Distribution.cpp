@@ -136,7 +136,8 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
              std::to_string(result.tiled.numWarps()) + " warps of " +
              std::to_string(result.tiled.numLanes()) +
              " lanes, but the kernel has " + std::to_string(grid.numWarps()) +
-             " warps of " + std::to_string(grid.waveSize) + " lanes";
+             " warps of " + std::to_string(grid.waveSize) +
+             " lanes; use a layout for this number of warps and lanes";
     return std::nullopt;
   }
   result.numRegisters = result.tiled.numRegisters(shape);

@@ -208,7 +208,8 @@ std::optional<std::string> LayoutTable::checkFit(LayoutId id, Type type) const {
              std::to_string(value.tiled.numWarps()) + " warps of " +
              std::to_string(value.tiled.numLanes()) +
              " lanes, but the block has " + std::to_string(getWarps()) +
-             " warps of " + std::to_string(getLanes()) + " lanes";
+             " warps of " + std::to_string(getLanes()) +
+             " lanes; use a layout for this number of warps and lanes";
     return value.tiled.validateFor(cast<VectorType>(type).getShape());
   case LayoutValue::Kind::Tensor:
     return mosaic_gpu::checkTMEMLayout(toAttribute(id, type),

@@ -77,7 +77,7 @@ class Barriers:
 
     def __getitem__(self, number: int | Scalar) -> Barrier:
         if isinstance(number, int) and not 0 <= number < self._count:
-            raise Misuse(f"the barrier {number} does not exist; there are {self._count}")
+            raise Misuse(f"barrier {number} does not exist; sb.barriers created {self._count}, counted from 0")
         return Barrier(_element(self._base, number), self._orders_tensor_core)
 
     def __iter__(self) -> Any:

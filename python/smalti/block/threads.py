@@ -12,7 +12,7 @@ from ..language.arithmetic import as_value, wrap
 from ..language.grid import tile_id
 from ..language.types import Misuse, index, member, mlir_type
 from ..language.types import dtype as to_dtype
-from ..language.values import Scalar, Tile, Value, counted
+from ..language.values import Scalar, Tile, Value
 from .barriers import Barrier, group_index_i32
 from .layouts import Layout, layout_attribute
 from .memory import Axis, Memory
@@ -28,7 +28,9 @@ def num_blocks(axis: int = 0) -> int:
     """The number of blocks in dimension `axis` of the grid, which is a constant."""
     grid = current().launch.grid
     if not isinstance(axis, int) or not 0 <= axis < len(grid):
-        raise Misuse(f"num_blocks of dimension {axis!r}, but the grid has {counted(len(grid), 'dimension')}")
+        raise Misuse(
+            f"the argument of num_blocks is {axis!r}, but must be a dimension of the grid, from 0 to {len(grid) - 1}"
+        )
     return grid[axis]
 
 

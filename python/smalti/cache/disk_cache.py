@@ -80,7 +80,7 @@ def _check_owner(path: Path, found: os.stat_result, forbidden: int, change: str)
     if found.st_uid != os.geteuid():
         raise Refused(f"{path} belongs to another user; set SMALTI_CACHE_DIR to a folder of your own")
     if found.st_mode & forbidden:
-        raise Refused(f"other users have access to {path}; run `chmod {change} {path}`")
+        raise Refused(f"other users have access to {path}, which must be private; run `chmod {change} {path}`")
 
 
 def _private_folder(path: Path) -> None:

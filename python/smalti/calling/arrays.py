@@ -155,12 +155,18 @@ def _attribute(array: Any, name: str) -> Any:
         raise NotAnArray(f"{type(array).__name__}.{name} raises {type(error).__name__}: {error}") from None
 
 
+def _split_elements(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> str:
+    """The error for strides in bytes that are not whole elements."""
+    return (
+        f"the array of shape {shape} has strides of {strides} B, which are not multiples of the element size, {size} B; pass "
+        "a copy of the array"
+    )
+
+
 def _numpy_view(array: Any) -> ArrayView:
     size = array.itemsize
     if any(stride % size for stride in array.strides):
-        raise NotAnArray(
-            f"the strides {array.strides} B are not multiples of the element size, {size} B; pass a copy of the array"
-        )
+        raise NotAnArray(_split_elements(array.shape, array.strides, size))
     return ArrayView(
         pointer=array.ctypes.data if array.size else array.__array_interface__["data"][0],
         shape=array.shape,
@@ -247,62 +253,60 @@ def _typestr(typestr: Any) -> tuple[str, int]:
 
 
 def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
+    attribute = f"{type(array).__name__}.{'__cuda_array_interface__' if device == CUDA else '__array_interface__'}"
+
     def entry(name: str) -> Any:
         if not isinstance(interface, Mapping):
-            raise NotAnArray(f"the array interface is {interface!r}; a dictionary is required")
+            raise NotAnArray(f"{attribute} is {interface!r}; a dictionary is required")
         return cast(Mapping[str, Any], interface).get(name)
 
     def sizes(name: str, values: Any) -> tuple[int, ...]:
         try:
             found = tuple(operator.index(value) for value in values)
         except TypeError:
-            raise NotAnArray(
-                f"'{name}' of the array interface is {values!r}; a tuple of integers is required"
-            ) from None
+            raise NotAnArray(f"'{name}' of {attribute} is {values!r}; a tuple of integers is required") from None
         if any(not -(2**63) <= value < 2**63 for value in found):
-            raise NotAnArray(f"'{name}' of the array interface is {values!r}; each number must fit in 64 bits")
+            raise NotAnArray(f"'{name}' of {attribute} is {values!r}; each number must fit in 64 bits")
         return found
 
     try:
         dtype, size = _typestr(entry("typestr"))
     except (TypeError, ValueError):
         raise NotAnArray(
-            f"'typestr' of the array interface is {entry('typestr')!r}; an element type such as '<f4' is required"
+            f"'typestr' of {attribute} is {entry('typestr')!r}; an element type such as '<f4' is required"
         ) from None
     shape = sizes("shape", entry("shape"))
     if any(extent < 0 for extent in shape):
-        raise NotAnArray(f"'shape' of the array interface is {shape}; sizes must not be negative")
+        raise NotAnArray(f"'shape' of {attribute} is {shape}; sizes must not be negative")
     if entry("strides") is None:
         strides = row_major(shape)
     else:
         byte_strides = sizes("strides", entry("strides"))
         if len(byte_strides) != len(shape):
             raise NotAnArray(
-                f"the array interface has {len(byte_strides)} strides and {len(shape)} dimensions; the numbers must be equal"
+                f"{attribute} has {len(byte_strides)} strides and {len(shape)} dimensions; the numbers must be equal"
             )
         if any(stride % size for stride in byte_strides):
-            raise NotAnArray(
-                f"the strides {byte_strides} B are not multiples of the element size, {size} B; pass a copy of the array"
-            )
+            raise NotAnArray(_split_elements(shape, byte_strides, size))
         strides = tuple(stride // size for stride in byte_strides)
     data = entry("data")
     if data is None:
-        raise NotAnArray("the array interface does not have the entry 'data', the address of the array")
+        raise NotAnArray(f"{attribute} does not have the entry 'data'; an address and a read-only flag are required")
     try:
         pointer, readonly = data
         address = operator.index(pointer or 0)
     except (TypeError, ValueError):
         raise NotAnArray(
-            f"'data' of the array interface is {data!r}; a tuple of an address and a read-only flag is required"
+            f"'data' of {attribute} is {data!r}; a tuple of an address and a read-only flag is required"
         ) from None
     if not 0 <= address < 2**64:
-        raise NotAnArray(f"the address {address} of the array interface is outside of the 64-bit range")
+        raise NotAnArray(f"'data' of {attribute} has the address {address}, which is outside of the 64-bit range")
     reach = [(extent - 1) * stride * size for extent, stride in zip(shape, strides, strict=True) if 0 not in shape]
     first = address + sum(min(0, bytes) for bytes in reach)
     last = address + sum(max(0, bytes) for bytes in reach) + size
     if address and not 0 <= first < last <= 2**63:
         raise NotAnArray(
-            f"the array interface has elements at addresses from {first} to {last}; addresses must be between 0 and 2^63"
+            f"{attribute} describes elements at addresses from {first} to {last}; addresses must be between 0 and 2^63"
         )
     return ArrayView(address, shape, strides, dtype, device, readonly=bool(readonly), owner=array)
 

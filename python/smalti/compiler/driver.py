@@ -587,7 +587,7 @@ def tensor_maps_of(kernel: Any) -> tuple[tensor_maps.TensorMap, ...]:
         return ()
     try:
         return tuple(map(_tensor_map, ir.ArrayAttr(kernel.attributes[entry.TENSOR_MAPS])))
-    except (KeyError, ValueError, TypeError, LaunchError) as error:
+    except (ValueError, TypeError, LaunchError) as error:
         raise CompileError(
             "",
             diagnostics=[
@@ -601,8 +601,13 @@ def tensor_maps_of(kernel: Any) -> tuple[tensor_maps.TensorMap, ...]:
 def _tensor_map(attribute: ir.Attribute) -> tensor_maps.TensorMap:
     fields = ir.DictAttr(attribute)
 
+    def field(name: str) -> ir.Attribute:
+        if name not in fields:
+            raise ValueError(f"a tensor map does not have the entry '{name}'")
+        return fields[name]
+
     def numbers(name: str) -> tuple[int, ...]:
-        return tuple(int(value) for value in ir.DenseI64ArrayAttr(fields[name]))
+        return tuple(int(value) for value in ir.DenseI64ArrayAttr(field(name)))
 
     def sizes(name: str) -> tuple[int | None, ...]:
         return tuple(None if value == dynamic else value for value in numbers(name))
@@ -610,16 +615,16 @@ def _tensor_map(attribute: ir.Attribute) -> tensor_maps.TensorMap:
     dynamic = ir.ShapedType.get_dynamic_size()
 
     def number(name: str) -> int:
-        return ir.IntegerAttr(fields[name]).value
+        return ir.IntegerAttr(field(name)).value
 
     return tensor_maps.TensorMap(
-        element=str(ir.TypeAttr(fields["element"]).value),
+        element=str(ir.TypeAttr(field("element")).value),
         extents=sizes("extents"),
         strides=sizes("strides"),
         box=numbers("box"),
         element_strides=numbers("element_strides"),
         swizzle=number("swizzle"),
-        fill=ir.StringAttr(fields["fill"]).value,
+        fill=ir.StringAttr(field("fill")).value,
         argument=number("argument"),
         offset=number("offset"),
         dims=numbers("dims") if "dims" in fields else (),

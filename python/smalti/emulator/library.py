@@ -183,7 +183,7 @@ def _rewrite(
         reason, diagnostics = "the translation exceeded its time limit; set SMALTI_CODEGEN_TIMEOUT to more seconds", []
     except codegen_worker.WorkerRefused as refused:
         reason, diagnostics = str(refused), [findings.refusal(item) for item in refused.diagnostics]
-    message = f"translating {what} for {target} failed"
+    message = f"the emulator cannot translate {what} for {target} to code of this machine"
     raise CompileError(message if diagnostics else f"{message}: {reason}", diagnostics=diagnostics, source=source)
 
 

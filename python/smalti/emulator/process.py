@@ -68,7 +68,9 @@ def run(
         log_text = log.read().decode(errors="replace").strip()
     if not ended:
         raise LaunchError(
-            f"the emulator did not respond within {timeout + _GRACE:g} s and was killed{_quote(log_text)}"
+            f"the emulator did not end the run {_GRACE:g} s after the time limit of {timeout:g} s, and was killed"
+            f"{_quote(log_text)}",
+            hint="run it again on a machine with less load; if the error remains, report it as a bug, with the kernel",
         )
     if outcome.seconds is None and not outcome.findings:
         raise LaunchError(

@@ -99,7 +99,9 @@ class Operator:
         self.arrays = [n for n, p in self.arguments.items() if not p.is_constant and not _is_number(p)]
         for one in self.changed:
             if one not in self.arrays:
-                raise TypeError(f"{name}: {self.changes} has {one}, but this parameter is a number")
+                raise TypeError(
+                    f"{name}: {self.changes} has {one}, which is a number of the kernel; list only {self.array_word}s"
+                )
         known = list(self.arguments)
         self._constants: dict[str, Any] = {}
         for constant, value in constants.items():
@@ -113,7 +115,8 @@ class Operator:
                 continue
             if value not in self.arrays:
                 raise TypeError(
-                    f"{name}: the output {output} is like {value!r}, but the {self.array_word}s are {', '.join(self.arrays)}"
+                    f"{name}: outputs={{{output!r}: {value!r}}} takes shape and type of the output from {value!r}, which is not "
+                    f"one of the {self.array_word}s: {', '.join(self.arrays)}"
                 )
             self.outputs[output] = value
         self._checked: set[tuple[SpecializedKernel | CompiledKernel, frozenset[str]]] = set()

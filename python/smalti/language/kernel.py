@@ -446,8 +446,9 @@ def kernel(
     """
 
     if level not in LEVELS:
-        hint = "; import smalti.block before the kernel" if level == "block" else f", not {', '.join(LEVELS)}"
-        raise TypeError(f"level is {level!r}, which is not available{hint}")
+        if level == "block":
+            raise TypeError("level is 'block', which requires smalti.block; import smalti.block before the kernel")
+        raise TypeError(f"level is {level!r}; it must be {' or '.join(map(repr, LEVELS))}")
 
     def decorate(decorated: Callable[..., Any]) -> PythonKernel[...]:
         if not isinstance(decorated, types.FunctionType):

@@ -139,7 +139,10 @@ def sort(tiles: Any, axis: int = -1, before: Combine | None = None, descending: 
     inputs = _tiles(tiles)
     op = triton_xla.SortOp([t.value.type for t in inputs], [t.value for t in inputs], axis_of(inputs[0], axis))
     if before is not None and descending:
-        raise Misuse("before and descending are both given", "remove descending")
+        raise Misuse(
+            "sl.sort is called with both before and descending",
+            "remove descending, and let before compare in reverse order",
+        )
     comes_first = before or (lambda a, b, *_: _less(b, a) if descending else _less(a, b))
     dtypes = [t.dtype for t in inputs for _ in range(2)]
     fill_region(op, dtypes, comes_first, 2, [boolean])

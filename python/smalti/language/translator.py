@@ -615,7 +615,7 @@ class Translator(ast.NodeVisitor):
         elif isinstance(target, ast.Attribute):
             setattr(self.value(target.value), target.attr, value)
         else:
-            raise Misuse(f"{_describe(target)} cannot be assigned")
+            raise Misuse(f"{_describe(target)} cannot be assigned", "assign to a name, an element or an attribute")
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
         items = list(value)

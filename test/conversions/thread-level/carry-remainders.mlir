@@ -2,8 +2,8 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(smalti-carry-remainders))' -o /dev/null \
 // RUN:   --remarks-filter=smalti-carry-remainders 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// REMARK: Function=slots | Remark="3 remainders of iteration numbers updated with an addition and a comparison per iteration instead of a division"
-// REMARK: Function=nested | Remark="1 remainder of iteration numbers updated with an addition and a comparison per iteration instead of a division"
+// REMARK: Function=slots | Remark="3 remainders of an iteration number, such as i mod 3, computed from the previous iteration with an addition and a comparison instead of a division"
+// REMARK: Function=nested | Remark="1 remainder of an iteration number, such as i mod 3, computed from the previous iteration with an addition and a comparison instead of a division"
 // REMARK-NOT: Remark=
 gpu.module @kernels {
   // The slots of this iteration and of the next but one, after a lower bound that is not a multiple of the step:

@@ -8,8 +8,8 @@
 
 // The fastest algorithm on MMAs of the target that is at least as accurate.
 
-// GFX1100: Remark="dot expanded: MMAs of gfx1100 compute bf16x3 faster than tf32"
-// GFX1100: Remark="dot expanded: MMAs of gfx1100 compute bf16x6 faster than tf32x3"
+// GFX1100: Remark="dot expanded: the algorithm is changed from tf32 to bf16x3, which MMAs of gfx1100 compute faster"
+// GFX1100: Remark="dot expanded: the algorithm is changed from tf32x3 to bf16x6, which MMAs of gfx1100 compute faster"
 // GFX1100: Remark="dot expanded"
 
 // SM80-LABEL: @tf32

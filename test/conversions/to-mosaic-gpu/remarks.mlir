@@ -41,7 +41,7 @@ triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: me
 
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the loaded tile has a use other than as operand A or B of a dot; load the tile again for the other use"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the rows of the tile are only proven to be aligned to 2 B in global memory; the narrowest asynchronous copy has 4 B"
-// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the fill value of triton_xla.extract is not 0; asynchronous copies fill only with 0, so use it"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the fill value of triton_xla.extract is not 0; asynchronous copies fill only with 0, so omit 'fill'"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: triton_xla.extract has a stride other than 1; use stride 1"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: a triton_xla.insert between the load and the dot may write memory that the copy still reads; move the insert after the dot"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the dot that uses the tile is not in the MLIR block of the load; move the load to the dot"

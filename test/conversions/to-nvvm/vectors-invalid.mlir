@@ -70,7 +70,7 @@ gpu.module @m {
       attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %m = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<128x32xf32, #gpu.address_space<workgroup>>
     // expected-error @below {{'mosaic_gpu.vector_load' op cannot be lowered to thread level: every access pattern has bank conflicts; the best is}}
-    // expected-note @below {{help: set 'optimized = false' on the op to permit bank conflicts}}
+    // expected-note @below {{to permit bank conflicts, set 'optimized = false' on the op}}
     %v = mosaic_gpu.vector_load %m {optimized = true, out_layouts = [#rows]} : memref<128x32xf32, #gpu.address_space<workgroup>> -> vector<128x32xf32>
     gpu.return
   }

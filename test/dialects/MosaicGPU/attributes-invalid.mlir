@@ -40,7 +40,7 @@ func.func private @f() attributes {test.a = #mosaic_gpu.swizzle<48 : i32>}
 
 // -----
 
-// expected-error @+1 {{the number in #mosaic_gpu.swizzle must be an i32, but found 'i64'}}
+// expected-error @+1 {{the number in #mosaic_gpu.swizzle must be an i32, but found 'i64'; write #mosaic_gpu.swizzle<64 : i32>}}
 func.func private @f() attributes {test.a = #mosaic_gpu.swizzle<64>}
 
 // -----
@@ -75,7 +75,7 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [4
 
 // -----
 
-// expected-error @+1 {{warp_dims of the layout has dimension -4; its tiling has the dimensions -3 to -1}}
+// expected-error @+1 {{warp_dims of the layout has dimension -4; dimensions are counted from the end, so it must be from -3 to -1}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [-4], lane_dims = [], vector_dim = -1>}
 
 // -----
@@ -85,7 +85,7 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2
 
 // -----
 
-// expected-error @+1 {{vector_dim of the layout has dimension 0; its tiling has the dimensions -3 to -1}}
+// expected-error @+1 {{vector_dim of the layout has dimension 0; dimensions are counted from the end, so it must be from -3 to -1}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [], lane_dims = [], vector_dim = 0>}
 
 // -----

@@ -41,7 +41,7 @@ func.func @alloc_rank(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_packing(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'packing' (elements of 'f16' per 32-bit column) is 4; it must be 1, or 32 divided by the bits of an element}}
+  // expected-error @+1 {{'packing' (elements of 'f16' per 32-bit column) is 4; it must be 1 or 2}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) {packing = 4 : i32} -> memref<128x64xf16, #mosaic_gpu.tmem>
   return
 }

@@ -517,21 +517,21 @@ func.func @f() {
 
 // -----
 
-// expected-error@+1 {{argument #0 has triton_xla.size_divisors = array<i64: 8>; the argument must be a memref, and the value an array<i64> with a positive divisor for each dimension}}
+// expected-error@+1 {{argument #0 of type 'memref<?x?xf32>' has triton_xla.size_divisors = array<i64: 8>; the value must be an array<i64> with 2 positive divisors, one for each dimension}}
 triton_xla.entry_func @divisors(%a: memref<?x?xf32> {triton_xla.size_divisors = array<i64: 8>}, %i: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{argument #1 has triton_xla.max_bytes = 0 : i64; the argument must be a memref, and the value a positive i64}}
+// expected-error@+1 {{argument #1 has triton_xla.max_bytes = 0 : i64; the value must be a positive i64, such as 4096 : i64}}
 triton_xla.entry_func @bytes(%n: index, %a: memref<?xf32> {triton_xla.max_bytes = 0 : i64}, %i: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{argument #0 has triton_xla.max_bytes = 16 : i64; the argument must be a memref, and the value a positive i64}}
+// expected-error@+1 {{argument #0 of type 'index' has triton_xla.max_bytes = 16 : i64; only a memref can have this attribute, so remove it}}
 triton_xla.entry_func @scalar(%n: index {triton_xla.max_bytes = 16 : i64}, %i: index) tiles 1 {
   triton_xla.return
 }

@@ -17,7 +17,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   // The instruction takes 16 columns of 8-bit elements at least.
   func.func @wgmma_a(%c: vector<64x64xf32>, %a: vector<64x8xf8E4M3FN>, %b: memref<8x64xf8E4M3FN, #smem>) {
-    // expected-error@+1 {{'mosaic_gpu.wgmma' op the layout of operand 'a' must be WGMMA_8BIT, which is not valid for 'vector<64x8xf8E4M3FN>'}}
+    // expected-error@+1 {{'mosaic_gpu.wgmma' op the layout of operand 'a' is WGMMA_8BIT, which is not valid for 'vector<64x8xf8E4M3FN>'}}
     %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : vector<64x8xf8E4M3FN>) b(%b : memref<8x64xf8E4M3FN, #smem>) -> vector<64x64xf32>
     return
   }
@@ -135,7 +135,7 @@ module attributes {smalti.target = "cpu"} {
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 module attributes {smalti.target = "gfx942"} {
   func.func @lanes_of_another_chip(%v: vector<64x64xf16>) {
-    // expected-error@+1 {{'mosaic_gpu.layout_cast' op the layout of the cast result must be WGMMA, which is not valid for 'vector<64x64xf16>': the layout is defined for 4 warps of 32 lanes, but the block has 4 warps of 64 lanes}}
+    // expected-error@+1 {{'mosaic_gpu.layout_cast' op the layout of the cast result is WGMMA, which is not valid for 'vector<64x64xf16>': the layout is defined for 4 warps of 32 lanes, but the block has 4 warps of 64 lanes; use a layout for this number of warps and lanes}}
     %a = mosaic_gpu.layout_cast x(%v : vector<64x64xf16>) {new_layout = #wgmma}
     return
   }
@@ -167,7 +167,7 @@ module attributes {smalti.target = "sm_90a"} {
 
 module attributes {smalti.target = "sm_90a"} {
   func.func @transposed_window(%m: memref<64x64xf32>, %v: vector<64x64xf32>, %i: index) {
-    // expected-error@+1 {{'vector.transfer_write' op supports only vectors of rank 1 or higher, without a mask, along the last dimensions of the memory}}
+    // expected-error@+1 {{'vector.transfer_write' op has the permutation map affine_map<(d0, d1) -> (d1, d0)>, which is not supported in block-level kernels; the vector must span the last dimensions of the memory in their order}}
     vector.transfer_write %v, %m[%i, %i] {permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : vector<64x64xf32>, memref<64x64xf32>
     return
   }

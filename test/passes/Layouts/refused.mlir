@@ -18,7 +18,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %b = mosaic_gpu.layout_cast x(%w : vector<128x64xf32>) {new_layout = #tcgen}
     // expected-note@+3 {{'arith.addf' requires operand 0 (vector<128x64xf32> in registers) in the layout of the result of 'mosaic_gpu.layout_cast', and the same layout for operand 1 and the result: only splats are converted to another layout without a 'mosaic_gpu.layout_cast'}}
     // expected-note@+2 {{'arith.addf' requires operand 1 (vector<128x64xf32> in registers) in the layout of the result of 'mosaic_gpu.layout_cast', and the same layout for operand 0 and the result: only splats are converted to another layout without a 'mosaic_gpu.layout_cast'}}
-    // expected-note@+1 {{help: set relayouts=true, or insert a 'mosaic_gpu.layout_cast' to the layout TCGEN05 before operand 0 of this 'arith.addf', whose layout is WGMMA (cost: 32768 bytes of shared memory, 2 barriers and 128 bank cycles (0 conflicts): 264 cycles)}}
+    // expected-note@+1 {{to resolve the conflict, set relayouts=true, or insert a 'mosaic_gpu.layout_cast' to the layout TCGEN05 before operand 0 of this 'arith.addf', whose layout is WGMMA (cost: 32768 bytes of shared memory, 2 barriers and 128 bank cycles (0 conflicts): 264 cycles)}}
     %r = arith.addf %a, %b : vector<128x64xf32>
     return
   }
@@ -31,11 +31,11 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   func.func @two_tiles() {
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
     // expected-note@+2 {{'mosaic_gpu.with_transforms' requires tile 8x64, swizzle 128 for operand 0 and the result (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory): the op sets the layout of the memory}}
-    // expected-note@+1 {{help: remove this 'mosaic_gpu.with_transforms' or change the layout of the op to tile 8x32, swizzle 64, which satisfies the other ops}}
+    // expected-note@+1 {{to resolve the conflict, remove this 'mosaic_gpu.with_transforms' or change the layout of the op to tile 8x32, swizzle 64, which satisfies the other ops}}
     %a = mosaic_gpu.with_transforms %s [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x64xf16, #smem>
     // expected-error@+3 {{'mosaic_gpu.with_transforms' op requires tile 8x32, swizzle 64 for operand 0 and the result (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory); no layout assignment satisfies all requirements in the notes}}
     // expected-note@+2 {{'mosaic_gpu.with_transforms' requires tile 8x32, swizzle 64 for operand 0 and the result (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory): the op sets the layout of the memory}}
-    // expected-note@+1 {{help: remove this 'mosaic_gpu.with_transforms' or change the layout of the op to tile 8x64, swizzle 128, which satisfies the other ops}}
+    // expected-note@+1 {{to resolve the conflict, remove this 'mosaic_gpu.with_transforms' or change the layout of the op to tile 8x64, swizzle 128, which satisfies the other ops}}
     %b = mosaic_gpu.with_transforms %s [#mosaic_gpu.tile<[8, 32]>, #mosaic_gpu.swizzle<64 : i32>] : memref<64x64xf16, #smem>
     return
   }
@@ -49,7 +49,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   func.func @element_of_tile(%i: index) -> f16 {
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
     // expected-note@+2 {{'mosaic_gpu.with_transforms' requires tile 8x64, swizzle 128 for operand 0 and the result (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory): the op sets the layout of the memory}}
-    // expected-note@+1 {{help: remove this 'mosaic_gpu.with_transforms' or change the layout of the op to [] (no tile and no swizzle), which satisfies the other ops}}
+    // expected-note@+1 {{to resolve the conflict, remove this 'mosaic_gpu.with_transforms' or change the layout of the op to [] (no tile and no swizzle), which satisfies the other ops}}
     %a = mosaic_gpu.with_transforms %s [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x64xf16, #smem>
     // expected-error@+2 {{'memref.load' op requires untiled memory for operand 0 (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory); no layout assignment satisfies all requirements in the notes}}
     // expected-note@+1 {{'memref.load' requires untiled memory for operand 0 (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory): the op accesses a single element by its index; use a separate buffer for the ops that require tiles}}
@@ -67,7 +67,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %s = mosaic_gpu.slice_smem 0 : memref<64x128xf16, #smem>
     // expected-note@+3 {{'memref.subview' requires tiles whose sizes divide [64, 8] for operand 0 (memref<64x128xf16, #gpu.address_space<workgroup>> in shared memory): the view must begin and end at tile boundaries}}
     // expected-note@+2 {{'memref.subview' requires matching layouts for operand 0 (memref<64x128xf16, #gpu.address_space<workgroup>> in shared memory) and the result (memref<64x64xf16, strided<[128, 1], offset: 8>, #gpu.address_space<workgroup>> in shared memory): a view has the layout of its source}}
-    // expected-note@+1 {{help: make the offsets and sizes of this 'memref.subview' multiples of the tile that another op in the notes requires}}
+    // expected-note@+1 {{to resolve the conflict, make the offsets and sizes of this 'memref.subview' multiples of the tile that another op in the notes requires}}
     %v = memref.subview %s[0, 8] [64, 64] [1, 1] : memref<64x128xf16, #smem> to memref<64x64xf16, strided<[128, 1], offset: 8>, #smem>
     // expected-error@+3 {{'mosaic_gpu.wgmma' op requires tiles of 8x64 or 8x32 or 8x16, with a swizzle as wide as the tile's rows, for operand 2 (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory); no layout assignment satisfies all requirements in the notes}}
     // expected-note@+2 {{'mosaic_gpu.wgmma' requires tiles of 8x64 or 8x32 or 8x16, with a swizzle as wide as the tile's rows, for operand 2 (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory): the tensor core reads tiles of 8 rows of 32, 64 or 128 bytes}}
@@ -100,7 +100,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   func.func @odd_sizes(%a: memref<100x100xf32>) {
     // expected-error@+3 {{'mosaic_gpu.vector_load' op requires a layout for the result (vector<100x100xf32> in registers); no known layout satisfies all requirements in the notes}}
     // expected-note@+2 {{'mosaic_gpu.vector_load' requires a layout other than splat (one scalar for all elements) for the result (vector<100x100xf32> in registers): the loaded elements may differ}}
-    // expected-note@+1 {{help: pad the vector to 'vector<128x128xf32>', whose elements can be divided evenly among the 128 threads}}
+    // expected-note@+1 {{to resolve the conflict, pad the vector to 'vector<128x128xf32>', whose elements can be divided evenly among the 128 threads}}
     %v = mosaic_gpu.vector_load %a : memref<100x100xf32> -> vector<100x100xf32>
     return
   }
@@ -116,7 +116,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %b = mosaic_gpu.slice_smem 0 {alias_id = 1 : i32} : memref<64x96xf16, #smem>
     // expected-error@+3 {{'mosaic_gpu.with_transforms' op requires tile 8x64, swizzle 128 for operand 0 and the result (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory); no layout assignment satisfies all requirements in the notes}}
     // expected-note@+2 {{'mosaic_gpu.with_transforms' requires tile 8x64, swizzle 128 for operand 0 and the result (memref<64x64xf16, #gpu.address_space<workgroup>> in shared memory): the op sets the layout of the memory}}
-    // expected-note@+1 {{help: remove this 'mosaic_gpu.with_transforms' or change the layout of the op to [] (no tile and no swizzle), which satisfies the other ops}}
+    // expected-note@+1 {{to resolve the conflict, remove this 'mosaic_gpu.with_transforms' or change the layout of the op to [] (no tile and no swizzle), which satisfies the other ops}}
     %w = mosaic_gpu.with_transforms %a [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x64xf16, #smem>
     return
   }
@@ -133,7 +133,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     // expected-note@+4 {{'vector.extract_strided_slice' requires tiles whose sizes divide [3, 1] for operand 0 (vector<128x64xf32> in registers): a slice of a vector must begin at a tile boundary}}
     // expected-note@+3 {{'vector.extract_strided_slice' requires a layout other than strided for operand 0 (vector<128x64xf32> in registers): slices of vectors in strided layouts are not supported}}
     // expected-note@+2 {{'vector.extract_strided_slice' requires operand 0 (vector<128x64xf32> in registers) in the layout of the result of 'mosaic_gpu.vector_load': only splats are converted to another layout without a 'mosaic_gpu.layout_cast'}}
-    // expected-note@+1 {{help: make the offsets and sizes of this 'vector.extract_strided_slice' multiples of the tile of a register layout, such as 64x8 for WGMMA}}
+    // expected-note@+1 {{to resolve the conflict, make the offsets and sizes of this 'vector.extract_strided_slice' multiples of the tile of a register layout, such as 64x8 for WGMMA}}
     %c = vector.extract_strided_slice %v {offsets = [3, 1], sizes = [64, 8], strides = [1, 1]} : vector<128x64xf32> to vector<64x8xf32>
     return
   }
@@ -151,7 +151,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : memref<64x64xf16, #smem>) b(%a : memref<64x64xf16, #smem>) -> vector<64x64xf32>
     // expected-note@+3 {{'vector.extract_strided_slice' requires matching layouts for operand 0 (vector<64x64xf32> in registers) and the result (vector<64x5xf32> in registers): a slice must have the layout of the whole vector}}
     // expected-note@+2 {{'vector.extract_strided_slice' requires operand 0 (vector<64x64xf32> in registers) in the layout of the result of 'mosaic_gpu.wgmma': only splats are converted to another layout without a 'mosaic_gpu.layout_cast'}}
-    // expected-note@+1 {{help: change the sizes in this 'vector.extract_strided_slice' so that one layout is valid for both values}}
+    // expected-note@+1 {{to resolve the conflict, change the sizes in this 'vector.extract_strided_slice' so that one layout is valid for both values}}
     %e = vector.extract_strided_slice %r {offsets = [0, 3], sizes = [64, 5], strides = [1, 1]} : vector<64x64xf32> to vector<64x5xf32>
     return
   }

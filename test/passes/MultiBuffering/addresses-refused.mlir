@@ -7,7 +7,7 @@
 
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: Function=stored | Remark="buffer not multi-buffered: the buffer escapes through 'memref.store', so not all of its uses are known"
+// CHECK: Function=stored | Remark="buffer not multi-buffered: the buffer escapes through 'memref.store', so not all of its uses are known; do not pass it or its address to this op"
 func.func @stored(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -33,7 +33,7 @@ func.func @stored(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64
   return
 }
 
-// CHECK: Function=pointer_stored | Remark="buffer not multi-buffered: the buffer escapes through 'llvm.store', so not all of its uses are known"
+// CHECK: Function=pointer_stored | Remark="buffer not multi-buffered: the buffer escapes through 'llvm.store', so not all of its uses are known; do not pass it or its address to this op"
 func.func @pointer_stored(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -59,7 +59,7 @@ func.func @pointer_stored(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memre
   return
 }
 
-// CHECK: Function=compared | Remark="buffer not multi-buffered: the buffer escapes through 'arith.cmpi', so not all of its uses are known"
+// CHECK: Function=compared | Remark="buffer not multi-buffered: the buffer escapes through 'arith.cmpi', so not all of its uses are known; do not pass it or its address to this op"
 func.func @compared(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -85,7 +85,7 @@ func.func @compared(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi
   return
 }
 
-// CHECK: Function=scaled | Remark="buffer not multi-buffered: the buffer escapes through 'arith.shrui', so not all of its uses are known"
+// CHECK: Function=scaled | Remark="buffer not multi-buffered: the buffer escapes through 'arith.shrui', so not all of its uses are known; do not pass it or its address to this op"
 func.func @scaled(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

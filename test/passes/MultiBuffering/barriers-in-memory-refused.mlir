@@ -131,7 +131,7 @@ func.func @pointer(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: in
   return
 }
 
-// CHECK: Function=escapes | Remark="mbarrier not multi-buffered: the mbarrier escapes through 'llvm.icmp', so not all of its uses are known"
+// CHECK: Function=escapes | Remark="mbarrier not multi-buffered: the mbarrier escapes through 'llvm.icmp', so not all of its uses are known; do not pass it or its address to this op"
 // CHECK: Function=escapes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @escapes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index

@@ -86,7 +86,7 @@ func.func @left_alone(%row: vector<8xf32>, %out: memref<8xf32>) {
 }
 
 // The loop's final values are read when the code around it runs again.
-// CHECK: Function=carried_around | Remark="buffer not multi-buffered: values may flow from one execution of the code around the loop to the next: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten)"
+// CHECK: Function=carried_around | Remark="buffer not multi-buffered: the code around the loop may be executed repeatedly, and the buffer may then pass values from one execution to the next: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten)"
 func.func @carried_around(%row: vector<8xf32>, %more: memref<8xi1>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -128,7 +128,7 @@ func.func @unstructured(%row: vector<8xf32>, %condition: i1, %out: memref<8xf32>
 }
 
 // A thread's stack is not in shared memory, independent of the type.
-// CHECK: Function=on_the_stack | Remark="buffer not multi-buffered: the buffer is allocated by 'memref.alloca', which does not permit an added dimension for the slots"
+// CHECK: Function=on_the_stack | Remark="buffer not multi-buffered: the buffer is allocated by 'memref.alloca', which does not permit an added dimension for the slots; use memref.alloc"
 func.func @on_the_stack(%a: memref<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -91,7 +91,7 @@ func.func @used_outside(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=escapes | Remark="buffer not multi-buffered: the buffer escapes through 'func.call', so not all of its uses are known"
+// CHECK: Function=escapes | Remark="buffer not multi-buffered: the buffer escapes through 'func.call', so not all of its uses are known; do not pass it or its address to this op"
 func.func private @callee(memref<8xf32, #shared>)
 func.func @escapes(%row: vector<8xf32>) {
   %c0 = arith.constant 0 : index
@@ -105,7 +105,7 @@ func.func @escapes(%row: vector<8xf32>) {
   return
 }
 
-// CHECK: Function=dynamic_size | Remark="buffer not multi-buffered: the size of the buffer is dynamic; a static size is required"
+// CHECK: Function=dynamic_size | Remark="buffer not multi-buffered: the size of the buffer is dynamic, so the slots cannot be allocated; a static size is required"
 func.func @dynamic_size(%n: index, %source: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -187,7 +187,7 @@ func.func @gaps(%row: vector<8xf32>, %out: memref<8xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=empty | Remark="buffer not multi-buffered: the buffer has 0 elements"
+// CHECK: Function=empty | Remark="buffer not multi-buffered: the buffer has 0 elements, so slots are not needed"
 func.func @empty(%source: memref<0xf32>, %out: memref<0xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -90,7 +90,7 @@ func.func @overlapping_rows(%source: memref<4x3xf32, strided<[2, 1]>>) -> vector
 
 // One buffer for the argument; its views are recreated.
 // REMARK: Function=views | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
-// REMARK: Function=views | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer"
+// REMARK: Function=views | Remark="padded write lowered to a raw-buffer write; out-of-bounds elements get an offset past the end of the buffer, where the hardware drops them"
 // CHECK-LABEL: func.func @views(
 // CHECK:         %[[BUFFER:.*]] = amdgpu.fat_raw_buffer_cast %{{.*}} : memref<10x8xf32>
 // CHECK-NOT:     fat_raw_buffer_cast
@@ -131,7 +131,7 @@ func.func @half_dword(%source: memref<3xf16>) -> vector<4xf16> {
 
 // Rows of 6 dwords at a multiple of 2: every dword is entirely inside or outside.
 // REMARK: Function=dwords | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
-// REMARK: Function=dwords | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes"
+// REMARK: Function=dwords | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds elements"
 // CHECK-LABEL: func.func @dwords(
 // CHECK-NOT:     scf.if
 // CHECK:         return
@@ -163,7 +163,7 @@ func.func @any_index(%source: memref<10x8xf32>, %i: index, %mask: vector<4x4xi1>
 
 // Dynamic sizes: arithmetic saturates at 2^31, and a larger memref does not use a buffer.
 // REMARK: Function=dynamic | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; if the memref exceeds the maximum size of a raw buffer at run time, a masked read is used instead"
-// REMARK: Function=dynamic | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes; if the memref exceeds the maximum size of a raw buffer at run time, a masked write is used instead"
+// REMARK: Function=dynamic | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds elements; if the memref exceeds the maximum size of a raw buffer at run time, a masked write is used instead"
 // CHECK-LABEL: func.func @dynamic(
 // CHECK:         %[[DIM:.*]] = memref.dim
 // CHECK:         %[[MOST:.*]] = arith.constant 2147483648 : index
@@ -194,7 +194,7 @@ func.func @dynamic(%source: memref<?xf32>) {
 }
 
 // Dynamic strides and a dynamic offset.
-// REMARK: Function=dynamic_strides | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer; if the memref exceeds the maximum size of a raw buffer at run time, a masked write is used instead"
+// REMARK: Function=dynamic_strides | Remark="padded write lowered to a raw-buffer write; out-of-bounds elements get an offset past the end of the buffer, where the hardware drops them; if the memref exceeds the maximum size of a raw buffer at run time, a masked write is used instead"
 // CHECK-LABEL: func.func @dynamic_strides(
 // CHECK:         memref.extract_strided_metadata
 // CHECK:         amdgpu.fat_raw_buffer_cast
@@ -285,7 +285,7 @@ func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>)
 }
 
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the write already has a mask; only writes without a mask are supported"
-// REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index of the write may be negative, which is only supported for reads; limit the index with arith.maxsi"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks elements at negative indices; raw buffer not used: an index of the write may be negative, which is only supported for reads; limit the index with arith.maxsi"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the elements of a vector row are not contiguous in memory; contiguous rows are required"
 // REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the vector has 33 rows and 66 elements in total; at most 32 rows and 256 elements in total are supported; use a smaller vector"
 func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: vector<4xf32>, %columns: vector<2x4xf32>,
@@ -299,19 +299,19 @@ func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: v
   return
 }
 
-// REMARK: Function=no_strides | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the layout of the memref is not strided; use a strided layout"
+// REMARK: Function=no_strides | Remark="padded read lowered to a masked read, which also masks elements at negative indices; raw buffer not used: the layout of the memref is not strided; use a strided layout"
 func.func @no_strides(%source: memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, %i: index, %v: f32) -> vector<4xf32> {
   %r = vector.transfer_read %source[%i], %v : memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, vector<4xf32>
   return %r : vector<4xf32>
 }
 
-// REMARK: Function=no_extent | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: type memref<4294967296x4294967296xf32> spans 2^63 or more elements; a raw buffer has at most 2146435071 B"
+// REMARK: Function=no_extent | Remark="padded read lowered to a masked read, which also masks elements at negative indices; raw buffer not used: type memref<4294967296x4294967296xf32> spans 2^63 or more elements; a raw buffer has at most 2146435071 B"
 func.func @no_extent(%source: memref<4294967296x4294967296xf32>, %i: index, %v: f32) -> vector<4xf32> {
   %r = vector.transfer_read %source[%i, %i], %v : memref<4294967296x4294967296xf32>, vector<4xf32>
   return %r : vector<4xf32>
 }
 
-// REMARK: Function=long_vector | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the vector has 524288 elements of 4 B; at most 1048576 B per vector are supported; use a smaller vector"
+// REMARK: Function=long_vector | Remark="padded read lowered to a masked read, which also masks elements at negative indices; raw buffer not used: the vector has 524288 elements of 4 B; at most 1048576 B per vector are supported; use a smaller vector"
 func.func @long_vector(%source: memref<1024x1024xf32>, %i: index, %v: f32) -> vector<1024x512xf32> {
   %r = vector.transfer_read %source[%i, %i], %v : memref<1024x1024xf32>, vector<1024x512xf32>
   return %r : vector<1024x512xf32>

@@ -150,7 +150,7 @@ func.func @moved(%source: memref<16x64xf16>, %other: memref<64xf16>, %i: index, 
   return
 }
 
-// REMARK: Function=numbered_source | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: the global memref is in memory space 1 : i64; only the default memory space is supported"
+// REMARK: Function=numbered_source | Remark="padded read lowered to a masked read, which also masks elements at negative indices; cp.async not used: the global memref is in memory space 1 : i64; only the default memory space is supported"
 func.func @numbered_source(%source: memref<?x32xf16, 1>, %buffer: memref<8x32xf16, #gpu.address_space<workgroup>>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16
@@ -159,7 +159,7 @@ func.func @numbered_source(%source: memref<?x32xf16, 1>, %buffer: memref<8x32xf1
   return
 }
 
-// REMARK: Function=numbered_buffer | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: the destination or source is not in shared memory (#gpu.address_space<workgroup>)"
+// REMARK: Function=numbered_buffer | Remark="padded read lowered to a masked read, which also masks elements at negative indices; cp.async not used: the destination or source is not in shared memory (#gpu.address_space<workgroup>)"
 func.func @numbered_buffer(%source: memref<?x32xf16>, %buffer: memref<8x32xf16, 3>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16
@@ -168,7 +168,7 @@ func.func @numbered_buffer(%source: memref<?x32xf16>, %buffer: memref<8x32xf16, 
   return
 }
 
-// REMARK: Function=too_many_copies | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: 64 copies per thread are needed; at most 32 are supported: use a smaller vector"
+// REMARK: Function=too_many_copies | Remark="padded read lowered to a masked read, which also masks elements at negative indices; cp.async not used: the vector needs 64 copies of 16 B per thread; at most 32 are supported, so use a smaller vector"
 func.func @too_many_copies(%source: memref<?x32xf16>, %buffer: memref<64x32xf16, #gpu.address_space<workgroup>>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16

@@ -54,7 +54,7 @@ func.func @read(%source: memref<10xf32>, %out: memref<4xf32>) {
   return
 }
 
-// REMARK: Function=any_index | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
+// REMARK: Function=any_index | Remark="padded read lowered to a masked read, which also masks elements at negative indices"
 // CHECK-LABEL: func.func @any_index(
 // CHECK-SAME:    %{{.*}}: memref<10x8xf32>, %{{.*}}: index, %[[OLD:.*]]: vector<4x4xi1>
 // CHECK:         %[[BEHIND_END:.*]] = vector.create_mask
@@ -153,8 +153,8 @@ func.func @nothing(%scalar: tensor<f32>, %source: tensor<0x2xf32>, %value: f32) 
 }
 
 // An enclosing vector.mask is combined with the new mask; a select inserts its passthru value.
-// REMARK: Function=under_mask | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
-// REMARK: Function=under_mask | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
+// REMARK: Function=under_mask | Remark="padded read lowered to a masked read, which also masks elements at negative indices"
+// REMARK: Function=under_mask | Remark="padded write lowered to a masked write, which also masks elements at negative indices"
 // CHECK-LABEL: func.func @under_mask(
 // CHECK-SAME:    %[[M:[a-z0-9]+]]: vector<4xi1>, %[[OTHERS:[a-z0-9]+]]: vector<4xf32>
 // CHECK-NOT:     vector.mask

@@ -19,10 +19,10 @@
 // FOLDED:         %[[MASK:.*]] = arith.xori %[[AHEAD]], %[[ALL]]
 // FOLDED:         vector.transfer_read %{{.*}}, %{{.*}}, %[[MASK]] {in_bounds = [true]} : memref<30xf32>, vector<4xf32>
 
-// REMARK:     Function=before_memref | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
-// REMARK:     Function=columns | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
-// REMARK:     Function=around | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
-// REMARK:     Function=around | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
+// REMARK:     Function=before_memref | Remark="padded read lowered to a masked read, which also masks elements at negative indices"
+// REMARK:     Function=columns | Remark="padded write lowered to a masked write, which also masks elements at negative indices"
+// REMARK:     Function=around | Remark="padded read lowered to a masked read, which also masks elements at negative indices"
+// REMARK:     Function=around | Remark="padded write lowered to a masked write, which also masks elements at negative indices"
 
 func.func @before_memref(%row: memref<30xf32>) -> vector<4xf32> {
   %ahead = arith.constant -2 : index

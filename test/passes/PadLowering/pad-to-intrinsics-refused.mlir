@@ -32,7 +32,7 @@ func.func @buffers(%a: memref<15x16xf16>, %b: memref<16x16xf16>, %c: memref<15x1
   return
 }
 
-// CHECK: Function=few_rows | Remark="op not padded: padding m from 5 to 16 for mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 needs 3.20 times the iterations; the option 'max-waste' allows 2.50"
+// CHECK: Function=few_rows | Remark="op not padded: padding m from 5 to 16 for the MMA mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 needs 3.20 times the iterations; the option 'max-waste' allows 2.50"
 func.func @few_rows(%a: tensor<5x16xf16>, %b: tensor<16x16xf16>, %c: tensor<5x16xf32>) -> tensor<5x16xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<5x16xf16>, tensor<16x16xf16>) outs(%c : tensor<5x16xf32>) -> tensor<5x16xf32>
   return %0 : tensor<5x16xf32>

@@ -13,7 +13,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{m=10 n=3 k=1}))' \
 // RUN:   --remarks-filter=smalti-pad-to-intrinsics 2>&1 | FileCheck %s --check-prefix=SIZES
 
-// REMARK: [Passed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=matmul | Remark="op padded: m from 13 to 16, n from 30 to 32, k from 5 to 16 for v_mfma_f32_16x16x16_f16; 4.20 times the iterations"
+// REMARK: [Passed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=matmul | Remark="op padded: m from 13 to 16, n from 30 to 32, k from 5 to 16 for the MMA shape v_mfma_f32_16x16x16_f16; 4.20 times the iterations"
 // CHECK-LABEL: func.func @matmul(
 // CHECK-SAME:    %[[A:.*]]: tensor<13x5xf16>, %[[B:.*]]: tensor<5x30xf16>, %[[C:.*]]: tensor<13x30xf32>
 // CHECK:         %[[ZERO_A:.*]] = arith.constant 0.000000e+00 : f16
@@ -28,14 +28,14 @@
 // SM80-LABEL: func.func @matmul(
 // SM80:         linalg.matmul {tag} ins(%{{.*}} : tensor<16x8xf16>, tensor<8x32xf16>) outs(%{{.*}} : tensor<16x32xf32>)
 //
-// SIZES: Function=matmul | Remark="op padded: m from 13 to 20 for 10x3x1; 1.54 times the iterations"
+// SIZES: Function=matmul | Remark="op padded: m from 13 to 20 for the MMA shape 10x3x1; 1.54 times the iterations"
 func.func @matmul(%a: tensor<13x5xf16>, %b: tensor<5x30xf16>, %c: tensor<13x30xf32>) -> tensor<13x30xf32> {
   %0 = linalg.matmul {tag} ins(%a, %b : tensor<13x5xf16>, tensor<5x30xf16>) outs(%c : tensor<13x30xf32>) -> tensor<13x30xf32>
   return %0 : tensor<13x30xf32>
 }
 
 // Dynamic sizes: affine arithmetic. A size that is proven to be a multiple is not padded.
-// REMARK: Function=dynamic | Remark="op padded: m to a multiple of 16, k to a multiple of 16 for v_mfma_f32_16x16x16_f16; at least 1.00 times the iterations"
+// REMARK: Function=dynamic | Remark="op padded: m to a multiple of 16, k to a multiple of 16 for the MMA shape v_mfma_f32_16x16x16_f16; at least 1.00 times the iterations"
 // CHECK-LABEL: func.func @dynamic(
 // CHECK:         %[[ROWS:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<?x?xf16>
 // CHECK:         %[[HIGH:.*]] = affine.apply #{{.*}}()[%[[ROWS]]]
@@ -68,7 +68,7 @@ func.func @batched(%a: tensor<3x16x24xbf16>, %b: tensor<3x24x64xbf16>, %c: tenso
 }
 
 // Zero points: a constant, and one extended from the operand type.
-// REMARK: Function=quantized | Remark="op padded: m from 14 to 16, n from 15 to 16, k from 30 to 32 for v_mfma_i32_16x16x32_i8; 1.30 times the iterations"
+// REMARK: Function=quantized | Remark="op padded: m from 14 to 16, n from 15 to 16, k from 30 to 32 for the MMA shape v_mfma_i32_16x16x32_i8; 1.30 times the iterations"
 // CHECK-LABEL: func.func @quantized(
 // CHECK-SAME:    %[[POINT:[^ ]*]]: i8
 // CHECK:         %[[WIDE:.*]] = arith.extsi %[[POINT]]
@@ -89,7 +89,7 @@ func.func @quantized(%point: i8, %a: tensor<14x30xi8>, %b: tensor<30x15xi8>, %c:
 
 // The width of the image grows with that of the result, by its stride; elements that are not read are kept. The 3
 // channels of image and filter become 16.
-// REMARK: Function=convolution | Remark="op padded: m from 7 to 16, n from 24 to 32, k from 3 to 16 for v_mfma_f32_16x16x16_f16; 16.25 times the iterations"
+// REMARK: Function=convolution | Remark="op padded: m from 7 to 16, n from 24 to 32, k from 3 to 16 for the MMA shape v_mfma_f32_16x16x16_f16; 16.25 times the iterations"
 // CHECK-LABEL: func.func @convolution(
 // CHECK:         tensor.pad %{{.*}} low[0, 0, 0, 0] high[0, 0, 18, 13]
 // CHECK:         tensor.pad %{{.*}} low[0, 0, 0, 0] high[0, 0, 13, 8]

@@ -51,8 +51,8 @@ gpu.module @kernels {
   }
 
   // Divergent control flow, or an unknown number of executions.
-  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the condition of an enclosing branch is not proven to be block-uniform; use a condition that is equal for all threads of the block"
-  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the bounds of an enclosing loop are not proven to be block-uniform; use bounds that are equal for all threads of the block"
+  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the condition of the enclosing scf.if may differ between threads; use a condition that is proven to be equal for all threads of the block"
+  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the bounds of the enclosing scf.for may differ between threads; use bounds that are proven to be equal for all threads of the block"
   // CHECK: Function=control | Remark="{{.*}}; TMA not used: the copy is nested in 'scf.while'; TMA copies may be nested only in scf.for and scf.if"
   gpu.func @control(%source: !source, %flag: i1) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
@@ -151,7 +151,7 @@ gpu.module @kernels {
   // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 16 B; TMA requires 128 B, so align the buffer and use constant indices"
   // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 64 B; TMA requires 128 B, so align the buffer and use constant indices"
   // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits; use the constant 0"
-  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: 512 copies per thread are needed; at most 32 are supported: use a smaller vector; TMA not used: 'gpu.barrier' is between the read and the write to shared memory, and the read cannot be moved after the op; move the op before the read or after the write"
+  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: the vector needs 512 copies of 16 B per thread; at most 32 are supported, so use a smaller vector; TMA not used: 'gpu.barrier' is between the read and the write to shared memory, and the read cannot be moved after the op; move the op before the read or after the write"
   gpu.func @memory(%source: !source) workgroup(%a: !shared {llvm.align = 16 : i64}, %b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c32 = arith.constant 32 : index

@@ -9,7 +9,7 @@
 !barrier = memref<!mosaic_gpu.barrier, #shared>
 !tile = memref<64x64xf16, #shared>
 
-// CHECK: Function=collective | Remark="loop not pipelined: the source or destination of 'mosaic_gpu.async_load' cannot be determined"
+// CHECK: Function=collective | Remark="loop not pipelined: the source or destination of 'mosaic_gpu.async_load' cannot be determined, for example because the op copies to several blocks of a cluster"
 func.func @collective(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -21,7 +21,7 @@ func.func @collective(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   return
 }
 
-// CHECK: Function=leader | Remark="loop not pipelined: the source or destination of 'mosaic_gpu.async_load' cannot be determined"
+// CHECK: Function=leader | Remark="loop not pipelined: the source or destination of 'mosaic_gpu.async_load' cannot be determined, for example because the op copies to several blocks of a cluster"
 func.func @leader(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -33,7 +33,7 @@ func.func @leader(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   return
 }
 
-// CHECK: Function=peer | Remark="loop not pipelined: the source or destination of 'mosaic_gpu.async_load' cannot be determined"
+// CHECK: Function=peer | Remark="loop not pipelined: the source or destination of 'mosaic_gpu.async_load' cannot be determined, for example because the op copies to several blocks of a cluster"
 func.func @peer(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -10,7 +10,7 @@
 
 // To shared memory: three, where the registers do.
 // AUTO: Function=through_shared | Remark="loop pipelined: 3 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: further stages would extend live ranges without hiding more latency"
-// ANY: Function=through_shared | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: the register limit is unknown without a target; set the option 'target'"
+// ANY: Function=through_shared | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: the number of registers per thread is unknown without a target; set the option 'target', such as target=sm_90a"
 // EMIT: Function=through_shared | Remark="schedule written: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
 // FIVE: Function=through_shared | Remark="loop pipelined: 5 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
 func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
@@ -50,7 +50,7 @@ func.func @two_iterations(%a: memref<64x8xf32>, %init: f32) -> f32 {
 
 // A row of 512 bytes takes half of the registers, two take more than there are.
 // AUTO: Function=wide_rows | Remark="loop pipelined: 3 stages, stream mode
-// AUTO: Function=two_wide_rows | Remark="loop not pipelined: with 2 stages, live values need 260 registers per thread; sm_90a has 255"
+// AUTO: Function=two_wide_rows | Remark="loop not pipelined: with 2 stages, live values need 260 registers per thread; sm_90a has 255, so load fewer elements per thread in an iteration"
 func.func @wide_rows(%a: memref<64x128xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -99,7 +99,7 @@ func.func @cast_back() -> f32 {
 }
 
 // The 64 x 4 bytes of a wave are consecutive in LDS, four rows of the buffer.
-// CHECK: Function=gather | Remark="rows not padded: 'amdgpu.gather_to_lds' accesses 64 consecutive elements, which cannot be proven to stay in one row; use a power of two that divides the row, and aligned indices"
+// CHECK: Function=gather | Remark="rows not padded: 'amdgpu.gather_to_lds' accesses 64 consecutive elements, which cannot be proven to stay in one row of 16 elements; access a power of two of elements that divides the row size, at indices that are multiples of it"
 func.func @gather(%in: memref<1024xf32>) -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -179,7 +179,7 @@ func.func @filled_by_waves(%a: memref<64x32xf32>, %i: index) -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=on_the_stack | Remark="rows not padded: the buffer is allocated by 'memref.alloca', which does not permit padded rows"
+// CHECK: Function=on_the_stack | Remark="rows not padded: the buffer is allocated by 'memref.alloca', which does not permit padded rows; use memref.alloc"
 func.func @on_the_stack(%which: memref<32xindex>, %out: memref<32xf32>) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
   %thread = gpu.thread_id x

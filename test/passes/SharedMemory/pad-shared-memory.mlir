@@ -92,7 +92,7 @@ func.func @transfers(%in: memref<16x32xf32>) -> vector<4xf32> {
 }
 
 // Another buffer that cannot be padded does not matter; one without conflicts is not changed.
-// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="rows not padded: the buffer escapes through 'func.call', so not all of its uses are known"
+// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="rows not padded: the buffer escapes through 'func.call', so not all of its uses are known; do not pass it or its address to this op"
 // REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="rows not padded: no bank conflicts in 1 access"
 // REMARK-DAG: [Passed] {{.*}} Function=others | Remark="rows padded by 1 element
 // CHECK-LABEL: func.func @others(

@@ -21,7 +21,7 @@ func.func @one_dimension() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=escapes | Remark="buffer not swizzled: the buffer escapes through 'memref.extract_aligned_pointer_as_index', so not all of its uses are known"
+// CHECK: Function=escapes | Remark="buffer not swizzled: the buffer escapes through 'memref.extract_aligned_pointer_as_index', so not all of its uses are known; do not pass it or its address to this op"
 func.func @escapes() -> index {
   %buffer = memref.alloc() : memref<32x32xf32, #shared>
   %p = memref.extract_aligned_pointer_as_index %buffer : memref<32x32xf32, #shared> -> index

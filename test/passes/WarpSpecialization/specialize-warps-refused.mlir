@@ -409,8 +409,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=reads_more | Remark="warp specialization not applied: 'mosaic_gpu.vector_load' uses a TMA tile; only wgmma after the mbarrier wait, in the same MLIR block, is supported"
-// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'mosaic_gpu.vector_load' uses a TMA tile; only wgmma after the mbarrier wait, in the same MLIR block, is supported
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=reads_more | Remark="warp specialization not applied: 'mosaic_gpu.vector_load' accesses the buffer that 'mosaic_gpu.async_load' fills; only wgmma ops after the wait for its mbarrier, in the MLIR block of the wait, may use the buffer"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'mosaic_gpu.vector_load' accesses the buffer that 'mosaic_gpu.async_load' fills; only wgmma ops after the wait for its mbarrier, in the MLIR block of the wait, may use the buffer
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>

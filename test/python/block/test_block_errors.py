@@ -83,7 +83,7 @@ def a_wrong_option(x, y):
     y.at[:, :].store(1, atomic="plus")  # error
 
 
-@case("the barrier 2 does not exist; there are 2")
+@case("barrier 2 does not exist; sb.barriers created 2")
 def a_missing_barrier(x, y):
     full = sb.barriers(2)
     full[2].wait(0)  # error
@@ -114,7 +114,7 @@ def a_tile_in_each_warp(x, y):
     sb.warp_map(lambda t: None, x[:, :])  # error
 
 
-@case("num_blocks of dimension 1, but the grid has 1 dimension")
+@case("the argument of num_blocks is 1, but must be a dimension of the grid, from 0 to 0")
 def a_missing_dimension(x, y):
     y[0, 0] = sb.num_blocks(1)  # error
 
@@ -238,5 +238,5 @@ def test_buffers_that_share_memory_do_not_add_up() -> None:
 
 
 def test_an_unknown_level() -> None:
-    with pytest.raises(TypeError, match="level is 'warp', which is not available"):
+    with pytest.raises(TypeError, match="level is 'warp'; it must be 'tile' or 'block'"):
         smalti.kernel(level="warp")  # type: ignore[call-overload]

@@ -103,23 +103,23 @@ class Raises:
 
 INTERFACES: list[tuple[Any, str]] = [
     (5, "is 5; a dictionary is required"),
-    ({}, "'typestr' of the array interface is None; an element type"),
-    ({**GOOD, "typestr": "zz"}, "'typestr' of the array interface is 'zz'; a"),
-    ({**GOOD, "typestr": 5}, "'typestr' of the array interface is 5; a"),
-    ({**GOOD, "typestr": "|V0"}, "'typestr' of the array interface is '|V0'; a"),
-    ({"typestr": "<f4"}, "'shape' of the array interface is None; a"),
-    ({**GOOD, "shape": 5}, "'shape' of the array interface is 5; a"),
-    ({**GOOD, "shape": ("a", 2)}, "'shape' of the array interface is ('a', 2); a"),
-    ({**GOOD, "shape": (4.0, 2)}, "'shape' of the array interface is (4.0, 2); a"),
+    ({}, "'typestr' of Foreign.{name} is None; an element type"),
+    ({**GOOD, "typestr": "zz"}, "'typestr' of Foreign.{name} is 'zz'; a"),
+    ({**GOOD, "typestr": 5}, "'typestr' of Foreign.{name} is 5; a"),
+    ({**GOOD, "typestr": "|V0"}, "'typestr' of Foreign.{name} is '|V0'; a"),
+    ({"typestr": "<f4"}, "'shape' of Foreign.{name} is None; a"),
+    ({**GOOD, "shape": 5}, "'shape' of Foreign.{name} is 5; a"),
+    ({**GOOD, "shape": ("a", 2)}, "'shape' of Foreign.{name} is ('a', 2); a"),
+    ({**GOOD, "shape": (4.0, 2)}, "'shape' of Foreign.{name} is (4.0, 2); a"),
     ({**GOOD, "shape": (-4, 2)}, "sizes must not be negative"),
     ({**GOOD, "shape": (2**70, 2)}, "must fit in 64 bits"),
-    ({**GOOD, "strides": "ab"}, "'strides' of the array interface is 'ab'; a"),
+    ({**GOOD, "strides": "ab"}, "'strides' of Foreign.{name} is 'ab'; a"),
     ({**GOOD, "strides": (4,)}, "1 strides and 2 dimensions"),
     ({**GOOD, "strides": (8, 2)}, "not multiples of the element size"),
     ({**GOOD, "data": None}, "does not have the entry 'data'"),
-    ({**GOOD, "data": 5}, "'data' of the array interface is 5; a tuple of an address"),
-    ({**GOOD, "data": (1, 2, 3)}, "'data' of the array interface is (1, 2, 3); a tuple of an address"),
-    ({**GOOD, "data": ("x", False)}, "'data' of the array interface is ('x', False); a tuple of an address"),
+    ({**GOOD, "data": 5}, "'data' of Foreign.{name} is 5; a tuple of an address"),
+    ({**GOOD, "data": (1, 2, 3)}, "'data' of Foreign.{name} is (1, 2, 3); a tuple of an address"),
+    ({**GOOD, "data": ("x", False)}, "'data' of Foreign.{name} is ('x', False); a tuple of an address"),
     ({**GOOD, "data": (2**70, False)}, "outside of the 64-bit range"),
     ({**GOOD, "data": (-16, False)}, "outside of the 64-bit range"),
 ]
@@ -130,7 +130,7 @@ INTERFACES: list[tuple[Any, str]] = [
 def test_array_interfaces_that_are_wrong(name: str, interface: Any, message: str) -> None:
     with pytest.raises(arrays.NotAnArray) as caught:
         arrays.view(Foreign(**{name: interface}))
-    assert message in str(caught.value)
+    assert message.format(name=name) in str(caught.value)
 
 
 def test_array_protocols_that_raise() -> None:

@@ -173,7 +173,7 @@ def assembly(text: str) -> str:
     ("text", "message"),
     [
         ("define void @f( {", "expected type"),
-        ("BC\xc0\xdegarbage", "cannot parse the module as LLVM IR"),
+        ("BC\xc0\xdegarbage", "the module is not LLVM IR (text or bitcode)"),
         ("", "target triple is ''"),
         ('target triple = "x86_64-linux-gnu"\n' + EMPTY, "target triple is 'x86_64-linux-gnu'"),
         (NVIDIA + "define void @f() { ret void }", "the module does not contain a kernel"),

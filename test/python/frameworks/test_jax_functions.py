@@ -571,8 +571,12 @@ def test_zeros_of_both_signs_are_different_numbers() -> None:
     ("kernel", "options", "message"),
     [
         ("scale", {}, "state the parameters that the kernel writes, with outputs= or input_output_aliases="),
-        ("scale", {"input_output_aliases": "factor"}, "factor, but this parameter is a number"),
-        ("accumulate", {"outputs": {"out": "y"}}, "the output out is like 'y', but the arrays are x"),
+        ("scale", {"input_output_aliases": "factor"}, "factor, which is a number of the kernel"),
+        (
+            "accumulate",
+            {"outputs": {"out": "y"}},
+            "takes shape and type of the output from 'y', which is not one of the arrays: x",
+        ),
         ("accumulate", {"outputs": {"out": 3}}, r"a function such as `lambda x: jax\.ShapeDtypeStruct"),
         (
             "scale",

@@ -144,10 +144,14 @@ def test_wrong_gradients() -> None:
         ("scale", {"outputs": {"z": "x"}}, "outputs has z, but the parameters of the kernel are x, factor, negate"),
         ("scale", {"outputs": {"negate": "x"}}, "outputs has negate, but this parameter is a constant"),
         ("scale", {"mutates_args": "x", "constants": {"factor": 2}}, "factor, but this parameter is not a constant"),
-        ("scale", {"mutates_args": "factor"}, "mutates_args has factor, but this parameter is a number"),
+        ("scale", {"mutates_args": "factor"}, "mutates_args has factor, which is a number of the kernel"),
         ("scale", {"mutates_args": "x", "backward": lambda x: x}, "cannot have a backward function"),
         ("accumulate", {"outputs": {"out": "x"}, "mutates_args": ["out"]}, "is in outputs and in mutates_args"),
-        ("accumulate", {"outputs": {"out": "y"}}, "the output out is like 'y', but the tensors are x"),
+        (
+            "accumulate",
+            {"outputs": {"out": "y"}},
+            "takes shape and type of the output from 'y', which is not one of the tensors: x",
+        ),
         ("accumulate", {"outputs": {"out": 3}}, "the output out is 3; a function such as"),
         (
             "accumulate",

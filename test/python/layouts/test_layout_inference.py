@@ -263,7 +263,7 @@ def test_hints_at_stated_tiles_resolve() -> None:
     memory = "memref<64x64xf32, #gpu.address_space<workgroup>>"
     lines = [f"%m = mosaic_gpu.slice_smem 0 : {memory}", stated("m", 128, "a"), stated("m", 64, "b")]
     said = refusal(program(lines, ""), "")
-    assert said.count("help: remove this 'mosaic_gpu.with_transforms'") == 2, said
+    assert said.count("to resolve the conflict, remove this 'mosaic_gpu.with_transforms'") == 2, said
     for index in (1, 2):
         infer(program([line for number, line in enumerate(lines) if number != index], ""))
 

@@ -102,7 +102,7 @@ def test_the_kernel_without_an_edit() -> None:
             "      %inner = memref.alloc() {alignment = 1024 : i64} : !tile\n" + LOAD_A.replace("%a_tile", "%inner"),
             "copies into memory that is not a memref.alloc in the kernel's entry block",
         ),
-        (LOAD_B, LOAD_B.replace("%b_tile", "%a_tile"), "'mosaic_gpu.async_load' uses a TMA tile"),
+        (LOAD_B, LOAD_B.replace("%b_tile", "%a_tile"), "'mosaic_gpu.async_load' accesses the buffer that 'mosaic_gpu.async_load' fills"),
         (
             "    gpu.return\n",
             "    %source = memref.alloc() {alignment = 1024 : i64} : !tile\n"
@@ -124,7 +124,7 @@ def test_the_kernel_without_an_edit() -> None:
             "    gpu.return\n",
             "    mosaic_gpu.async_store %a_tile to %a[%zero, %zero] [64, 64] : !tile to memref<64x1024xf16>[i32, i32]\n"
             "    gpu.return\n",
-            "'mosaic_gpu.async_store' uses a TMA tile",
+            "'mosaic_gpu.async_store' accesses the buffer that 'mosaic_gpu.async_load' fills",
         ),
     ],
 )

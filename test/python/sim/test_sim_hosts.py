@@ -256,7 +256,7 @@ def test_unsupported_host_functions_are_refused() -> None:
     sizes = sizes.replace("@main(%x: memref<256xi32>)", "@main(%x: memref<256xi32>, %n: index)")
     assert (
         problem(sizes)
-        == "the block size, cluster size or shared-memory size of the launch is dynamic; constants are required"
+        == "the block size in dimension x of the launch is dynamic; only the grid size may be dynamic, so use a constant"
     )
     many = kernel_with(LAUNCH, BODY, ARGUMENTS).replace(
         "%c64 = arith.constant 64 : index\n    %seven", "%c64 = arith.constant 2048 : index\n    %seven"

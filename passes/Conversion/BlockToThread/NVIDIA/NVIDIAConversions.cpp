@@ -419,7 +419,8 @@ LogicalResult BitCasts::plan(vector::BitCastOp op, Planner &planner) const {
          << "must not move bits between threads, but the threads hold "
             "different bits of operand and result for "
          << from << " in layout " << source.str() << " and " << to
-         << " in layout " << result.str();
+         << " in layout " << result.str()
+         << "; change 'out_layouts' so that each thread holds the same bits";
 }
 
 void BitCasts::emit(vector::BitCastOp op, Emitter &emitter,

@@ -74,7 +74,7 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
       op->emitOpError() << "cannot be lowered to thread level: " << plan.reason;
   if (request.need == TransferNeed::Optimized && planTransfer(problem, target))
     error.attachNote()
-        << "help: set 'optimized = false' on the op to permit bank conflicts";
+        << "to permit bank conflicts, set 'optimized = false' on the op";
   return std::nullopt;
 }
 

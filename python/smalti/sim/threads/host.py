@@ -203,21 +203,22 @@ class Host:
             at += count
         self.grid_slots = tuple(tr.slot(self.operands["g" + axis][0]) for axis in "xyz")
         """The grid size after the host ran up to the launch. Other sizes must be constant."""
-        self.block = self._three("b", tr)
-        self.cluster = self._three("c", tr) if self.operands["cx"] else (1, 1, 1)
-        self.shared_bytes = self._number(self.operands["shared"][0], tr) if self.operands["shared"] else 0
+        self.block = self._three("block", tr)
+        self.cluster = self._three("cluster", tr) if self.operands["cx"] else (1, 1, 1)
+        shared = self.operands["shared"]
+        self.shared_bytes = self._number(shared[0], "size of dynamic shared memory", tr) if shared else 0
 
-    def _three(self, letter: str, tr: ThreadTranslator) -> tuple[int, int, int]:
-        x, y, z = (self._number(self.operands[letter + axis][0], tr) for axis in "xyz")
+    def _three(self, unit: str, tr: ThreadTranslator) -> tuple[int, int, int]:
+        x, y, z = (
+            self._number(self.operands[unit[0] + axis][0], f"{unit} size in dimension {axis}", tr) for axis in "xyz"
+        )
         return x, y, z
 
-    def _number(self, value: Any, tr: ThreadTranslator) -> int:
+    def _number(self, value: Any, what: str, tr: ThreadTranslator) -> int:
         slot, values = tr.slot(value), self._known.v
         found = values[slot] if slot < len(values) else None
         if found is None:
-            message = (
-                "the block size, cluster size or shared-memory size of the launch is dynamic; constants are required"
-            )
+            message = f"the {what} of the launch is dynamic; only the grid size may be dynamic, so use a constant"
             tr.problems.append(Diagnostic("error", message, source_location(self.launch.location)))
             return 1
         return int(found)

@@ -186,7 +186,7 @@ func.func @tensor_without_wait(%a: memref<64x64xf32>, %thread: index, %init: f32
   return %sum : f32
 }
 
-// CHECK: Function=unknown_descriptor | Remark="loop not pipelined: the source or destination of 'amdgpu.tensor_load_to_lds' cannot be determined"
+// CHECK: Function=unknown_descriptor | Remark="loop not pipelined: the source or destination of 'amdgpu.tensor_load_to_lds' cannot be determined, for example because the op copies to several blocks of a cluster"
 func.func @unknown_descriptor(%descriptor: !amdgpu.tdm_descriptor) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -199,7 +199,7 @@ func.func @unknown_descriptor(%descriptor: !amdgpu.tdm_descriptor) {
 }
 
 // Other blocks' memory is written, too.
-// CHECK: Function=multicast | Remark="loop not pipelined: the source or destination of 'nvgpu.tma.async.load' cannot be determined"
+// CHECK: Function=multicast | Remark="loop not pipelined: the source or destination of 'nvgpu.tma.async.load' cannot be determined, for example because the op copies to several blocks of a cluster"
 func.func @multicast(%a: !descriptor, %mask: i16, %barriers: !barriers, %shared: memref<64xf32, #shared>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -228,7 +228,7 @@ func.func @consumer(%barriers: !barriers, %shared: memref<3x64xf32, #shared>, %p
   return %sum : f32
 }
 
-// CHECK: Function=foreign_wait | Remark="loop not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for %arg1, but no copy of the loop completes on this mbarrier"
+// CHECK: Function=foreign_wait | Remark="loop not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for the mbarrier %arg1, on which no copy of the loop completes; move the op out of the loop, or let a copy of the loop complete on the mbarrier"
 func.func @foreign_wait(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -251,7 +251,7 @@ func.func @foreign_wait(%a: !descriptor, %empty: !one, %parity: i1, %thread: ind
   return %sum : f32
 }
 
-// CHECK: Function=foreign_arrival | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on %arg1, but no copy of the loop completes on this mbarrier"
+// CHECK: Function=foreign_arrival | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on the mbarrier %arg1, on which no copy of the loop completes; move the op out of the loop, or let a copy of the loop complete on the mbarrier"
 func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

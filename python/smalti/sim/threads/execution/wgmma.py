@@ -56,9 +56,12 @@ class Form:
     def __post_init__(self) -> None:
         """Raises `Unsupported` for forms that do not exist or are not supported."""
         if self.sum not in _PAIRS.get((self.a, self.b), ()):
-            known = ", ".join(_PAIRS.get((self.a, self.b), ())) or "none"
+            known = " or ".join(_PAIRS.get((self.a, self.b), ()))
+            needed = (
+                f"for these operands, the accumulator must be {known}" if known else "wgmma cannot multiply these types"
+            )
             raise Unsupported(
-                f"operand A is {self.a}, operand B is {self.b} and the accumulator is {self.sum}; for these operands, wgmma supports the accumulators: {known}"
+                f"operand A is {self.a}, operand B is {self.b} and the accumulator is {self.sum}; {needed}"
             )
         bits = READERS[self.a][0]
         if self.depth * bits != 8 * ROW_BYTES or self.columns % 8 or not 0 < self.columns <= 256:

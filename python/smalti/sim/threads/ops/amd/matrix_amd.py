@@ -409,10 +409,11 @@ def wmma(
     architecture, dtype = tr.target.architecture, of_c.dtype if wanted is None else wanted
     names = [operand.name for operand in operands[:2]]
     if "i4" in names and (names[0] != names[1] or k not in _SHAPES_OF_4_BITS.get(architecture, ())):
-        known = ", ".join(map(str, _SHAPES_OF_4_BITS.get(architecture, ()))) or "none"
+        known = " or ".join(map(str, _SHAPES_OF_4_BITS.get(architecture, ())))
+        needed = f"with i4, both operands must be i4, and K must be {known}" if known else "use i8"
         raise Unsupported.invalid(
-            f"operand A is {names[0]}, operand B is {names[1]} and K is {k}; with i4, both operands must be i4, and K must "
-            f"be one that {tr.target.name} supports for i4 ({known})"
+            f"{tr.target.name} does not have a WMMA with operand A of {names[0]}, operand B of {names[1]} and K = {k}; "
+            f"{needed}"
         )
     factor, of_result = wmma_factor(architecture, k, operands[0].bits), wmma_result(architecture)
     for operand in operands[:2]:

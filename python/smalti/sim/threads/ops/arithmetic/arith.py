@@ -80,7 +80,7 @@ def combining(name: str, dtype: np.dtype[Any], ty: Any = None) -> Callable[..., 
     floats = dtype.kind not in "ib"
     name = {"add": "addf", "mul": "mulf"}.get(name, name) if floats else _KINDS.get(name, name)
     if name not in (arith.FLOAT_FUNCTIONS if floats else arith.INTEGER_NAMES):
-        raise Unsupported(f"{'floating-point' if floats else 'integer'} reduction '{name}'")
+        raise Unsupported(f"the kind '{name}' cannot combine {'floats' if floats else 'integers'}; use another kind")
     if floats:
         return arith.FLOAT_FUNCTIONS[name]
     return arith.integer_array_function(name) if ty is None else arith.integer_function_of(name, ty)

@@ -152,7 +152,8 @@ def _while(op: Any, tr: ThreadTranslator) -> None:
         if st.loops[-1] > LONGEST:
             st.stop(
                 "deadlock",
-                f"the loop did not exit after {LONGEST} iterations, the limit of the simulator; check the loop condition",
+                f"the loop did not exit after {LONGEST} iterations, the limit of the simulator, and counts as endless; check the loop condition, or "
+                "simulate a smaller problem if the loop is correct but long",
                 site,
             )
         return head.at

@@ -62,7 +62,8 @@ def arrive(st: Any, label: Label, site: Any) -> int:
         if st.jumps > LONGEST_JUMPS:
             st.stop(
                 "deadlock",
-                f"the loop did not exit after {LONGEST_JUMPS} backward branches, the limit of the simulator; check the branch condition",
+                f"the loop did not exit after {LONGEST_JUMPS} backward branches, the limit of the simulator, and counts as endless; check the branch condition, or "
+                "simulate a smaller problem if the loop is correct but long",
                 site,
             )
     return label.at
