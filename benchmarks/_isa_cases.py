@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from _record import ROOT
 
@@ -47,16 +47,21 @@ class Case:
             text = text.replace(old, new)
         return text
 
-    def job(self, chip: str, wave_size: int) -> dict[str, Any]:
-        """The job of Triton's process."""
+    def warps(self, wave_size: int) -> int | Literal["auto"]:
+        """The option `num-warps` of our compiler."""
+        return self.threads // wave_size
+
+    def jobs(self, chip: str, wave_size: int) -> list[dict[str, Any]]:
+        """The jobs of Triton's process; the best kernel counts."""
         options = {"num_warps": self.threads // wave_size, "num_stages": 3 if chip.startswith("sm_") else 2}
-        return {
+        job = {
             "kernel": self.kernel,
             "types": self.types,
             "constants": self.constants,
             "options": options,
             "chip": chip,
         }
+        return [job]
 
 
 @functools.cache

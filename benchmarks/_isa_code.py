@@ -260,7 +260,8 @@ def read_sass(text: str) -> Code:
             rows.append((found[1], found[2] or "", found[3], found[4]))
     instructions = []
     for address, guard, name, operands in rows:
-        kind = _sass_kind(name)
+        # ptxas emits loads that are never executed, and only take an issue slot.
+        kind = "hint" if guard == "!PT" else _sass_kind(name)
         target = None
         if name.split(".")[0] in ("BRA", "CALL", "JMP") and (to := re.search(r"`\(([^)]+)\)", operands)):
             target = labels.get(to[1])

@@ -10,10 +10,13 @@ from typing import Any
 import _isa_run
 from _isa_code import MEMORY, Code, Loop, count, multiply_accumulates
 from smalti import targets
+from smalti.transfers import bank_cost
 
 
-def figures(code: Code, warps: int, blocks: Sequence[int], wave_size: int) -> dict[str, Any]:
-    """Executed instructions of all warps of these blocks: all, by kind, of each loop, and by the width of accesses."""
+def figures(code: Code, warps: int, blocks: Sequence[int], chip: str) -> dict[str, Any]:
+    """Executed instructions of all warps of these blocks: all, by kind, of each loop, and by the width of accesses; and
+    the bank conflicts of the loops of the first block."""
+    wave_size = targets.get(chip).wave_size
     runs = [_isa_run.execute(code, warp, block, wave_size) for block in blocks for warp in range(warps)]
     total = [sum(run.executed[i] for run in runs) for i in range(len(code.instructions))]
     widths: dict[str, dict[str, int]] = {"global": defaultdict(int), "shared": defaultdict(int)}
@@ -24,7 +27,8 @@ def figures(code: Code, warps: int, blocks: Sequence[int], wave_size: int) -> di
     mmas = [(i, n) for i, n in zip(code.instructions, total, strict=True) if n and i.kind == "mma"]
     work = [multiply_accumulates(i) for i, _ in mmas]
     loops = []
-    for loop in steady_loops(code, runs):
+    bodies = steady_loops(code, runs)
+    for loop in bodies:
         iterations = [run.executed[loop.header] for run in runs]
         loops.append(
             {
@@ -41,9 +45,45 @@ def figures(code: Code, warps: int, blocks: Sequence[int], wave_size: int) -> di
         "kinds": count((instruction.kind, n) for instruction, n in zip(code.instructions, total, strict=True)),
         "loops": loops,
         "widths": {memory: dict(sorted(found.items())) for memory, found in widths.items()},
+        "banks": bank_conflicts(code, runs[:warps], blocks[0], chip, bodies),
         "multiply-accumulates": None if None in work else sum(w * n for w, (_, n) in zip(work, mmas, strict=True) if w),
         "undecided": sum(run.undecided for run in runs),
     }
+
+
+def bank_conflicts(
+    code: Code, runs: Sequence[_isa_run.Counts], block: int, chip: str, bodies: Sequence[Loop]
+) -> dict[str, int]:
+    """Cycles that the shared memory takes for the accesses of all warps of a block in these loops: all, and those due to
+    bank conflicts, by the compiler's bank model. The addresses of the first iteration stand for all; `unknown` counts
+    executed accesses whose addresses are unknown. A matrix load or store accesses rows of 16 bytes. Accesses without
+    an address per lane are not counted: copies of TMA, copies to LDS, operands of `wgmma`."""
+    copies = ("copy",) if code.vendor == "nvidia" else ()
+    kinds = ("shared load", "shared store", *copies)
+    rest = {
+        i for loop in bodies for i in loop.body if code.instructions[i].kind in kinds and code.instructions[i].bytes
+    }
+    result = {"cycles": 0, "conflicts": 0, "unknown": 0}
+    while rest:
+        # The warp that executes the most of them; warps can have different code.
+        warp = max(range(len(runs)), key=lambda warp: sum(runs[warp].executed[i] > 0 for i in rest))
+        wanted = {i for i in rest if runs[warp].executed[i]}
+        if not wanted:
+            break
+        rest -= wanted
+        addresses = _isa_run.shared_addresses(code, warp, block, targets.get(chip).wave_size, wanted)
+        for i in sorted(wanted):
+            instruction, times = code.instructions[i], sum(run.executed[i] for run in runs)
+            result["unknown"] += 0 if i in addresses else times
+            for part in addresses.get(i, []):
+                bytes_ = instruction.bytes // len(addresses[i])
+                if instruction.name.startswith(("LDSM", "STSM")):
+                    # Lanes 8 n to 8 n + 7 have the addresses of the rows of matrix n.
+                    part, bytes_ = part[: 2 * bytes_], 16
+                cycles, conflicts = bank_cost(chip, bytes_, instruction.kind == "shared load", part)
+                result["cycles"] += times * cycles
+                result["conflicts"] += times * conflicts
+    return result
 
 
 def steady_loops(code: Code, runs: Sequence[_isa_run.Counts]) -> list[Loop]:
@@ -58,48 +98,3 @@ def loop_text(code: Code, first: int) -> list[str]:
     """The instructions of a loop, as text."""
     body = next((loop.body for loop in code.loops if loop.header == first), frozenset[int]())
     return [code.instructions[i].text for i in sorted(body)]
-
-
-# Resident warps per SM (CUDA's programming guide, compute capabilities), or waves per CU or WGP, four SIMDs each (LLVM's
-# AMDGPU backend, waves per SIMD).
-_RESIDENT = (("sm_120", 48), ("sm_86", 48), ("sm_89", 48), ("sm_", 64), ("gfx9", 4 * 8), ("gfx", 4 * 16))
-
-
-def occupancy(chip: str, registers: int, shared: int, warps: int) -> int:
-    """Warps per SM, CU or WGP that registers, shared memory and the number of threads allow. Registers are allocated in
-    groups of 8 per thread. Sizes that the target table does not have do not limit."""
-    target = targets.get(chip)
-    timing = target.timing
-    per_block = -(-max(registers, 1) // 8) * 8 * target.wave_size * warps
-    limits = [target.registers_per_unit // per_block] if target.registers_per_unit else []
-    if shared:
-        unit = (
-            timing.shared_memory_per_unit
-            if timing and timing.shared_memory_per_unit
-            else target.shared_memory_per_block
-        )
-        reserved = (timing.shared_memory_reserved or 0) if timing else 0
-        limits.append(unit // (shared + reserved) if unit > target.shared_memory_per_block else unit // shared)
-    limits.append(next(number for prefix, number in _RESIDENT if chip.startswith(prefix)) // warps)
-    return min(limits, default=0) * warps
-
-
-def rates(found: dict[str, Any], is_matmul: bool, amount: float) -> dict[str, float | None]:
-    """Executed instructions divided by what the blocks compute: `rate` of the whole kernel, `loop rate` of its loops.
-
-    Without the MMAs for a matmul, and those of its loops divided by the multiply-accumulates of the MMAs in the loops.
-    """
-    mmas = found["kinds"].get("mma", 0)
-    if not is_matmul:
-        in_loops = sum(sum(loop["kinds"].values()) for loop in found["loops"])
-        return {"rate": found["executed"] / amount, "loop rate": in_loops / amount if in_loops else None}
-    counted = found.get("multiply-accumulates")
-    with_mma = [loop for loop in found["loops"] if loop["mma"]]
-    # A loop without MMAs belongs to a producer warp: its instructions feed the MMAs of the other loops.
-    others = sum(sum(loop["kinds"].values()) - loop["mma"] for loop in found["loops"])
-    share = sum(loop["mma"] for loop in with_mma) / mmas if mmas else 0
-    return {
-        "rate": (found["executed"] - mmas) / amount,
-        "loop rate": others / (share * amount) if share else None,
-        "MMA work": counted / 4096 / amount if counted else None,
-    }

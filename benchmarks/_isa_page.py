@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -113,15 +114,21 @@ def page(
     cells: Sequence[dict[str, Any]],
     versions: dict[str, str | None],
     loops: Callable[[dict[str, Any], str], list[list[str]]],
+    details: int = sys.maxsize,
+    absent: Sequence[dict[str, Any]] = (),
 ) -> str:
-    """The page: the method, a table with the first cell first, and each cell's details."""
+    """The page: the method, a table with the first cell first, details of the first cells, and the cells that do not exist,
+    with the reason."""
     heads = ("kernel", "chip", "per", "whole kernel", "ratio", "loops", "ratio", "registers", "spills", "shared memory")
     heads = (*heads, "occupancy", "MMA work", "undecided")
     rows = "".join(_row(cell, f"cell{i}") for i, cell in enumerate(cells))
-    details = "".join(_detail(cell, f"cell{i}", loops) for i, cell in enumerate(cells))
+    shown = "".join(_detail(cell, f"cell{i}", loops) for i, cell in enumerate(cells[:details]))
+    missing = [(cell["kernel"], cell["chip"], cell["absent"]) for cell in absent]
+    if missing:
+        shown += f"<h2>Cells that do not exist</h2>{_table(('kernel', 'chip', 'reason'), missing)}"
     known = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     return (
         f"<!doctype html><meta charset=utf-8><title>Executed instructions</title><style>{_STYLE}</style>"
         f"<h1>Executed instructions, ours / Triton</h1><p>{escape(_METHOD.strip())}</p><p>{escape(known)}</p>"
-        f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{rows}</table>{details}"
+        f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{rows}</table>{shown}"
     )

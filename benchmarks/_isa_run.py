@@ -14,9 +14,10 @@ depend on sizes and numbers only are exact. The rules for the rest:
 from __future__ import annotations
 
 import functools
+import operator
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -61,10 +62,49 @@ class Machine(Protocol):
         """The address that a return continues with."""
         ...
 
+    def shared_addresses(self, instruction: Instruction) -> list[list[int | None]]:
+        """The byte addresses of an access to shared memory: for each of its parts, those of the executed lanes. An address
+        is None if it is unknown, and -1 for an inactive lane."""
+        ...
 
-def execute(code: Code, warp: int, block: int, wave_size: int = 32) -> Counts:
-    """Executes one warp of one block of a one-dimensional grid."""
-    machine: Machine = Sass(warp, block) if code.vendor == "nvidia" else Gcn(code, warp, block, wave_size)
+
+def shared_addresses(
+    code: Code, warp: int, block: int, wave_size: int, wanted: Iterable[int]
+) -> dict[int, list[list[int]]]:
+    """The byte addresses of all lanes, -1 for an inactive one, at the first execution of each wanted access to shared
+    memory, for each of its parts. Accesses that are not executed or have an unknown address are not in the result."""
+    lanes = range(wave_size) if code.vendor == "nvidia" else range(1)
+    found: list[dict[int, list[list[int | None]]]] = [{key: [] for key in wanted} for _ in lanes]
+    steps = STEPS
+    for lane in lanes:
+        counts = execute(code, warp, block, wave_size, lane, found[lane], steps)
+        # A lane that does not have the accesses of lane 0 is not executed to the end.
+        steps = sum(counts.executed) if lane == 0 else steps
+    result = {}
+    for i in found[0]:
+        # SASS is executed for one lane at a time. A lane that did not come here is inactive.
+        parts = max(len(seen[i]) for seen in found)
+        of_lanes = [seen[i] or [[-1]] * parts for seen in found]
+        together = [[address for lane in of_lanes for address in lane[part]] for part in range(parts)]
+        known = [[address for address in part if address is not None] for part in together]
+        if parts and known == together:
+            result[i] = known
+    return result
+
+
+def execute(
+    code: Code,
+    warp: int,
+    block: int,
+    wave_size: int = 32,
+    lane: int = 0,
+    watched: dict[int, list[list[int | None]]] | None = None,
+    most: int = STEPS,
+) -> Counts:
+    """Executes one warp of one block of a one-dimensional grid. With `watched`, it ends when all accesses to shared memory
+    in it have their first addresses, or after `most` instructions. `lane` is that of SASS."""
+    machine: Machine = Sass(warp, block, lane) if code.vendor == "nvidia" else Gcn(code, warp, block, wave_size)
+    missing = len(watched) if watched is not None else 0
     counts = Counts([0] * len(code.instructions))
     headers = {loop.header: loop.body for loop in code.loops}
     at = {instruction.address: i for i, instruction in enumerate(code.instructions) if instruction.address >= 0}
@@ -77,9 +117,16 @@ def execute(code: Code, warp: int, block: int, wave_size: int = 32) -> Counts:
         if i in headers and previous not in headers[i]:
             counts.entries[i] = counts.entries.get(i, 0) + 1
         steps += 1
-        if steps > STEPS:
+        if steps > most:
+            if watched is not None:
+                break
             raise Endless(f"more than {STEPS} instructions")
         previous = i
+        if watched and watched.get(i) == []:
+            watched[i] = machine.shared_addresses(instruction)
+            missing -= bool(watched[i])
+            if not missing:
+                break
         if (names := forgotten[i]) is not None:
             for name in names:
                 known.pop(name, None)
@@ -124,11 +171,13 @@ def _signed(value: int, bits: int = 32) -> int:
 class Sass:
     """Lane 0 of a warp. Registers and predicates that are not in the table are unknown."""
 
-    def __init__(self, warp: int, block: int) -> None:
+    def __init__(self, warp: int, block: int, lane: int = 0) -> None:
         self.known: dict[str, int] = {}
-        self.special = {"SR_TID.X": 32 * warp, "SR_CTAID.X": block, "SR_VIRTCTAID": block}
+        self.lane = lane
+        self.special = {"SR_TID.X": 32 * warp + lane, "SR_CTAID.X": block, "SR_VIRTCTAID": block}
         self.special |= dict.fromkeys(("SR_TID.Y", "SR_TID.Z", "SR_CTAID.Y", "SR_CTAID.Z"), 0)
-        self.special |= dict.fromkeys(("SR_LANEID", "SR_CgaCtaId", "SRZ"), 0)
+        self.special |= dict.fromkeys(("SR_CgaCtaId", "SRZ"), 0)
+        self.special["SR_LANEID"] = lane
 
     # Operands.
 
@@ -229,6 +278,18 @@ class Sass:
         if not instruction.name.startswith("RET"):
             return None
         return self.value(instruction.operands[0].split()[0])
+
+    def shared_addresses(self, instruction: Instruction) -> list[list[int | None]]:
+        guard = self.predicate(instruction.guard) if instruction.guard else True
+        if guard is False:
+            return []
+        address: int | None = 0
+        text = next(operand for operand in instruction.operands if operand.startswith("["))
+        for term in text.strip("[]").split("+"):
+            name, _, scale = term.partition(".X")
+            value = self.value(name)
+            address = None if value is None or address is None else address + value * int(scale or 1)
+        return [[None if address is None else address & WORD]]
 
     def op_mov(self, modifiers: list[str], s: list[str], p: list[str], outs: int) -> Any:
         return self.value(s[0], "64" in modifiers), []
@@ -419,7 +480,7 @@ class Sass:
         return (self.value(s[0]) if modifiers == ["IDX"] and self.value(s[1]) == 0 else None), []
 
     def op_elect(self, modifiers: list[str], s: list[str], p: list[str], outs: int) -> Any:
-        return None, [True]
+        return None, [self.lane == 0]
 
     def op_vote(self, modifiers: list[str], s: list[str], p: list[str], outs: int) -> Any:
         # VOTEU.ANY UP0, P0: only predicates that all lanes share are voted on here.
@@ -495,6 +556,16 @@ def _result_words(instruction: Instruction, base: str, modifiers: list[str]) -> 
 # AMD.
 
 
+def _by_table(table: int, a: Any, b: Any, c: Any) -> Any:
+    """The bitwise function of three operands: bit 4 a + 2 b + c of the table."""
+    terms = [
+        (a if index & 4 else ~a) & (b if index & 2 else ~b) & (c if index & 1 else ~c)
+        for index in range(8)
+        if table >> index & 1
+    ]
+    return functools.reduce(operator.or_, terms, 0)
+
+
 def _bits(value: int, low: int, count: int) -> int:
     return value >> low & (1 << count) - 1
 
@@ -538,6 +609,9 @@ _VECTOR: dict[str, Callable[..., Any]] = {
     "and_or": lambda a, b, c: (a & b) | c,
     "or3": lambda a, b, c: a | b | c,
     "add3": lambda a, b, c: a + b + c,
+    "xor3": lambda a, b, c: a ^ b ^ c,
+    "xad": lambda a, b, c: (a ^ b) + c,
+    "bfi": lambda a, b, c: (a & b) | (~a & c),
     "bfe": lambda a, b, c: (a & WORD) >> (b & 31) & ((1 << (c & 31)) - 1),
     "mul_lo": lambda a, b: a * b,
     "mul_u32": lambda a, b: (a & 0xFFFFFF) * (b & 0xFFFFFF),
@@ -674,11 +748,33 @@ class Gcn:
     def jump(self, instruction: Instruction) -> int | None:
         return None
 
+    def shared_addresses(self, instruction: Instruction) -> list[list[int | None]]:
+        is_load = instruction.kind == "shared load"
+        name, *_ = instruction.operands[is_load].split()
+        base = self.value(name)
+        text = instruction.text
+        offsets = [int(found) for found in re.findall(r"offset[01]?:(\d+)", text)]
+        if re.search("(read|write|load|store)(x)?2|_2addr", instruction.name):
+            # Two addresses, in units of the elements or of 64 of them.
+            unit = instruction.bytes // 2 * (64 if "st64" in instruction.name or "stride64" in instruction.name else 1)
+            named = dict(re.findall(r"offset([01]):(\d+)", text))
+            offsets = [unit * int(named.get(which, 0)) for which in "01"]
+        if base is None:
+            return [[None]] * max(len(offsets), 1)
+        lanes = np.broadcast_to(np.asarray(base, dtype=np.int64), self.lanes)
+        active = [self.exec is None or self.exec >> lane & 1 for lane in range(self.lanes)]
+        return [
+            [int(address) + offset & WORD if on else -1 for address, on in zip(lanes, active, strict=True)]
+            for offset in offsets or [0]
+        ]
+
     def scalar_step(self, name: str, s: list[str]) -> None:
         words = 2 if re.search(r"_(?:b|u|i)64", name) else 1
         bits = 32 * words
         mask = (1 << bits) - 1
         stem, _, type_ = name.removeprefix("s_").rpartition("_")
+        # gfx12 names s_addk_i32 as s_addk_co_i32.
+        stem = re.sub("^addk_co$", "addk", stem)
         signed = type_.startswith("i")
         if stem in ("cmp_" + c for c in _GCN_COMPARE) or stem in ("cmpk_" + c for c in _GCN_COMPARE):
             a, b = self.value(s[0], words), self.value(s[1], words)
@@ -823,7 +919,29 @@ class Gcn:
                 self.exec = None
             return
         if stem.startswith("mbcnt"):
-            self.write(s[0], None)
+            # The number of lower lanes in a mask.
+            mask, base = (self.value(text) for text in s[1:3])
+            if mask is None or base is None:
+                self.write(s[0], None)
+            else:
+                first = 32 * ("hi" in stem)
+                of_lanes = [_bits(mask, 0, min(max(lane - first, 0), 32)).bit_count() for lane in range(self.lanes)]
+                self.write(s[0], np.asarray(of_lanes, dtype=np.int64) + base)
+            return
+        if stem == "cndmask_b32":
+            mask = self.value(s[3] if len(s) > 3 else "vcc", 2 if self.lanes == 64 else 1)
+            unset, chosen = (self.value(text) for text in s[1:3])
+            if mask is None or unset is None or chosen is None:
+                self.write(s[0], None)
+            else:
+                lanes = np.asarray([mask >> lane & 1 for lane in range(self.lanes)], dtype=bool)
+                self.write(s[0], np.where(lanes, chosen, unset))
+            return
+        if found := re.search(r"bitop3:(0x[0-9a-f]+|\d+)", s[-1]):
+            operands = [text.split()[0] for text in s[1:]]
+            values = [self.value(text) for text in operands] + [0] * (3 - len(operands))
+            is_known = stem.endswith("b32") and all(value is not None for value in values)
+            self.write(s[0], _by_table(int(found[1], 0), *values) if is_known else None)
             return
         if (wide := _WIDE.get(stem)) and (found := re.fullmatch(r"v\[(\d+):(\d+)\]", s[0])):
             # A shift has 32 bits.
@@ -852,10 +970,16 @@ class Gcn:
             for text in s[:results]:
                 self.forget(text.split()[0])
             return
-        if kind == "bfe" and type_ == "i32":
-            self.write(s[0], None)
-            return
         values = [self.value(text.split()[0]) if text.split() else None for text in s[results:]]
+        if kind == "bfe" and type_ == "i32":
+            width = values[2]
+            if any(value is None for value in values) or not isinstance(width, int):
+                self.write(s[0], None)
+                return
+            # The highest bit of the field is a sign.
+            sign = 1 << max((width & 31) - 1, 0)
+            self.write(s[0], (operation(*values) ^ sign) - sign)
+            return
         if any(value is None for value in values):
             self.write(s[0], None)
         else:

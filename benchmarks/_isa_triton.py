@@ -121,6 +121,58 @@ def matmul_gelu(
 
 
 @triton.jit
+def matmul_grid(
+    a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr,
+    A_COLUMNS: tl.constexpr, B_COLUMNS: tl.constexpr, SPLITS: tl.constexpr, LENGTH: tl.constexpr, TF32: tl.constexpr,
+):  # fmt: skip
+    # Masks only where the tile does not divide the size.
+    tile = tl.program_id(0)
+    columns: tl.constexpr = (N + TN - 1) // TN
+    tiles: tl.constexpr = (M + TM - 1) // TM * columns
+    part = 0
+    if SPLITS > 1:
+        part = tile // tiles
+        tile = tile % tiles
+    row = tile // columns * TM + tl.arange(0, TM)
+    column = tile % columns * TN + tl.arange(0, TN)
+    depth = tl.arange(0, TK)
+    a_row: tl.constexpr = 1 if A_COLUMNS else K
+    a_column: tl.constexpr = M if A_COLUMNS else 1
+    b_row: tl.constexpr = 1 if B_COLUMNS else N
+    b_column: tl.constexpr = K if B_COLUMNS else 1
+    start = part * LENGTH
+    end = K
+    if SPLITS > 1:
+        end = tl.minimum(start + LENGTH, K)
+    left_at = a + row[:, None] * a_row + (start + depth)[None, :] * a_column
+    right_at = b + (start + depth)[:, None] * b_row + column[None, :] * b_column
+    is_integer: tl.constexpr = a.dtype.element_ty == tl.int8
+    kind: tl.constexpr = tl.int32 if is_integer else tl.float32
+    total = tl.zeros((TM, TN), kind)
+    for k in range(start, end, TK):
+        if M % TM == 0 and K % TK == 0:
+            left = tl.load(left_at)
+        elif M % TM == 0:
+            left = tl.load(left_at, mask=depth[None, :] < end - k, other=0)
+        else:
+            left = tl.load(left_at, mask=(row[:, None] < M) & (depth[None, :] < end - k), other=0)
+        if N % TN == 0 and K % TK == 0:
+            right = tl.load(right_at)
+        elif N % TN == 0:
+            right = tl.load(right_at, mask=depth[:, None] < end - k, other=0)
+        else:
+            right = tl.load(right_at, mask=(depth[:, None] < end - k) & (column[None, :] < N), other=0)
+        total = tl.dot(left, right, total, input_precision="tf32" if TF32 else "ieee", out_dtype=kind)
+        left_at += TK * a_column
+        right_at += TK * b_row
+    at = c + part * M * N + row[:, None] * N + column[None, :]
+    if M % TM == 0 and N % TN == 0:
+        tl.store(at, total.to(c.dtype.element_ty))
+    else:
+        tl.store(at, total.to(c.dtype.element_ty), mask=(row[:, None] < M) & (column[None, :] < N))
+
+
+@triton.jit
 def attention_step(
     q, k, v, top, total, out, row, start, T: tl.constexpr, D: tl.constexpr, KEYS: tl.constexpr, DIAGONAL: tl.constexpr
 ):
@@ -164,7 +216,7 @@ def attention(q, k, v, o, T: tl.constexpr, D: tl.constexpr, ROWS: tl.constexpr, 
 
 KERNELS: dict[str, Any] = {
     kernel.__name__: kernel
-    for kernel in (vector_add, softmax, layer_norm, rms_norm, column_sum, matmul, matmul_gelu, attention)
+    for kernel in (vector_add, softmax, layer_norm, rms_norm, column_sum, matmul, matmul_gelu, matmul_grid, attention)
 }
 
 
@@ -177,7 +229,8 @@ def target_of(chip: str) -> GPUTarget:
 
 def compile_job(job: dict[str, Any]) -> dict[str, Any]:
     kernel = KERNELS[job["kernel"]]
-    types = {"f16": "*fp16", "bf16": "*bf16", "f32": "*fp32"}
+    types = {"f16": "*fp16", "bf16": "*bf16", "f32": "*fp32", "i8": "*i8", "i32": "*i32"}
+    types |= {"f8E4M3FN": "*fp8e4nv", "f8E4M3FNUZ": "*fp8e4b8"}
     pointers = dict(zip(kernel.arg_names, (types[name] for name in job["types"]), strict=False))
     signature = {name: pointers.get(name, "constexpr") for name in kernel.arg_names}
     aligned = {(kernel.arg_names.index(name),): [["tt.divisibility", 16]] for name in pointers}

@@ -23,6 +23,8 @@ import argparse
 import functools
 import hashlib
 import json
+import math
+import multiprocessing
 import os
 import re
 import subprocess
@@ -30,11 +32,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import _isa_grid
 import _isa_measure
 import _isa_page
+import _isa_rates
 import _record
 import smalti
 from _isa_cases import CASES, CHIPS, Case
@@ -98,7 +103,7 @@ def compile_ours(case: Case, chip: str) -> dict[str, Any]:
     """Our machine code and its resources, or the error."""
     start = time.perf_counter()
     try:
-        kernel = smalti.compile(case.source(), target=chip, num_warps=case.threads // targets.get(chip).wave_size)
+        kernel = smalti.compile(case.source(), target=chip, num_warps=case.warps(targets.get(chip).wave_size))
         assert isinstance(kernel, smalti.Kernel)
         code = kernel.asm["sass" if targets.get(chip).vendor == "nvidia" else "gcn"]
     except smalti.SmaltiError as error:
@@ -126,12 +131,13 @@ class Triton:
         self.version = next((path.name.split("-")[1].removesuffix(".dist") for path in packages), None)
         self._process: subprocess.Popen[str] | None = None
 
-    def job(self, case: Case, chip: str) -> dict[str, Any]:
-        job = case.job(chip, targets.get(chip).wave_size)
+    def jobs(self, case: Case, chip: str) -> list[dict[str, Any]]:
+        jobs = case.jobs(chip, targets.get(chip).wave_size)
         ptxas = toolchain.find_ptxas()
         if targets.get(chip).vendor == "nvidia" and ptxas and (newest := toolchain.ptx_version_of(ptxas.path)):
-            job["options"]["ptx_version"] = 10 * newest[0] + newest[1]
-        return job
+            for job in jobs:
+                job["options"]["ptx_version"] = 10 * newest[0] + newest[1]
+        return jobs
 
     def compile(self, job: dict[str, Any]) -> dict[str, Any]:
         answer = self._ask(job)
@@ -217,7 +223,9 @@ class Runner:
         self.cache, self.triton = cache, triton
 
     def ours(self, case: Case, chip: str) -> dict[str, Any]:
-        path = self.cache.path("ours", compiler_digest(), chip, case.source(), str(case.threads))
+        path = self.cache.path(
+            "ours", compiler_digest(), chip, case.source(), str(case.warps(targets.get(chip).wave_size))
+        )
         kernel = self.cache.get(path)
         if kernel is None:
             kernel = compile_ours(case, chip)
@@ -225,29 +233,31 @@ class Runner:
         return kernel
 
     def peer(self, case: Case, chip: str) -> dict[str, Any]:
+        """The peer's kernel. Of several, the one with the fewest instructions per unit of work."""
         assert self.triton
-        job = self.triton.job(case, chip)
-        path = self.cache.path("triton", str(self.triton.version), peer_digest(), json.dumps(job))
-        kernel = self.cache.get(path)
-        if kernel is None:
-            kernel = self.triton.compile(job)
-            self.cache.put(path, kernel)
-        return kernel
+        kernels = []
+        for job in self.triton.jobs(case, chip):
+            path = self.cache.path("triton", str(self.triton.version), peer_digest(), json.dumps(job))
+            kernel = self.cache.get(path)
+            if kernel is None:
+                kernel = self.triton.compile(job)
+                self.cache.put(path, kernel)
+            kernels.append(kernel)
+        if len(kernels) == 1:
+            return kernels[0]
+        return min(kernels, key=lambda kernel: self.figures(case, chip, kernel).get("rate", math.inf))
 
     def figures(self, case: Case, chip: str, kernel: dict[str, Any]) -> dict[str, Any]:
         """The kernel's figures, or its error."""
         if "error" in kernel:
             return kernel
-        target = targets.get(chip)
         per_block = kernel["tiles_per_block"]
         blocks = sorted({int(tile / per_block) for tile in case.tiles})
-        path = self.cache.path(
-            "count", counter_digest(), kernel["code"], str((kernel["warps"], blocks, target.wave_size))
-        )
+        path = self.cache.path("count", counter_digest(), kernel["code"], str((kernel["warps"], blocks, chip)))
         found = self.cache.get(path)
         if found is None:
             try:
-                found = _isa_measure.figures(read(chip, kernel), kernel["warps"], blocks, target.wave_size)
+                found = _isa_measure.figures(read(chip, kernel), kernel["warps"], blocks, chip)
             except Exception as error:
                 # One kernel that the counter cannot read must not stop the others.
                 found = {"error": f"counting: {type(error).__name__}: {error}"}
@@ -256,8 +266,8 @@ class Runner:
             return found
         amount = case.amount * len(blocks) * per_block / len(case.tiles)
         resources = {name: kernel[name] for name in ("registers", "spills", "shared", "warps", "seconds")}
-        occupancy = _isa_measure.occupancy(chip, kernel["registers"], kernel["shared"], kernel["warps"])
-        return {**found, **resources, "occupancy": occupancy, **_isa_measure.rates(found, case.is_matmul, amount)}
+        occupancy = _isa_rates.occupancy(chip, kernel["registers"], kernel["shared"], kernel["warps"])
+        return {**found, **resources, "occupancy": occupancy, **_isa_rates.rates(found, case.is_matmul, amount)}
 
 
 @functools.cache
@@ -313,45 +323,105 @@ def table_of(cells: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
+Work = tuple[Case, str]
+"""A kernel and a chip."""
+
+_runner: Runner | None = None
+"""The runner of this process."""
+
+
+def start(cache: Path, peers: Path | None) -> None:
+    """Prepares this process: its compiler and its peer stay warm."""
+    global _runner
+    _runner = Runner(Cache(cache), Triton(peers) if peers else None)
+
+
+def compare_one(work: Work) -> dict[str, Any]:
+    assert _runner
+    return compare(_runner, *work)
+
+
+def run(work: Sequence[Work], cache: Path, peers: Path | None, jobs: int) -> list[dict[str, Any]]:
+    """The cells, in the order of `work`. Each process has its own compiler and peer."""
+    if jobs == 1:
+        start(cache, peers)
+        results: Iterable[dict[str, Any]] = map(compare_one, work)
+        return [report(cell, i, len(work)) for i, cell in enumerate(results)]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, start, (cache, peers)) as pool:
+        # Neighbors of a chip share nothing, so the order does not matter for speed.
+        return [report(cell, i, len(work)) for i, cell in enumerate(pool.map(compare_one, work))]
+
+
+def report(cell: dict[str, Any], i: int, number: int) -> dict[str, Any]:
+    result = cell.get("rate ratio", cell["ours"].get("error", ""))
+    print(f"{i + 1}/{number} {cell['kernel']}, {cell['chip']}: {result}", file=sys.stderr)
+    return cell
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--chip", action="append", help="a chip, or several times one (default: ten)")
+    parser.add_argument("--grid", action="store_true", help="matmuls of the grid instead of the kernels")
     parser.add_argument("--kernel", action="append", help="a part of a kernel's name (default: all kernels)")
+    parser.add_argument("--chips", nargs="+", metavar="CHIP", help="(default: all of the kernels or of the grid)")
+    for name in ("types", "orders", "rows", "tiles", "warps"):
+        values = getattr(_isa_grid, name.upper())
+        parser.add_argument(f"--{name}", nargs="+", choices=values, default=values, help="of the grid (default: all)")
+    parser.add_argument(
+        "--splits", nargs="+", type=int, choices=_isa_grid.SPLITS, default=_isa_grid.SPLITS, help="of the grid"
+    )
+    parser.add_argument("--sample", type=int, metavar="N", help="only N cells of the grid, chosen at random")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample (default: 0)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument("--details", type=int, default=40, help="cells with loops on the page (default: the worst 40)")
     parser.add_argument("--peers", type=Path, default=PEERS, help="the Python that has Triton (default: .cache/peers)")
     parser.add_argument("--cache", type=Path, default=CACHE, help="(default: .cache/isa)")
-    parser.add_argument("--page", type=Path, default=CACHE / "isa.html", help="(default: .cache/isa/isa.html)")
-    _record.add_option(parser, "isa")
+    parser.add_argument("--page", type=Path, help="(default: .cache/isa/isa.html, or isa_grid.html)")
+    parser.add_argument("--json", type=Path, help="(default: benchmarks/results/isa.json, or isa_grid.json)")
     options = parser.parse_args()
+    name = "isa_grid" if options.grid else "isa"
 
-    triton = Triton(options.peers) if options.peers.exists() else None
-    if triton is None:
+    peers = options.peers if options.peers.exists() else None
+    if peers is None:
         print(f"{options.peers} does not exist: only our kernels are counted", file=sys.stderr)
-    runner = Runner(Cache(options.cache), triton)
-    cases = [case for case in CASES if not options.kernel or any(part in case.name for part in options.kernel)]
-    cells = []
-    for case in cases:
-        for chip in options.chip or CHIPS:
-            cells.append(compare(runner, case, chip))
-            print(
-                f"{case.name}, {chip}: {cells[-1].get('rate ratio', cells[-1]['ours'].get('error', ''))}",
-                file=sys.stderr,
-            )
-    cells = worst_first(cells)
+    absent: list[dict[str, Any]] = []
+    if options.grid:
+        chips = options.chips or _isa_grid.CHIPS
+        grid = _isa_grid.Grid(
+            chips, options.types, options.orders, options.rows, options.tiles, options.warps, options.splits
+        )
+        wanted = grid.sample(options.sample, options.seed) if options.sample else grid.cells()
+        absent = [{"kernel": w.name, "chip": w.chip, "absent": w.absent} for w in wanted if w.absent]
+        work: list[Work] = [(w.case(), w.chip) for w in wanted if not w.absent]
+    else:
+        work = [(case, chip) for case in CASES for chip in options.chips or CHIPS]
+    work = [
+        (case, chip) for case, chip in work if not options.kernel or any(part in case.name for part in options.kernel)
+    ]
+    cells = worst_first(run(work, options.cache, peers, options.jobs))
+
+    start(options.cache, peers)
+    runner = _runner
+    assert runner
+    cases = {(case.name, chip): case for case, chip in work}
 
     def loops(cell: dict[str, Any], side: str) -> list[list[str]]:
-        case = next(case for case in CASES if case.name == cell["kernel"])
+        case = cases[cell["kernel"], cell["chip"]]
         kernel = runner.ours(case, cell["chip"]) if side == "ours" else runner.peer(case, cell["chip"])
         code = read(cell["chip"], kernel)
         return [_isa_measure.loop_text(code, loop["first"]) for loop in cell[side]["loops"]]
 
-    versions = {**_record.versions(), "triton": triton.version if triton else None}
-    options.page.parent.mkdir(parents=True, exist_ok=True)
-    options.page.write_text(_isa_page.page(cells, versions, loops))
-    print(f"written to {options.page}")
-    if triton:
-        triton.close()
+    versions = {**_record.versions(), "triton": runner.triton.version if runner.triton else None}
+    page = options.page or options.cache / f"{name}.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(_isa_page.page(cells, versions, loops, options.details, absent))
+    print(f"written to {page}")
+    if runner.triton:
+        runner.triton.close()
     record = {"what": "executed instructions of all warps of the counted blocks", "versions": versions, "cells": cells}
-    _record.write(record, options.json, table_of(cells), 160)
+    if absent:
+        record["absent"] = absent
+    _record.write(record, options.json or ROOT / "benchmarks" / "results" / f"{name}.json", table_of(cells), 160)
     return 0
 
 

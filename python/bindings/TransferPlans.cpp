@@ -6,6 +6,7 @@
 #include "smalti/python/bindings/Results.h"
 
 #include "smalti/layouts/NamedLayouts.h"
+#include "smalti/passes/Analysis/SharedMemory/BankModel.h"
 #include "smalti/passes/Layouts/Plans/RelayoutPlan.h"
 #include "smalti/passes/Layouts/Plans/TransferPlan.h"
 #include "smalti/targets/BlockFragments.h"
@@ -265,6 +266,27 @@ void bindTransfers(nb::module_ &m) {
       nb::arg("warps") = 4, nb::arg("conflict_free") = false,
       "The cheapest plan of a transfer between registers and shared memory; "
       "raises ValueError with the reason if none exists.");
+  m.def(
+      "bank_cost",
+      [](const std::string &target, int64_t bytes, bool isRead,
+         const Ints &addresses) {
+        banks::BankModel model = banks::BankModel::get(getTarget(target));
+        if (!model.hasBanks())
+          throw nb::value_error(
+              (target + " does not have banks of shared memory").c_str());
+        if (static_cast<int64_t>(addresses.size()) > model.waveSize)
+          throw nb::value_error((std::to_string(addresses.size()) +
+                                 " addresses; a warp of " + target + " has " +
+                                 std::to_string(model.waveSize) + " lanes")
+                                    .c_str());
+        banks::Cost cost = banks::getCost(model, bytes, isRead, addresses);
+        return std::make_tuple(cost.cycles, cost.conflicts);
+      },
+      nb::arg("target"), nb::arg("bytes"), nb::arg("is_read"),
+      nb::arg("addresses"),
+      "The cycles of an access of one warp to shared memory, and those that "
+      "are due to bank conflicts. Lane i accesses `bytes` bytes at "
+      "`addresses[i]`; the address of an inactive lane is -1.");
   m.def(
       "is_transfer_in_jax",
       [](const RegisterLayout &registers, const MemoryLayout &memory,

@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import _isa_measure
 import _isa_page
+import _isa_rates
 import isa
 from _isa_cases import CASES
 from _isa_code import Code, multiply_accumulates, read_gcn, read_sass
@@ -254,7 +255,7 @@ def test_nested_loops_count_the_inner_one() -> None:
     inner = ("IADD3 R3, R3, 0x1, RZ", "FFMA R8, R9, R9, R8", "ISETP.GE.AND P0, PT, R3, 0x4, PT", "@!P0 BRA `(.L_x_1)")
     outer = ("IADD3 R2, R2, 0x1, RZ", "ISETP.GE.AND P1, PT, R2, 0x3, PT", "@!P1 BRA `(.L_x_0)")
     code = sass("MOV R2, RZ", ".L_x_0:", "MOV R3, RZ", ".L_x_1:", *inner, *outer, "EXIT")
-    found = _isa_measure.figures(code, warps=2, blocks=(0,), wave_size=32)
+    found = _isa_measure.figures(code, warps=2, blocks=(0,), chip="sm_80")
     assert found["executed"] == 2 * (2 + 3 * (1 + 4 * 4 + 3))
     assert [(loop["first"], loop["iterations"], loop["warps"]) for loop in found["loops"]] == [(2, 24, 2)]
     assert found["loops"][0]["kinds"] == {"float": 24, "integer": 48, "branch": 24}
@@ -266,8 +267,8 @@ def test_rates_of_a_matmul_exclude_mmas_and_follow_its_loops() -> None:
     found: dict[str, Any] = {"executed": 200, "kinds": {"mma": 80}, "loops": [loop, producer]}
     # The loops have 60 of 80 MMAs, so 40 others belong to three quarters of the amount.
     found["multiply-accumulates"] = 10 * 4096
-    assert _isa_measure.rates(found, True, 10) == {"rate": 12, "loop rate": pytest.approx(40 / 7.5), "MMA work": 1}
-    assert _isa_measure.rates(found, False, 10) == {"rate": 20, "loop rate": 10}
+    assert _isa_rates.rates(found, True, 10) == {"rate": 12, "loop rate": pytest.approx(40 / 7.5), "MMA work": 1}
+    assert _isa_rates.rates(found, False, 10) == {"rate": 20, "loop rate": 10}
 
 
 @pytest.mark.parametrize(
@@ -288,7 +289,7 @@ def test_multiply_accumulates(name: str, work: int | None) -> None:
     [("sm_80", 32, 0, 4, 64), ("sm_80", 128, 0, 4, 16), ("sm_80", 32, 80 << 10, 4, 8), ("gfx942", 256, 0, 4, 8), ("gfx942", 64, 40 << 10, 4, 4)],
 )  # fmt: skip
 def test_occupancy(chip: str, registers: int, shared: int, warps: int, expected: int) -> None:
-    assert _isa_measure.occupancy(chip, registers, shared, warps) == expected
+    assert _isa_rates.occupancy(chip, registers, shared, warps) == expected
 
 
 def test_cache_is_by_content_and_survives_a_truncated_file(tmp_path: Path) -> None:
