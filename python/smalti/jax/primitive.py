@@ -18,7 +18,8 @@ from ..frameworks import batching
 from ..frameworks.operators import Operator, OperatorKernel
 from ..language import hooks
 from ..language.kernel import PythonKernel
-from ..language.parameters import ShapeDtypeStruct, hashable
+from ..language.parameters import ShapeDtypeStruct
+from ..language.trees import hashable
 from ..launch import placement
 from ..launch.kernels import Kernel
 from . import handlers

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tuples, lists, dictionaries and dataclasses of values, as sequences of leaves."""
+"""Tuples, lists, dictionaries and dataclasses of values, as sequences of leaves; keys of constants."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import LaunchError
 from .arithmetic import is_number
-from .parameters import hashable, is_numpy_array
 from .values import Value
 
 
@@ -102,3 +102,54 @@ def unchanged(before: Any, now: Any) -> bool:
     if now is before:
         return True
     return structure(before) == structure(now) and all(map(same_static, leaves(before), leaves(now)))
+
+
+def _identified(value: Any) -> Any:
+    """A value that is equal for the same numbers only: 0.0 and -0.0 are equal in Python, and NaN is not equal to itself. Values
+    that are not floating-point numbers do not change."""
+    if isinstance(value, (float, complex)):
+        return (type(value), repr(value))
+    # A number of numpy or ml_dtypes.
+    if hasattr(value, "dtype") and hasattr(value, "tobytes") and getattr(value, "shape", None) == ():
+        return (type(value), value.tobytes())
+    return value
+
+
+def hashable(value: Any) -> Any:
+    """A key for a dictionary, of the exact content of a value. Raises LaunchError for an object that does not have one."""
+    if isinstance(value, (tuple, list)):
+        return (type(value), tuple(hashable(item) for item in value))
+    if isinstance(value, dict):
+        return (type(value), tuple((hashable(key), hashable(item)) for key, item in value.items()))
+    if isinstance(value, (set, frozenset)):
+        return (type(value), frozenset(hashable(item) for item in value))
+    if isinstance(value, slice):
+        return (slice, hashable((value.start, value.stop, value.step)))
+    if isinstance(value, bytearray):
+        return (bytearray, bytes(value))
+    if is_numpy_array(value):
+        content = hashable(value.tolist()) if value.dtype.hasobject else value.tobytes()
+        return (type(value), value.dtype, value.shape, content)
+    is_record = dataclasses.is_dataclass(value) and not isinstance(value, type)
+    value = _identified(value)
+    try:
+        hash(value)
+    except TypeError:
+        if not is_record:
+            raise LaunchError(
+                f"an object of type {type(value).__qualname__} is not hashable, but a constant of a kernel must be; pass a "
+                "tuple, a dataclass or a numpy array, or define __hash__ and __eq__"
+            ) from None
+        key: tuple[Any, ...] = (type(value),)
+    else:
+        # 1, 1.0 and True are equal, but give different kernels.
+        key = (type(value), value)
+    if is_record and not type(value).__module__.startswith("smalti."):
+        # Records with equal fields of different types are equal.
+        return (*key, tuple(hashable(getattr(value, field.name, None)) for field in dataclasses.fields(value)))
+    return key
+
+
+def is_numpy_array(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)

@@ -201,7 +201,7 @@ ARCHIVES: list[tuple[Callable[[dict[str, Any]], Any], bytes | None, str]] = [
     (lambda f: f.update(symbol="\ud800"), None, "which has unprintable characters"),
     (lambda f: f["arguments"][0].update(name=5), None, "name is 5"),
     (lambda f: None, b"", "target triple is ''"),
-    (lambda f: None, b"BC\xc0\xde junk", "as LLVM IR"),
+    (lambda f: None, b"BC\xc0\xde junk", "is not LLVM IR"),
     (lambda f: f["arguments"].pop(), None, "takes 1 argument"),
     (lambda f: f["resources"].update(block=[2**40, 1, 1]), None, "block 1099511627776"),
 ]

@@ -574,7 +574,7 @@ def test_interpretation_without_a_reference() -> None:
         (assembly("mov.b32 $0, $9;"), "uses $9, but its registers are $0 to $1"),
         (assembly("{ mov.b32 $0, $1;"), "has a '{' that is not closed"),
         (assembly("a: .long 0\nv_mov_b32 $0, $1", "=v,v", "amd"), "has the label 'a', which would be defined again"),
-        (assembly("mov.b32 $0, $1;\0"), "has a character that is not printable ASCII"),
+        (assembly("mov.b32 $0, $1;\0"), "must be a string of ASCII characters without NUL"),
         (assembly("mov.b32 $0, $1; // \u00e9"), "must be a string of ASCII characters"),
         (assembly("mov.b32 $0, $1; // \ud800"), "must be a string of ASCII characters"),
         (assembly("mov.b32 $0, $1;", "=f,s"), "the constraint 's' of operand 0 is not supported"),

@@ -102,7 +102,11 @@ def test_the_kernel_without_an_edit() -> None:
             "      %inner = memref.alloc() {alignment = 1024 : i64} : !tile\n" + LOAD_A.replace("%a_tile", "%inner"),
             "copies into memory that is not a memref.alloc in the kernel's entry block",
         ),
-        (LOAD_B, LOAD_B.replace("%b_tile", "%a_tile"), "'mosaic_gpu.async_load' accesses the buffer that 'mosaic_gpu.async_load' fills"),
+        (
+            LOAD_B,
+            LOAD_B.replace("%b_tile", "%a_tile"),
+            "'mosaic_gpu.async_load' accesses the buffer that 'mosaic_gpu.async_load' fills",
+        ),
         (
             "    gpu.return\n",
             "    %source = memref.alloc() {alignment = 1024 : i64} : !tile\n"
