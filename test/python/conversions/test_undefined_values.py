@@ -129,7 +129,7 @@ def test_undefined_elements_do_not_change_others(target: str) -> None:
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_the_reference_knows_the_range_of_integers(op: str, number: float, result: str, is_defined: bool) -> None:
+def test_the_range_of_integers_in_the_reference(op: str, number: float, result: str, is_defined: bool) -> None:
     text = f"""
 triton_xla.entry_func @k(%x: f64, %y: memref<1x{result}>, %tile: index) tiles 1 {{
   %i = arith.{op} %x : f64 to {result}
