@@ -48,7 +48,9 @@ def test_program_on_the_shell(shell: Shell, tmp_path: Path) -> None:
     path.write_text(SCALE)
     done = shell("run", path, "--target", "emu:gfx942", "--check", "--workers", "1", "--time-limit", "60")
     assert done.returncode == 0 and done.stderr == ""
-    assert re.fullmatch(r"@scale on emu:gfx942: ok, max abs error 0 \(tolerance 0\), emulated in [\d.]+ s\n", done.stdout)
+    assert re.fullmatch(
+        r"@scale on emu:gfx942: ok, max abs error 0 \(tolerance 0\), emulated in [\d.]+ s\n", done.stdout
+    )
 
 
 def test_all_schedules_on_the_shell(tmp_path: Path) -> None:
