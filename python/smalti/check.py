@@ -30,7 +30,12 @@ class Comparison:
 
     argument: entry.Argument
     max_error: float
-    """The largest absolute difference."""
+    """The largest absolute difference, without that of unchecked elements."""
+    tolerance: float
+    """The tolerance of the element with the largest difference."""
+    unchecked: int
+    """Number of elements for which the reference accepts every value, since the order of atomic operations decides them or
+    the operation is undefined."""
     wrong: int
     """Number of elements outside their tolerance."""
     total: int
@@ -70,21 +75,31 @@ class CheckResult:
             if c.constant
         ]
 
-    def require(self) -> CheckResult:
-        """Returns `self` if the result is correct. Otherwise raises a CheckError with the first wrong element."""
-        lines = [f"{c.argument}: {c.detail}" for c in self.comparisons if c.wrong]
-        lines += [
+    @property
+    def _problems(self) -> list[str]:
+        """A sentence for each wrong argument, with the first wrong element."""
+        return [f"{c.argument}: {c.detail}" for c in self.comparisons if c.wrong] + [
             f"{a}: the kernel only reads this argument, but its contents changed; a write to another argument may be out of bounds"
             for a in self.unwritten_changed
         ]
-        if lines:
+
+    def require(self) -> CheckResult:
+        """Returns `self` if the result is correct. Otherwise raises a CheckError with the first wrong element."""
+        if lines := self._problems:
             # Print the tolerance rule only with a wrong element.
             rule = [RULE] if any(c.wrong and c.argument.dtype.kind == "f" for c in self.comparisons) else []
             raise CheckError("the result differs from the reference:\n  " + "\n  ".join([*lines, *rule]))
         return self
 
     def __str__(self) -> str:
-        return f"ok, max abs error {self.max_error:.3g}"
+        if not self.ok:
+            return f"wrong: {'; '.join(self._problems)}"
+        worst = max(self.comparisons, key=lambda c: c.max_error, default=None)
+        text = f"ok, max abs error {self.max_error:.3g} (tolerance {worst.tolerance if worst else 0:.3g})"
+        unchecked = sum(c.unchecked for c in self.comparisons)
+        return (
+            f"{text}, {unchecked} of {sum(c.total for c in self.comparisons)} elements unchecked" if unchecked else text
+        )
 
 
 def compare(argument: entry.Argument, actual: np.ndarray, expected: reference.Value) -> Comparison:
@@ -104,7 +119,11 @@ def compare(argument: entry.Argument, actual: np.ndarray, expected: reference.Va
             difference = np.where(same, 0.0, difference)
             bad = ~(same | (difference <= tolerance))
         difference = np.where(np.isnan(difference), np.inf, difference)
-    worst = float(difference.max(initial=0.0))
+    is_unchecked = np.isinf(tolerance)
+    difference = np.where(is_unchecked, 0.0, difference)
+    at = np.unravel_index(difference.argmax(), exact.shape) if exact.size else None
+    worst, allowed = (float(difference[at]), float(tolerance[at])) if at is not None else (0.0, 0.0)
+    unchecked = int(np.count_nonzero(is_unchecked))
     count = int(np.count_nonzero(bad))
     first = detail = None
     if count:
@@ -113,7 +132,9 @@ def compare(argument: entry.Argument, actual: np.ndarray, expected: reference.Va
             f"{count} of {exact.size} elements are wrong; the first is [{', '.join(map(str, first))}]: "
             f"{actual[first]}; the reference is {exact[first]:.9g} +- {float(tolerance[first]):.3g}"
         )
-    return Comparison(argument, worst, count, int(exact.size), first, detail or "", _constant(exact))
+    return Comparison(
+        argument, worst, allowed, unchecked, count, int(exact.size), first, detail or "", _constant(exact)
+    )
 
 
 def _constant(exact: np.ndarray) -> str:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import smalti
@@ -51,8 +53,26 @@ def test_constant_results_are_a_warning(values: list[float], shown: str | None) 
 def test_slightly_wrong_scale_is_found() -> None:
     result = checked(SCALE_CPU.replace("2.0", "2.000001"))
     assert not result.ok and result.comparisons[0].wrong == 6000
+    assert re.match(r"wrong: argument 1 .*: 6000 of 6000 elements are wrong; the first is \[0, 0\]", str(result))
     with pytest.raises(smalti.CheckError, match=r"6000 of 6000 elements are wrong; the first is \[0, 0\]: .* \+- "):
         result.require()
+
+
+def test_the_text_has_the_error_and_its_tolerance() -> None:
+    argument = kernel_of(SCALE, SCALE_CPU).entry.arguments[1]
+    data, error = np.array([1.0, 2.0, 3.0]), np.array([0.25, 1.0, np.inf])
+
+    def text(actual: list[float], error: np.ndarray | None = error) -> str:
+        compared = check.compare(argument, np.array(actual, np.float32), reference.Value(data, error))
+        return str(check.CheckResult((compared,), ()))
+
+    assert text([1.0, 2.0, 3.0], None) == "ok, max abs error 0 (tolerance 0)"
+    # The last element may have any value.
+    assert text([1.25, 2.5, 99.0]) == "ok, max abs error 0.5 (tolerance 2), 1 of 3 elements unchecked"
+    assert text([1.25, 2.0, 3.0]) == "ok, max abs error 0.25 (tolerance 0.5), 1 of 3 elements unchecked"
+    assert text([2.0, 2.0, 3.0]).startswith("wrong: argument 1 (%dst: memref<100x60xf32>): 1 of 3 elements are wrong")
+    # A copy must be exact.
+    assert text([1.0, 2.0, np.nextafter(np.float32(3), np.float32(4))], None).startswith("wrong: ")
 
 
 def test_unwritten_rows_are_found() -> None:

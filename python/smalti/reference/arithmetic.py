@@ -152,6 +152,11 @@ def _nonzero(b: Any) -> Any:
     return np.where(b == 0, 1, b).astype(np.asarray(b).dtype)
 
 
+def _any_value(value: Value, where: np.ndarray) -> Value:
+    """A value whose elements in `where` are undefined, so that every value is correct."""
+    return Value(value.data, np.where(where, np.inf, error_of(value))) if where.any() else value
+
+
 def _may_be_undefined(op: Any) -> bool:
     """Whether all users of the result of a division are selects, or it is in a region that is also applied to other elements."""
     parent = op.parent
@@ -177,12 +182,23 @@ def _division(function: Callable[..., Any], is_unsigned: bool) -> Handler:
         uncertain = is_uncertain(a, b)
         is_certain = undefined if uncertain is None else undefined & ~uncertain
         if not is_certain.any() or _may_be_undefined(op):
-            return Value(value.data, np.where(undefined, np.inf, error_of(value)))
+            return _any_value(value, undefined)
         what = "an integer is divided by 0, or the smallest integer by -1"
         padding = "; tile elements outside the memref are 0" if value.data.ndim else ""
         raise located(op, what + padding)
 
     return divide
+
+
+def _shift(function: Callable[..., Any], is_unsigned: bool) -> Handler:
+    """A handler of a shift, which is undefined by the number of bits or more."""
+    handler = integer_operation(function, is_unsigned)
+
+    def shift(run: Interpreter, op: Any, operands: list[Value]) -> Value:
+        bits = width_of(element_type(op.results[0].type))
+        return _any_value(cast(Value, handler(run, op, operands)), unsigned_of(operands[1].data, bits) >= bits)
+
+    return shift
 
 
 DIVISIONS = ("divsi", "remsi", "ceildivsi", "floordivsi", "divui", "remui", "ceildivui")
@@ -208,8 +224,9 @@ _INTEGER_FUNCTIONS: tuple[tuple[str, Callable[[Any, Any], Any], bool], ...] = (
     ("shrui", np.right_shift, True),
     ("shrsi", np.right_shift, False),
 )
+_SHIFTS = ("shli", "shrui", "shrsi")
 for _name, _binary, _is_unsigned in _INTEGER_FUNCTIONS:
-    _handler = _division if _name in DIVISIONS else integer_operation
+    _handler = _division if _name in DIVISIONS else _shift if _name in _SHIFTS else integer_operation
     HANDLERS[f"arith.{_name}"] = _handler(_binary, _is_unsigned)
 
 
@@ -356,12 +373,18 @@ def _uitofp(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 
 @handles("arith.fptosi", "arith.fptoui")
 def _fptoint(_: Interpreter, op: Any, operands: list[Value]) -> Value:
-    ty = element_type(op.results[0].type)
-    whole = np.asarray(np.trunc(operands[0].data))
-    numbers = np.where(np.isfinite(whole), whole, 0.0)
-    high = numbers >= 2.0**63
-    bits = np.where(high, numbers - 2.0**63, numbers).astype(np.int64) ^ np.where(high, np.int64(-1) << 63, 0)
-    return Value(wrap(bits, width_of(ty)), spread(np.trunc, whole, operands[0]))
+    ty, source = element_type(op.results[0].type), operands[0]
+    bits = width_of(ty)
+    is_signed = op.name == "arith.fptosi"
+    low, end = (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1)) if is_signed else (0.0, 2.0**bits)
+    with np.errstate(invalid="ignore"):  # Infinite numbers and errors.
+        first, last = np.trunc(source.data - error_of(source)), np.trunc(source.data + error_of(source))
+    in_range = (first >= low) & (last < end)
+    whole = np.where(in_range, np.trunc(source.data), 0.0)
+    high = whole >= 2.0**63
+    codes = np.where(high, whole - 2.0**63, whole).astype(np.int64) ^ np.where(high, np.int64(-1) << 63, 0)
+    value = Value(wrap(codes, bits), spread(np.trunc, np.trunc(source.data), source))
+    return _any_value(value, ~in_range)
 
 
 @handles("arith.bitcast")

@@ -121,7 +121,8 @@ def load(array: np.ndarray) -> Memory:
     """The contents of `array` as memory of the interpreter."""
     if array.dtype == bool:
         return Memory(np.array(array, order="C"))
-    return Memory(array.astype(np.int64 if np.issubdtype(array.dtype, np.integer) else np.float64, order="C"))
+    with np.errstate(invalid="ignore"):  # A signaling NaN becomes a quiet NaN.
+        return Memory(array.astype(np.int64 if np.issubdtype(array.dtype, np.integer) else np.float64, order="C"))
 
 
 def mixed(static: Sequence[int], dynamic: Sequence[Value]) -> list[int]:
@@ -240,8 +241,10 @@ def lanes(
     memory: Value, indices: Sequence[Value], masks: Sequence[Value], shape: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The lanes of an indexed access that reach memory, and their flat positions in it."""
-    where = [np.broadcast_to(certain(index, "an index"), shape) for index in indices]
     mask = np.broadcast_to(certain(masks[0], "the mask"), shape) if masks else np.ones(shape, bool)
+    # A lane that the mask skips may have any index.
+    used = (Value(index.data, np.where(mask, error_of(index), 0.0)) for index in indices)
+    where = [np.broadcast_to(certain(index, "an index"), shape) for index in used]
     return selection(memory.data.shape, where, mask)
 
 

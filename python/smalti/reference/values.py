@@ -47,10 +47,10 @@ def is_uncertain(*values: Value) -> np.ndarray | None:
 
 
 def certain(value: Value, what: str) -> np.ndarray:
-    """The data of a value that decides what runs. Raises a ValueError if rounding decides it."""
+    """The data of a value that decides what runs. Raises a ValueError if it may have another value."""
     if is_uncertain(value) is not None:
         raise ValueError(
-            f"{what} depends on rounded floats or on the order of atomic operations, so the kernel does not have a unique reference result"
+            f"{what} depends on rounded floats, an undefined operation or the order of atomic operations, so the kernel does not have a unique reference result"
         )
     return value.data
 

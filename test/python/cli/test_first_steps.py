@@ -233,7 +233,7 @@ def test_messages_name_keywords_in_python() -> None:
 )
 def test_a_check_that_succeeds_prints_one_line(target: str, how: str) -> None:
     done = CliRunner().invoke(commands.main, ["run", "-", "--target", target, "--check"], input=SCALE)
-    assert re.fullmatch(rf"@scale on {target}: ok, max abs error 0, {how}\n", done.output), done.output
+    assert re.fullmatch(rf"@scale on {target}: ok, max abs error 0 \(tolerance 0\), {how}\n", done.output), done.output
 
 
 # --- Calls by name ----------------------------------------------------------------------------------------------------

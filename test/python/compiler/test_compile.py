@@ -195,7 +195,7 @@ def test_shell_without_ptxas_writes_ptx_and_says_so(shell: Shell, tmp_path: Path
 def test_shell_runs_and_checks(shell: Shell, kernels: Path) -> None:
     done = shell("run", kernels / "matmul_ragged.mlir", "--target", "cpu", "--check", "--seed", "7")
     assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"@matmul_ragged on cpu: ok, max abs error \d\S*, \S+ ms\n", done.stdout)
+    assert re.fullmatch(r"@matmul_ragged on cpu: ok, max abs error \d\S* \(tolerance \d\S*\), \S+ ms\n", done.stdout)
 
 
 def test_shell_says_that_no_gpu_is_here(shell: Shell, kernels: Path) -> None:

@@ -48,14 +48,16 @@ def test_program_on_the_shell(shell: Shell, tmp_path: Path) -> None:
     path.write_text(SCALE)
     done = shell("run", path, "--target", "emu:gfx942", "--check", "--workers", "1", "--time-limit", "60")
     assert done.returncode == 0 and done.stderr == ""
-    assert re.fullmatch(r"@scale on emu:gfx942: ok, max abs error 0, emulated in [\d.]+ s\n", done.stdout)
+    assert re.fullmatch(
+        r"@scale on emu:gfx942: ok, max abs error 0 \(tolerance 0\), emulated in [\d.]+ s\n", done.stdout
+    )
 
 
 def test_all_schedules_on_the_shell(tmp_path: Path) -> None:
     path = tmp_path / "scale.mlir"
     path.write_text(SCALE)
     done = run(path, "--target", "emu:sm_80", "--check", "--schedules", "all")
-    assert done.exit_code == 0 and "ok, max abs error 0, emulated in 6 schedules in" in done.output
+    assert done.exit_code == 0 and "ok, max abs error 0 (tolerance 0), emulated in 6 schedules in" in done.output
 
 
 def test_module_on_the_shell(shell: Shell, module_file: Path, tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ def test_the_shell(tmp_path: Path) -> None:
     assert code == 0 and "simulated in" in said
     for target in ("sim:gfx942", "sim:sm_90a"):
         code, said = run("run", str(ROOT / "test/kernels/matmul_relu_bf16.mlir"), "--target", target, "--check")
-        assert code == 0 and re.search(r"ok, max abs error \S+, simulated in", said)
+        assert code == 0 and re.search(r"ok, max abs error \S+ \(tolerance \S+\), simulated in", said)
     code, said = run(
         "sim",
         str(bad),
