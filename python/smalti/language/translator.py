@@ -24,6 +24,7 @@ from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
 from .external import External
 from .frames import (
+    Aliases,
     Captured,
     Frame,
     Scope,
@@ -161,18 +162,17 @@ class Closure(Scope):
     def __init__(
         self, translator: Translator, source: Source, names: dict[str, Any], outside: Callable[[str], Any]
     ) -> None:
-        super().__init__(names)
+        super().__init__(names, translator.defaults(source.node.args))
         self._translator = translator
         self._source = source
         self._outside = outside
-        self._defaults = translator.defaults(source.node.args)
         self.__name__ = source.name
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         def outside(name: str) -> Any:
             return self.closed_names[name] if name in self.closed_names else self._outside(name)
 
-        bound = bind(self._source, self._defaults, arguments, named)
+        bound = bind(self._source, self.defaults, arguments, named)
         return self._translator.call(Frame(self._source, bound, outside, self._source.node))
 
 
@@ -207,6 +207,7 @@ class Translator(ast.NodeVisitor):
         self.frames: list[Frame] = []
         self.captured: dict[tuple[int, str], Captured] = {}
         """The values outside of the kernel that it used."""
+        self.aliases = Aliases(self)
         self._sources: dict[Any, Source] = {}
 
     # --- Errors and locations ---
@@ -504,9 +505,12 @@ class Translator(ast.NodeVisitor):
         return result
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        return compared(
-            [type(op) for op in node.ops], [self.value(operand) for operand in (node.left, *node.comparators)]
-        )
+        ops = [type(op) for op in node.ops]
+        operands = [self.value(operand) for operand in (node.left, *node.comparators)]
+        for op, left, right in zip(ops, operands[:-1], operands[1:], strict=True):
+            if op in (ast.Is, ast.IsNot) and left is not right and self.aliases.may_be_one(left, right):
+                raise Misuse("'is' compares two values that may be one object: the kernel decides it when it runs")
+        return compared(ops, operands)
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = self.value(node.func)
@@ -603,6 +607,7 @@ class Translator(ast.NodeVisitor):
             self.fail(f"{_describe(node)} is not supported in a kernel", node=node)
         with self.at(node):
             method(node)
+            self.aliases.check()
 
     def assign(self, target: ast.expr, value: Any) -> None:
         """Assigns a value to a name, an element, an attribute or several of them."""
