@@ -186,6 +186,27 @@ def test_conditions_are_refused(kernel: smalti.PythonKernel, phrase: str) -> Non
         kernel(5, np.zeros(1, np.int64))
 
 
+@smalti.kernel(target="cpu")
+def functions_of_python(n, m, x, o):
+    o[0] = any([n > 3, m > 3])
+    o[1] = all(v > 3 for v in (n, m, 5))
+    o[2] = any([n > 3, True]) + all([])
+    o[3], o[4] = divmod(n, 3)
+    o[5] = 100 // m + divmod(100, m)[1]
+    named = {"x": x[0], "n": n}
+    o[6] = 1 if "x" in named and "m" not in named else 2
+    o[7] = 1 if n is None else 2
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 2), (2, 7), (6, 7), (2, 3)])
+@pytest.mark.parametrize("interpret", [False, True])
+def test_functions_of_python(n: int, m: int, interpret: bool) -> None:
+    x, o, expected = np.zeros(1, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    functions_of_python.on(interpret=interpret)(n, m, x, o)
+    functions_of_python.__smalti_function__(n, m, x, expected)
+    np.testing.assert_array_equal(o, expected)
+
+
 @dataclasses.dataclass
 class Box:
     """A dataclass, whose fields a branch may change."""

@@ -134,6 +134,37 @@ def float_as_a_mask(x, out):
     out[0:4] = sl.where(x[0:4], 1, 2)  # error
 
 
+@case("'is' compares objects, not the numbers of tiles and scalars")
+def identity_of_a_number(x, out):
+    out[0] = 1 if x[0] is 3 else 2  # noqa: F632  # error
+
+
+@case("a float32 scalar cannot be formatted when the kernel is compiled")
+def text_of_a_scalar(x, out):
+    out[0] = len(str(x[0]))  # error
+
+
+@case("a dictionary is indexed by an index scalar")
+def key_of_a_dictionary(x, out):
+    for i in range(2):
+        out[0] = {0: 1, 1: 2}[i]  # error
+
+
+@case("max of tiles and scalars does not have the option key")
+def option_of_max(x, out):
+    out[0] = max([x[0], x[1]], key=lambda v: -v)  # error
+
+
+@case("round of a float32 scalar is not supported(.|\\n)*sl.round")
+def round_of_a_scalar(x, out):
+    out[0] = round(x[0])  # error
+
+
+@case("float32 tile of shape 4 is not a sequence of conditions(.|\\n)*reduce it with .any\\(\\)")
+def any_of_a_tile(x, out):
+    out[0] = any(x[0:4])  # error
+
+
 @case("must be a scalar")
 def condition_of_a_tile(x, out):
     if x[0:4] > 1:  # error
