@@ -62,7 +62,7 @@ def described(value: Any) -> Any:
     steps = arrays.row_major(shape) if strides is None else tuple(int(step) for step in strides)
     if len(steps) != len(shape):
         raise ValueError(
-            f"'strides' has {len(steps)} numbers, and 'shape' has {len(shape)}; one stride per dimension is required"
+            f"'strides' has {counted(len(steps), 'number')}, and 'shape' has {len(shape)}; one stride per dimension is required"
         )
     dtype = to_dtype(value.dtype)
     if dtype.bits < 8:

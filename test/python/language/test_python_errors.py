@@ -165,6 +165,48 @@ def any_of_a_tile(x, out):
     out[0] = any(x[0:4])  # error
 
 
+@case("int32 is shifted by 70, but the number must be from 0 to 31")
+def shift_by_too_many_bits(positions, out):
+    out[0:2] = positions[0:2] << 70  # error
+
+
+@case("must have fewer than 2\\^31")
+def too_many_elements(x, out):
+    out[0:4] = sl.arange(2**40)[0:4]  # error
+
+
+@case("is not in the range of index")
+def range_beyond_64_bits(x, out):
+    for i in range(2**70):  # error
+        out[i] = 1
+
+
+@case("stages is True, but must be a number from 1 to 16")
+def stages_that_are_not_a_number(x, out):
+    for i in sl.range(4, stages=True):  # error
+        out[i] = 1
+
+
+@case("the index is True, but must be an integer")
+def boolean_as_an_index(x, out):
+    out[0] = x[True]  # error
+
+
+@case("'a' is not a number")
+def text_as_a_fill_value(x, out):
+    out[0:4] = x.at[0:4].load(fill="a")  # error
+
+
+@case("the divisor of multiple_of is 1180591620717411303424")
+def divisor_beyond_64_bits(x, out):
+    out[0] = sl.multiple_of(sl.tile_id(), 2**70)  # error
+
+
+@case("acc is 3, but must be a tile")
+def number_as_an_accumulator(w, out):
+    out[0:4] = sl.dot(w[0:4, 0:4], w[0:4, 0:4], acc=3)[0]  # error
+
+
 @case("must be a scalar")
 def condition_of_a_tile(x, out):
     if x[0:4] > 1:  # error
