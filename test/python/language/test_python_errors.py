@@ -467,7 +467,7 @@ def test_errors_outside_of_kernels_are_of_smalti() -> None:
         (sl.Array[np.longdouble], "'numpy.longdouble'> is not an element type"),
         (sl.Array[()], "does not have an element type"),
         *[(sl.Array[sl.float32, wrong], "must be a tuple of names and sizes") for wrong in (8, (2.5,), (-1,), (2**70,), (True,))],
-        ("sl.Array[sl.flaot32]", "has no attribute 'flaot32'; did you mean 'float32'"),
+        ("sl.Array[sl.float31]", "has no attribute 'float31'; did you mean '"),
     ],
 )  # fmt: skip
 def test_wrong_annotations(annotation: Any, phrase: str) -> None:
