@@ -204,8 +204,9 @@ def schedules(module: Any, **options: Any) -> tuple[Schedule, ...]:
 
     In `smalti.compile`, the schedules must be read before the pass (`before:smalti-pipeline-loops`). Raises PipelineError
     if the loops are pipelined already."""
-    for function, name in [] if _other_level(module) else _functions(module):
-        stages = function.attributes.get(_PIPELINED)
+    at_block_level = _other_level(module) is None
+    for function, name in _functions(module):
+        stages = function.attributes.get(_PIPELINED) if at_block_level else None
         if stages is not None and (count := ir.IntegerAttr(stages).value) > 1:
             raise PipelineError(
                 f"plans.schedules: the loops of @{name} are already pipelined in {count} stages; the schedules must be read before",

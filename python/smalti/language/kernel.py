@@ -303,7 +303,9 @@ class PythonKernel(native.NativeCallable, Generic[P]):
             except (AttributeError, IndexError, TypeError) as error:
                 raise self._grid_error(given, error) from error
         sizes = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
-        if not sizes or not all(isinstance(n, numbers.Integral) and not isinstance(n, bool) and n >= 0 for n in sizes):
+        if not sizes or not all(
+            isinstance(n, numbers.Integral) and not isinstance(n, bool) and int(n) >= 0 for n in sizes
+        ):
             raise LaunchError(
                 f"the grid of {self.__name__} is {grid!r}, but must be one or several integers that are not negative"
             )
