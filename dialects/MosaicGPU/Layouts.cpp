@@ -4,6 +4,7 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
 #include "smalti/layouts/LayoutText.h"
+#include "smalti/targets/Text.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
@@ -230,9 +231,11 @@ static FailureOr<ArrayAttr> getEntries(Operation *op, StringRef name,
     return op->emitOpError() << "'" << name << "' must be an array of " << entry
                              << ", but found " << attribute;
   if (list.size() != values.size())
-    return op->emitOpError() << "'" << name << "' has " << list.size()
-                             << " entries for " << values.size() << " "
-                             << valueKind << "; one entry for each is required";
+    return op->emitOpError()
+           << "'" << name << "' has "
+           << smalti::counted(list.size(), "entry", "entries") << " for "
+           << smalti::counted(values.size(), valueKind)
+           << "; one entry for each is required";
   return list;
 }
 
@@ -272,10 +275,11 @@ static LogicalResult verifyLayoutList(Operation *op, StringRef name,
       threads = count;
     if (threads.warps != count.warps || threads.lanes != count.lanes)
       return op->emitOpError()
-             << "'" << name << "' entry " << index << " is for " << count.warps
-             << " warps of " << count.lanes
-             << " lanes, but another layout of the op is for " << threads.warps
-             << " warps of " << threads.lanes << " lanes; both must be equal";
+             << "'" << name << "' entry " << index << " is for "
+             << smalti::counted(count.warps, "warp") << " of " << count.lanes
+             << " lanes, but another layout of the op is for "
+             << smalti::counted(threads.warps, "warp") << " of "
+             << threads.lanes << " lanes; both must be equal";
   }
   return success();
 }
@@ -323,13 +327,12 @@ LogicalResult smalti::mosaic_gpu::verifyLayouts(Operation *op) {
   ValueRange operands = op->getOperands(), results = op->getResults();
   return success(
       succeeded(
-          verifyLayoutList(op, kInLayouts, operands, "operands", threads)) &&
+          verifyLayoutList(op, kInLayouts, operands, "operand", threads)) &&
       succeeded(
-          verifyLayoutList(op, kOutLayouts, results, "results", threads)) &&
+          verifyLayoutList(op, kOutLayouts, results, "result", threads)) &&
       succeeded(
-          verifyTMEMLayoutList(op, kInTMEMLayouts, operands, "operands")) &&
-      succeeded(
-          verifyTMEMLayoutList(op, kOutTMEMLayouts, results, "results")) &&
-      succeeded(verifyTransformList(op, kInTransforms, operands, "operands")) &&
-      succeeded(verifyTransformList(op, kOutTransforms, results, "results")));
+          verifyTMEMLayoutList(op, kInTMEMLayouts, operands, "operand")) &&
+      succeeded(verifyTMEMLayoutList(op, kOutTMEMLayouts, results, "result")) &&
+      succeeded(verifyTransformList(op, kInTransforms, operands, "operand")) &&
+      succeeded(verifyTransformList(op, kOutTransforms, results, "result")));
 }

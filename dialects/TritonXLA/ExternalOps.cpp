@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/dialects/TritonXLA/Verification.h"
+#include "smalti/targets/Text.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -72,8 +73,9 @@ static LogicalResult verifyExternal(Operation *op, ExternalEffects effects,
                                     Region &reference) {
   if (op->getNumOperands() == 0 || op->getNumResults() == 0)
     return op->emitOpError("has ")
-           << op->getNumOperands() << " operands and " << op->getNumResults()
-           << " results; at least one of each is required, since the operands "
+           << smalti::counted(op->getNumOperands(), "operand") << " and "
+           << smalti::counted(op->getNumResults(), "result")
+           << "; at least one of each is required, since the operands "
               "determine how many elements are computed";
   auto shapeOf = [](Type type) -> std::optional<ArrayRef<int64_t>> {
     if (auto shaped = dyn_cast<ShapedType>(type))
@@ -426,11 +428,12 @@ readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
       words, [](const Word &word) { return word.kind == "result"; });
   size_t outputs = llvm::count(isOutput, true);
   if (outputs != numOutputs || codes.size() != words.size())
-    return refuse("the constraints '" + text + "' have " + Twine(outputs) +
-                  " results and " + Twine(codes.size() - outputs) +
-                  " operands; the results need " + Twine(numOutputs) +
-                  " registers and the operands " +
-                  Twine(words.size() - numOutputs));
+    return refuse("the constraints '" + text + "' have " +
+                  smalti::counted(outputs, "result") + " and " +
+                  smalti::counted(codes.size() - outputs, "operand") +
+                  "; the results need " +
+                  smalti::counted(numOutputs, "register") +
+                  " and the operands " + Twine(words.size() - numOutputs));
   if (!llvm::is_sorted(isOutput, std::greater<>()))
     return refuse("the constraints '" + text +
                   "' have a result after an operand; write results first");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/TritonXLA/Grid.h"
+#include "smalti/targets/Text.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
@@ -260,8 +261,8 @@ static LogicalResult verifyForm(EntryFuncOp func) {
   std::optional<ArrayRef<int64_t>> grid = func.getGrid();
   if (!dynamic && grid && grid->size() < 2)
     return func.emitOpError("grid has ")
-           << grid->size()
-           << " dimensions; it must have at least 2, or be omitted for one "
+           << smalti::counted(grid->size(), "dimension")
+           << "; it must have at least 2, or be omitted for one "
               "dimension";
   if (!dynamic)
     return success();

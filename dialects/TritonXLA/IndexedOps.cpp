@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/dialects/TritonXLA/Verification.h"
+#include "smalti/targets/Text.h"
 
 using namespace mlir;
 using namespace smalti::triton_xla;
@@ -25,9 +26,10 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
            << memref.getElementType();
   if (indices.size() != static_cast<size_t>(memref.getRank()))
     return op->emitOpError("has ")
-           << indices.size() << " indices, but the memref has "
-           << memref.getRank()
-           << " dimensions; one index for each dimension is required";
+           << smalti::counted(indices.size(), "index", "indices")
+           << ", but the memref has "
+           << smalti::counted(memref.getRank(), "dimension")
+           << "; one index for each dimension is required";
   auto tile = dyn_cast<RankedTensorType>(lanes);
   for (auto [position, index] : llvm::enumerate(indices)) {
     Type element = getElementTypeOrSelf(index);

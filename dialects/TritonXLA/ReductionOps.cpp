@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/dialects/TritonXLA/Verification.h"
+#include "smalti/targets/Text.h"
 
 using namespace mlir;
 using namespace smalti::triton_xla;
@@ -34,8 +35,9 @@ static LogicalResult verifyReduction(Operation *op, ValueRange inputs,
   if (inits.size() != inputs.size() || op->getNumResults() != inputs.size())
     return op->emitOpError("requires one initial value and one result for each "
                            "of its ")
-           << inputs.size() << " inputs, but has " << inits.size()
-           << " initial values and " << op->getNumResults() << " results";
+           << smalti::counted(inputs.size(), "input") << ", but has "
+           << smalti::counted(inits.size(), "initial value") << " and "
+           << smalti::counted(op->getNumResults(), "result");
   for (auto [position, input, init, result] :
        llvm::enumerate(inputs, inits, op->getResults())) {
     auto type = cast<RankedTensorType>(input.getType());

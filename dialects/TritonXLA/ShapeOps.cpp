@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/dialects/TritonXLA/Verification.h"
+#include "smalti/targets/Text.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/PatternMatch.h"
@@ -66,8 +67,10 @@ LogicalResult BroadcastOp::verify() {
   ArrayRef<int64_t> dims = getDims();
   if (dims.size() != static_cast<size_t>(tile.getRank()))
     return emitOpError("dims has ")
-           << dims.size() << " entries, but the tile has " << tile.getRank()
-           << " dimensions; one entry for each is required";
+           << smalti::counted(dims.size(), "entry", "entries")
+           << ", but the tile has "
+           << smalti::counted(tile.getRank(), "dimension")
+           << "; one entry for each is required";
   if (failed(verifyDims(*this, dims, result.getRank(), "result")))
     return failure();
   for (auto [position, size] : llvm::enumerate(tile.getShape())) {
@@ -144,8 +147,8 @@ LogicalResult ReshapeOp::verify() {
     return failure();
   if (tile.getNumElements() != result.getNumElements())
     return emitOpError("the tile has ")
-           << tile.getNumElements() << " elements, but the result has "
-           << result.getNumElements()
+           << smalti::counted(tile.getNumElements(), "element")
+           << ", but the result has " << result.getNumElements()
            << "; a reshape must keep the number of elements";
   return success();
 }
@@ -287,9 +290,11 @@ LogicalResult SliceOp::verify() {
   if (getOffsets().size() != rank || getSizes().size() != rank ||
       getStrides().size() != rank)
     return emitOpError("has ")
-           << getOffsets().size() << " offsets, " << getSizes().size()
-           << " sizes and " << getStrides().size() << " strides; there must be "
-           << rank << " of each, one for each dimension of the tile";
+           << smalti::counted(getOffsets().size(), "offset") << ", "
+           << smalti::counted(getSizes().size(), "size") << " and "
+           << smalti::counted(getStrides().size(), "stride")
+           << "; there must be " << rank
+           << " of each, one for each dimension of the tile";
   for (auto [dim, extent, offset, size, stride] : llvm::enumerate(
            tile.getShape(), getOffsets(), getSizes(), getStrides())) {
     if (size < 1 || stride < 1)

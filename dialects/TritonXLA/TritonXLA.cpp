@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/dialects/TritonXLA/Grid.h"
+#include "smalti/targets/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -613,14 +614,16 @@ LogicalResult MaskOp::verify() {
   ArrayRef<int64_t> bounds = getStaticBounds();
   if (bounds.size() != static_cast<size_t>(type.getRank()))
     return emitOpError("has ")
-           << bounds.size() << " bounds, but the tile has " << type.getRank()
-           << " dimensions; one bound for each is required";
+           << smalti::counted(bounds.size(), "bound") << ", but the tile has "
+           << smalti::counted(type.getRank(), "dimension")
+           << "; one bound for each is required";
   size_t numDynamic = llvm::count_if(bounds, ShapedType::isDynamic);
   if (numDynamic != getBounds().size())
     return emitOpError("static_bounds has ")
-           << numDynamic << " dynamic entries, but the op has "
-           << getBounds().size()
-           << " bound operands; one operand for each entry is required";
+           << smalti::counted(numDynamic, "dynamic entry", "dynamic entries")
+           << ", but the op has "
+           << smalti::counted(getBounds().size(), "bound operand")
+           << "; one operand for each entry is required";
   for (auto [dim, bound, size] : llvm::enumerate(bounds, type.getShape())) {
     if (ShapedType::isStatic(bound) && (bound < 0 || bound > size))
       return emitOpError("bound #")

@@ -13,6 +13,7 @@
 #include "smalti/passes/Interfaces/SynchronousWgmma.h"
 #include "smalti/passes/Support/Describe.h"
 #include "smalti/targets/Target.h"
+#include "smalti/targets/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -685,14 +686,11 @@ Refusal WarpPlanAnalysis::run(gpu::GPUFuncOp func,
 }
 
 std::string smalti::describeTimes(const WarpPlan &plan) {
-  auto count = [](int64_t number, const char *what) {
-    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-  };
   return std::to_string(plan.time.cycles) + " cycles per tile (" +
-         count(plan.time.residentBlocks, "block") + " per SM); without it " +
+         counted(plan.time.residentBlocks, "block") + " per SM); without it " +
          std::to_string(plan.timeUnspecialized.cycles) + " cycles (" +
-         count(plan.timeUnspecialized.residentBlocks, "block") + " per SM, " +
-         count(plan.slotsUnspecialized, "slot") + " per buffer)";
+         counted(plan.timeUnspecialized.residentBlocks, "block") + " per SM, " +
+         counted(plan.slotsUnspecialized, "slot") + " per buffer)";
 }
 
 bool smalti::hasSynchronousWgmma(gpu::GPUFuncOp func) {

@@ -14,6 +14,11 @@ from typing import Any
 from . import sources
 
 
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun: "1 dimension", "2 dimensions"."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
 @dataclass(frozen=True)
 class SourceLocation:
     """A location in a source file. Lines and columns count from 1."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .diagnostics import Diagnostic, SourceLocation
@@ -54,8 +53,3 @@ class Finding:
 def named(name: str, position: Position) -> str:
     """A position as text: `thread (3, 0, 0)`."""
     return f"{name} ({', '.join(map(str, position))})"
-
-
-def counted(findings: Sequence[Finding]) -> str:
-    """The number of findings as text."""
-    return f"{len(findings)} findings" if len(findings) != 1 else "1 finding"

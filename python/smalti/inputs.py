@@ -13,6 +13,7 @@ import numpy as np
 from . import files
 from .calling.arguments import Argument, Entry
 from .calling.calls import is_nested
+from .diagnostics import counted
 from .dtypes import ElementType
 from .errors import LaunchError
 
@@ -49,8 +50,8 @@ def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
         return shape
     if shape[-1] % argument.packed:
         raise LaunchError(
-            f"{argument}: a row has {shape[-1]} elements; rows must have a whole number of bytes, so a multiple of "
-            f"{argument.packed} elements"
+            f"{argument}: a row has {counted(shape[-1], 'element')}; rows must have a whole number of bytes, so a multiple of "
+            f"{counted(argument.packed, 'element')}"
         )
     return (*shape[:-1], shape[-1] // argument.packed)
 
@@ -122,7 +123,9 @@ def random_arguments(
     """
     given = dict(given or {})
     if unknown := [i for i in given if not 0 <= i < len(what.arguments)]:
-        raise LaunchError(f"argument {unknown[0]} does not exist; @{what.name} takes {len(what.arguments)} arguments")
+        raise LaunchError(
+            f"argument {unknown[0]} does not exist; @{what.name} takes {counted(len(what.arguments), 'argument')}"
+        )
     rng = np.random.default_rng(seed)
     values: list[Any] = []
     for argument in what.arguments:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as Xml
 
+from .diagnostics import counted
 from .layouts import StridedLayout, TiledLayout, name_of
 
 MAX_ELEMENTS = 1 << 16
@@ -142,10 +143,6 @@ def _check_size(shape: Sequence[int]) -> None:
         )
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 Holder = tuple[int, int, int]
 """Warp, lane and value: the index of the element among those of the lane."""
 
@@ -199,11 +196,13 @@ def of_registers(
     copies = max(map(len, holders.values()))
     values = math.prod(shape) * copies // (warps * lanes)
     legend = [
-        f"shape {list(shape)}: {_count(warps, 'warp')} of {_count(lanes, 'lane')}, {_count(values, 'value')} each"
+        f"shape {list(shape)}: {counted(warps, 'warp')} of {counted(lanes, 'lane')}, {counted(values, 'value')} each"
     ]
     legend.append("warp/lane/value" + f"; {vector} values in a row are one vector" * (vector > 1))
     if copies > 1:
-        legend.append(f"each element has {copies} copies in different lanes or warps; the cell shows the first")
+        legend.append(
+            f"each element has {counted(copies, 'copy', 'copies')} in different lanes or warps; the cell shows the first"
+        )
     cells: dict[tuple[int, ...], Cell] = {}
     for index, held in holders.items():
         warp, lane, value = held[0]
@@ -275,4 +274,4 @@ def of_memory(
         cells[index] = Cell(f"{bank}:{byte}", detail, hue=bank / banks, shade=shade)
     title = f"shared memory {'x'.join(map(str, shape))} of {element_bits} bits"
     title += f", tiles of {'x'.join(map(str, tile))}" * bool(tile) + f", {swizzle}-byte swizzle" * (swizzle > 16)
-    return LaneMap(title, tuple(shape), (f"bank:byte; {banks} banks of {_count(bank_bytes, 'byte')}",), cells)
+    return LaneMap(title, tuple(shape), (f"bank:byte; {banks} banks of {counted(bank_bytes, 'byte')}",), cells)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .diagnostics import counted
+
 
 def tile_lines(tile: int, label: str, elements: Any, element_type: Any) -> Iterator[str]:
     """The lines of a tile or a scalar with elements of this MLIR type."""
@@ -32,7 +34,7 @@ class Printf:
         kinds = [kind for _, kind in _CONVERSION.findall(text) if kind != "%"]
         if len(kinds) != len(bits):
             raise ValueError(
-                f"the format has {len(kinds)} conversions, such as %d, but {len(bits)} values are printed; the numbers must be "
+                f"the format has {counted(len(kinds), 'conversion')}, such as %d, but {counted(len(bits), 'value is', 'values are')} printed; the numbers must be "
                 "equal"
             )
         for kind, width in zip(kinds, bits, strict=True):

@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
+#include "smalti/targets/Text.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -81,9 +82,12 @@ LogicalResult AsyncCopyOp::verify() {
            << source.getRank() << " and the destination "
            << destination.getRank();
   if (static_cast<int64_t>(getIndices().size()) != source.getRank())
-    return emitOpError() << "has " << getIndices().size()
-                         << " indices, but the source has " << source.getRank()
-                         << " dimensions; pass one index for each dimension";
+    return emitOpError() << "has "
+                         << smalti::counted(getIndices().size(), "index",
+                                            "indices")
+                         << ", but the source has "
+                         << smalti::counted(source.getRank(), "dimension")
+                         << "; pass one index for each dimension";
   if (failed(verifySameElements(*this, source.getElementType(),
                                 destination.getElementType())) ||
       failed(verifyCopied(*this, source.getElementType())))

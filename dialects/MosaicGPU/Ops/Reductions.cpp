@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
+#include "smalti/targets/Text.h"
 
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
@@ -35,9 +36,10 @@ static LogicalResult verifyCombining(Operation *op, ValueRange inputs,
   arguments.append(elements);
   arguments.append(elements);
   if (body.getNumArguments() != arguments.size())
-    return op->emitOpError() << "the region has " << body.getNumArguments()
-                             << " arguments; it must have " << arguments.size()
-                             << ", two for each input";
+    return op->emitOpError()
+           << "the region has "
+           << smalti::counted(body.getNumArguments(), "argument")
+           << "; it must have " << arguments.size() << ", two for each input";
   for (auto [index, argument, type] :
        llvm::enumerate(body.getArgumentTypes(), arguments))
     if (argument != type) {
@@ -96,9 +98,10 @@ LogicalResult ReduceOp::verify() {
     if (!llvm::is_contained(getDims(), static_cast<int64_t>(dim)))
       shape.push_back(size);
   if (getNumResults() != getInputs().size())
-    return emitOpError() << "has " << getNumResults() << " results for "
-                         << getInputs().size()
-                         << " inputs; one result for each input is required";
+    return emitOpError() << "has " << smalti::counted(getNumResults(), "result")
+                         << " for "
+                         << smalti::counted(getInputs().size(), "input")
+                         << "; one result for each input is required";
   for (auto [index, type, element] :
        llvm::enumerate(getResultTypes(), getInits().getTypes())) {
     Type expected = shape.empty() ? element : VectorType::get(shape, element);

@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
+#include "smalti/targets/Text.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/JSON.h"
@@ -61,8 +62,9 @@ static LogicalResult verifyMapping(Operation *op, Region &region) {
     return success();
   if (region.getNumArguments() != op->getNumOperands())
     return op->emitOpError()
-           << "the region has " << region.getNumArguments()
-           << " arguments; it must have " << op->getNumOperands()
+           << "the region has "
+           << smalti::counted(region.getNumArguments(), "argument")
+           << "; it must have " << op->getNumOperands()
            << ", one for each operand";
   for (auto [index, argument, operand] :
        llvm::enumerate(region.getArgumentTypes(), op->getOperandTypes()))
@@ -98,9 +100,10 @@ LogicalResult ReturnOp::verify() {
   else if (auto scan = dyn_cast<ScanOp>(parent))
     results = scan.getInits().getTypes();
   if (getNumOperands() != results.size())
-    return emitOpError() << "returns " << getNumOperands() << " values, but '"
-                         << parent->getName() << "' requires " << results.size()
-                         << ", one for each result";
+    return emitOpError() << "returns "
+                         << smalti::counted(getNumOperands(), "value")
+                         << ", but '" << parent->getName() << "' requires "
+                         << results.size() << ", one for each result";
   for (auto [index, operand, result] :
        llvm::enumerate(getOperandTypes(), results))
     if (operand != result)

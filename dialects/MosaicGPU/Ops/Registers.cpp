@@ -3,6 +3,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
+#include "smalti/targets/Text.h"
 
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
@@ -200,10 +201,11 @@ LogicalResult BroadcastInDimOp::verify() {
            << operand << " and " << result;
   ArrayRef<int64_t> dims = getBroadcastDimensions();
   if (static_cast<int64_t>(dims.size()) != operand.getRank())
-    return emitOpError() << "'broadcast_dimensions' has " << dims.size()
-                         << " entries, but the operand has "
-                         << operand.getRank()
-                         << " dimensions; list the result dimension of each "
+    return emitOpError() << "'broadcast_dimensions' has "
+                         << smalti::counted(dims.size(), "entry", "entries")
+                         << ", but the operand has "
+                         << smalti::counted(operand.getRank(), "dimension")
+                         << "; list the result dimension of each "
                             "operand dimension";
   for (auto [index, dim] : llvm::enumerate(dims)) {
     if (dim < 0 || dim >= result.getRank())

@@ -12,6 +12,7 @@
 #include "smalti/layouts/NamedLayouts.h"
 #include "smalti/passes/Layouts/Plans/RelayoutScratch.h"
 #include "smalti/targets/Target.h"
+#include "smalti/targets/Text.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -51,25 +52,21 @@ llvm::StringRef relayouts::toString(Means means) {
   return "";
 }
 
-static std::string plural(int64_t count, llvm::StringRef noun) {
-  return (llvm::Twine(count) + " " + noun + (count == 1 ? "" : "s")).str();
-}
-
 std::string RelayoutCost::str() const {
   switch (means) {
   case Means::None:
     return "nothing to do";
   case Means::Registers:
-    return plural(moves, "move") + ": " + plural(cycles, "cycle");
+    return counted(moves, "move") + ": " + counted(cycles, "cycle");
   case Means::Shuffles:
-    return plural(shuffles, "shuffle") + " and " + plural(moves, "move") +
-           ": " + plural(cycles, "cycle");
+    return counted(shuffles, "shuffle") + " and " + counted(moves, "move") +
+           ": " + counted(cycles, "cycle");
   case Means::SharedMemory:
-    return plural(scratchBytes, "byte") + " of shared memory, " +
-           plural(barriers, "barrier") + " and " +
-           plural(banks.cycles, "bank cycle") + " (" +
+    return counted(scratchBytes, "byte") + " of shared memory, " +
+           counted(barriers, "barrier") + " and " +
+           counted(banks.cycles, "bank cycle") + " (" +
            std::to_string(banks.conflicts) +
-           " conflicts): " + plural(cycles, "cycle");
+           " conflicts): " + counted(cycles, "cycle");
   case Means::Impossible:
     return "impossible: " + reason;
   }

@@ -11,6 +11,7 @@
 #include "smalti/passes/Layouts/Plans/TransferCandidates.h"
 
 #include "smalti/targets/Target.h"
+#include "smalti/targets/Text.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -327,19 +328,15 @@ static std::string instructionText(const Access &access, int64_t elementBytes) {
   return "";
 }
 
-static std::string plural(int64_t count, llvm::StringRef noun) {
-  return (llvm::Twine(count) + " " + noun + (count == 1 ? "" : "s")).str();
-}
-
 std::string TransferPlan::str() const {
   if (accesses.empty())
     return "nothing to do";
   std::string text = std::to_string(accesses.size()) + " " +
                      instructionText(accesses.front(), accesses.front().bytes) +
-                     " from " + plural(bases.size(), "base");
+                     " from " + counted(bases.size(), "base");
   if (stagger)
-    text += ", staggered by groups of " + plural(stagger->groupStride, "lane");
-  text += ": " + plural(cost.cycles, "cycle");
+    text += ", staggered by groups of " + counted(stagger->groupStride, "lane");
+  text += ": " + counted(cost.cycles, "cycle");
   text += cost.conflicts == 0
               ? ", no conflicts"
               : ", " + std::to_string(cost.conflicts) + " of them conflicts";

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ir
+from ..diagnostics import counted
 from ..dialects import arith, gpu, llvm, memref, mosaic_gpu, nvvm
 from ..language.arithmetic import Operand, bits, compare, to_scalar
 from ..language.types import Misuse, boolean, index, mlir_type
@@ -84,7 +85,7 @@ class Barriers:
         return (self[number] for number in range(self._count))
 
     def __repr__(self) -> str:
-        return f"{self._count} barriers"
+        return counted(self._count, "barrier")
 
 
 def _element(base: ir.Value, number: int | Scalar) -> ir.Value:

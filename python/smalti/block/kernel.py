@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .. import front_end, ir, targets
 from ..calling import arrays
 from ..compiler import driver
+from ..diagnostics import counted
 from ..errors import LaunchError
 from ..language.kernel import LEVELS, P, PythonKernel
 from ..language.parameters import ArraySpec
 from ..language.tile_ops import set_tile_ops
 from ..language.translation import TileTranslation
 from ..language.types import index
-from ..language.values import Scalar, counted
+from ..language.values import Scalar
 from ..language.variants import Variant
 from ..launch import devices
 from ..remarks import Remark
@@ -140,7 +141,7 @@ class BlockKernel(PythonKernel[P]):
         threads = launch.group_size * launch.thread_groups
         if threads > table.max_threads_per_block:
             raise LaunchError(
-                f"{self.__name__} has {threads} threads per block; {table} has at most {table.max_threads_per_block}"
+                f"{self.__name__} has {counted(threads, 'thread')} per block; {table} has at most {table.max_threads_per_block}"
             )
         return launch, ()
 

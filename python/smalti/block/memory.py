@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from .. import ir
+from ..diagnostics import counted
 from ..dialects import memref, mosaic_gpu, vector
 from ..language.arithmetic import Operand, constant, to_scalar
 from ..language.shapes import reshaped, static_shape
@@ -104,7 +105,7 @@ class Memory(Array):
         """The memory with permuted dimensions, or with reversed ones. No element moves."""
         axes = list(order) or list(range(self.ndim))[::-1]
         if sorted(axes) != list(range(self.ndim)):
-            raise Misuse(f"{tuple(axes)} is not a permutation of the {self.ndim} dimensions of {self.name}")
+            raise Misuse(f"{tuple(axes)} is not a permutation of the {counted(self.ndim, 'dimension')} of {self.name}")
         value = self.value
         given = ir.MemRefType(value.type)
         strides, offset = given.get_strides_and_offset()
@@ -279,7 +280,7 @@ class Memory(Array):
         for dimension, (start, size, limit) in enumerate(zip(starts, sizes, self._type.shape, strict=True)):
             if size > limit or (isinstance(start, int) and start + size > limit):
                 raise Misuse(
-                    f"dimension {dimension} of {self.name}: the window of {size} elements exceeds the {limit} elements",
+                    f"dimension {dimension} of {self.name}: the window of {counted(size, 'element')} exceeds the {counted(limit, 'element')}",
                     "only windows of arrays without in_bounds may extend past the memory",
                 )
         dynamic = [s.value for s in starts if isinstance(s, Scalar)]

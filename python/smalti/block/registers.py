@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from .. import ir
+from ..diagnostics import counted
 from ..dialects import arith, mosaic_gpu, vector
 from ..language.arithmetic import Operand, as_value, broadcast_to
 from ..language.types import DType, Misuse, boolean, is_float, is_integer, member
@@ -43,7 +44,7 @@ def _kind(name: str, dtype: DType) -> Any:
 def _locations(array: Array, indices: Any, mask: Any) -> tuple[Memory, Tile, ir.Value | None]:
     memory = as_memory(array, "destination")
     if memory.ndim != 1:
-        raise Misuse(f"{memory} has {memory.ndim} dimensions, but atomics access memory of one dimension")
+        raise Misuse(f"{memory} has {counted(memory.ndim, 'dimension')}, but atomics access memory of one dimension")
     if not isinstance(indices, Tile) or not is_integer(indices.dtype):
         raise Misuse(f"the indices are {indices!r}, but must be a tile of integers")
     if mask is None:

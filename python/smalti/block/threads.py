@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from .. import ir
+from ..diagnostics import counted
 from ..dialects import arith, gpu, mosaic_gpu, nvvm
 from ..language.arithmetic import as_value, wrap
 from ..language.grid import tile_id
@@ -116,7 +117,7 @@ def custom_primitive(
     shapes = [s for s, _ in typed if s]
     for what, layouts, count in (("in_layouts", in_layouts, len(tiles)), ("out_layouts", out_layouts, len(shapes))):
         if len(layouts) != count:
-            raise Misuse(f"{what} has {len(layouts)} layouts for {count} tiles")
+            raise Misuse(f"{what} has {counted(len(layouts), 'layout')} for {counted(count, 'tile')}")
     op = mosaic_gpu.CustomPrimitiveOp(
         types,
         [_outside(o) for o in given],
@@ -127,7 +128,7 @@ def custom_primitive(
     block, returned = _region(op, given, function)
     items = list(returned) if isinstance(returned, (tuple, list)) else [] if returned is None else [returned]
     if len(items) != len(types):
-        raise Misuse(f"the function returns {len(items)} values, but results has {len(types)}")
+        raise Misuse(f"the function returns {counted(len(items), 'value')}, but results has {len(types)}")
     with ir.InsertionPoint(block):
         mosaic_gpu.return_([as_value(item, dtype).value for item, (_, dtype) in zip(items, typed, strict=True)])
     values = [wrap(result, dtype) for result, (_, dtype) in zip(op.results, typed, strict=True)]

@@ -39,6 +39,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import files
+from ..diagnostics import counted
 
 _MAGIC = b"smalti-cache-1\n\0"
 _TAG = hashlib.sha256().digest_size
@@ -158,7 +159,7 @@ def _user_key(path: Path) -> bytes:
         key = _read(path, _TAG)
         if len(key) != _TAG:
             raise Refused(
-                f"{path}, the key of the cache, has {len(key)} bytes instead of {_TAG}; remove it, and the next run creates a new key"
+                f"{path}, the key of the cache, has {counted(len(key), 'byte')} instead of {_TAG}; remove it, and the next run creates a new key"
             )
         return key
     raise Refused(f"{path}, the key of the cache, cannot be created: another process removes it; run again")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from .. import dtypes
+from ..diagnostics import counted
 
 CPU, CUDA, HIP = "cpu", "cuda", "hip"
 
@@ -284,7 +285,8 @@ def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
         byte_strides = sizes("strides", entry("strides"))
         if len(byte_strides) != len(shape):
             raise NotAnArray(
-                f"{attribute} has {len(byte_strides)} strides and {len(shape)} dimensions; the numbers must be equal"
+                f"{attribute} has {counted(len(byte_strides), 'stride')} and {counted(len(shape), 'dimension')}; the numbers must be "
+                "equal"
             )
         if any(stride % size for stride in byte_strides):
             raise NotAnArray(_split_elements(shape, byte_strides, size))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from .. import dtypes
+from ..diagnostics import counted
 from ..errors import LaunchError
 from . import arrays
 from .arguments import Argument, Entry
@@ -114,7 +115,7 @@ def check_count(name: str, types: Sequence[str], given: int) -> None:
     """Raises LaunchError if a call has the wrong number of arguments."""
     if given != len(types):
         raise LaunchError(
-            f"@{name} takes {len(types)} argument{'s' * (len(types) != 1)} ({', '.join(types)}); the call passes {given}"
+            f"@{name} takes {counted(len(types), 'argument')} ({', '.join(types)}); the call passes {given}"
         )
 
 
@@ -140,7 +141,7 @@ def _check_strides(argument: Argument, given: arrays.ArrayView) -> None:
         if wanted is None or wanted == stride or extent == 1 or 0 in given.shape:
             continue
         raise LaunchError(
-            f"{argument}: the stride of dimension {dimension} is {stride} elements; the kernel requires {wanted}",
+            f"{argument}: the stride of dimension {dimension} is {counted(stride, 'element')}; the kernel requires {wanted}",
             hint="pass a row-major copy (numpy.ascontiguousarray), or declare the memref with a strided layout",
         )
 
@@ -251,7 +252,7 @@ def check_facts(argument: Argument, given: arrays.ArrayView, is_gpu: bool = True
         for dimension in reversed(range(len(given.shape))):
             if steps[dimension] != expected and given.shape[dimension] > 1 and 0 not in given.shape:
                 raise LaunchError(
-                    f"{argument}: the stride of dimension {dimension} is {steps[dimension]} elements; the kernel requires a "
+                    f"{argument}: the stride of dimension {dimension} is {counted(steps[dimension], 'element')}; the kernel requires a "
                     f"row-major array, with a stride of {expected}",
                     hint="pass a row-major copy (numpy.ascontiguousarray), or declare the memref with a strided layout",
                 )

@@ -29,6 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from .. import dtypes
+from ..diagnostics import counted
 from ..errors import LaunchError
 
 BYTES = 128
@@ -118,7 +119,7 @@ class TensorMap:
         """The limits of `cuTensorMapEncodeTiled` without interleaving (CUDA Driver API)."""
         rank = len(self.extents)
         if not 1 <= rank <= MAX_RANK:
-            raise LaunchError(f"tensor map: the array has {rank} dimensions; it must have 1 to {MAX_RANK}")
+            raise LaunchError(f"tensor map: the array has {counted(rank, 'dimension')}; it must have 1 to {MAX_RANK}")
         limits = (("box", self.box, MAX_BOX), ("element_strides", self.element_strides, MAX_ELEMENT_STRIDE))
         for title, values, most in limits:
             if len(values) != rank or any(not 1 <= value <= most for value in values):
@@ -133,7 +134,7 @@ class TensorMap:
             raise LaunchError(f"tensor map: the shape of the array is {self.extents}; each size must be from 1 to 2^32")
         if len(self.strides) != rank:
             raise LaunchError(
-                f"tensor map: the array has {rank} dimensions but {len(self.strides)} strides; one stride per dimension is required"
+                f"tensor map: the array has {counted(rank, 'dimension')} but {counted(len(self.strides), 'stride')}; one stride per dimension is required"
             )
         if self.extents[-1] != 1 and self.strides[-1] != self._width:
             raise LaunchError(
@@ -142,7 +143,7 @@ class TensorMap:
             )
         if self.is_dynamic and (len(self.dims) != rank or min(self.dims) < 0):
             raise LaunchError(
-                f"tensor map: 'dims' is {self.dims}; it must have {rank} numbers of at least 0, one per dimension of the array"
+                f"tensor map: 'dims' is {self.dims}; it must have {counted(rank, 'number')} of at least 0, one per dimension of the array"
             )
         if any(stride is not None and (stride % 16 or not 0 <= stride < 1 << 40) for stride in self.strides[:-1]):
             raise LaunchError(
@@ -191,7 +192,7 @@ class TensorMap:
         for dim, step in zip(self.dims, self.strides, strict=True):
             if step is None and strides[dim] < 0 and not is_empty:
                 raise LaunchError(
-                    f"argument {self.argument}: the stride of dimension {dim} is {strides[dim]} elements; TMA requires strides "
+                    f"argument {self.argument}: the stride of dimension {dim} is {counted(strides[dim], 'element')}; TMA requires strides "
                     "that are not negative",
                     hint="pass a copy of the array, or compile with the option matmul=mma, which does not use TMA",
                 )

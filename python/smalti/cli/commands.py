@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import files
-from ..diagnostics import Diagnostic, SourceLocation
+from ..diagnostics import Diagnostic, SourceLocation, counted
 from ..errors import SmaltiError, ToolMissing
 from . import emulated, interrupts, layouts, simulated
 
@@ -353,17 +353,13 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
     if resources.shared_bytes is not None:
         words.append(f"{resources.shared_bytes} B shared memory")
     if resources.block is not None:
-        words.append(_counted(resources.warps, "warp") + (" per block" if resources.tiles is None else ""))
+        words.append(counted(resources.warps, "warp") + (" per block" if resources.tiles is None else ""))
         if resources.tiles is not None:
-            words[-1] += f" x {_counted(resources.tiles, 'block')}"
+            words[-1] += f" x {counted(resources.tiles, 'block')}"
     if resources.stages is not None:
-        words.append(_counted(resources.stages, "stage"))
+        words.append(counted(resources.stages, "stage"))
     words.append(f"{seconds:.2f} s")
     click.echo(", ".join(words))
-
-
-def _counted(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 _ARG_HELP = (
@@ -738,7 +734,7 @@ def list_cache(as_json: bool) -> None:
         for one in found
     ]
     _print_table(rows)
-    click.echo(f"{_counted(len(found), 'entry', 'entries')}, {sum(one['bytes'] for one in found)} B")
+    click.echo(f"{counted(len(found), 'entry', 'entries')}, {sum(one['bytes'] for one in found)} B")
 
 
 @cache.command("clear")
@@ -751,7 +747,7 @@ def clear_cache(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"entries": count, "bytes": size}))
     else:
-        click.echo(f"{_counted(count, 'entry', 'entries')} deleted, {size} B")
+        click.echo(f"{counted(count, 'entry', 'entries')} deleted, {size} B")
 
 
 @cache.command("path")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..diagnostics import counted
 from ..errors import CheckError, LaunchError
 
 if TYPE_CHECKING:
@@ -301,7 +302,7 @@ def run_device_module(
     for index, path in expected.items():
         if not 0 <= index < len(first):
             raise LaunchError(
-                f"--expect {index}={path}: argument {index} does not exist; --arg passes {len(first)} arguments, numbered from 0"
+                f"--expect {index}={path}: argument {index} does not exist; --arg passes {counted(len(first), 'argument')}, numbered from 0"
             )
         error = arguments.expect(index, first[index], path, options["rtol"], options["atol"] or 0.0)
         click.echo(f"argument {index}: matches {path}, max abs error {error:.3g}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import files
+from ..diagnostics import counted
 from ..errors import SmaltiError
 
 if TYPE_CHECKING:
@@ -109,6 +110,6 @@ def write(result: LaneMap, html: str | None, svg: str | None) -> None:
         if path is None:
             continue
         files.write(path, text())
-        click.echo(f"{path}: {len(result.cells)} elements")
+        click.echo(f"{path}: {counted(len(result.cells), 'element')}")
     if html is None and svg is None:
         click.echo(result.text(), nl=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..diagnostics import counted
 from ..errors import CheckError, LaunchError, SmaltiError
 from .emulated import LIMITS, check_program, parse_blocks, report_progress
 
@@ -102,7 +103,7 @@ def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> 
     count = len(kernel.arguments) if kernel.entry is not None else len(kernel.parameters)
     for index in given:
         if not 0 <= index < count:
-            raise LaunchError(f"argument {index} does not exist; @{kernel.name} takes {count} arguments")
+            raise LaunchError(f"argument {index} does not exist; @{kernel.name} takes {counted(count, 'argument')}")
     if kernel.entry is not None and any(argument.num_parameters > 1 for argument in kernel.arguments):
         return inputs.random_arguments(kernel.entry, seed, given)
     shapes: dict[int, tuple[int, ...]] = {}

@@ -20,7 +20,7 @@ from ..bindings import _smalti, ir, passmanager
 from ..calling import tensor_maps
 from ..calling.arguments import source_name
 from ..codegen import assemble, codegen_worker, line_tables
-from ..diagnostics import Diagnostic, source_location
+from ..diagnostics import Diagnostic, counted, source_location
 from ..emulator.options import Emulation
 from ..errors import CompileError, LaunchError, ParseError, PipelineError, SmaltiError, VerifyError, mlir_errors
 from ..launch.compiled import Resources
@@ -397,7 +397,7 @@ class _Compilation:
                 f"a tensor map of @{self.entry.name} uses argument {described.argument} of type {argument.type}; a memref of "
                 "static shape, or of the dynamic shape that the map states, is required"
                 if argument
-                else f"a tensor map of @{self.entry.name} uses argument {described.argument}, but the kernel has {len(self.entry.arguments)} arguments"
+                else f"a tensor map of @{self.entry.name} uses argument {described.argument}, but the kernel has {counted(len(self.entry.arguments), 'argument')}"
             )
         described = dataclasses.replace(described, argument=argument.index)
         if described.offset + described.extent_bytes > argument.reach:

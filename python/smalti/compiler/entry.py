@@ -13,7 +13,7 @@ from typing import Any, cast
 from .. import dtypes, sources
 from ..bindings import _smalti, ir
 from ..calling.arguments import UNUSED, Argument, Entry
-from ..diagnostics import Diagnostic, source_line, source_location
+from ..diagnostics import Diagnostic, counted, source_line, source_location
 from ..errors import CompileError
 
 __all__ = ["Argument", "Entry", "describe", "entry_functions", "find_entry"]
@@ -111,9 +111,7 @@ def _packed(argument: Argument, count: int) -> Argument:
             stride_divisors=_in_bytes(argument.stride_divisors, steps),
             packed=count,
         )
-    message = (
-        f"{argument}: rows must have a whole number of bytes; make each row and stride a multiple of {count} elements"
-    )
+    message = f"{argument}: rows must have a whole number of bytes; make each row and stride a multiple of {counted(count, 'element')}"
     if unproven and strides[last] == 1 and is_whole:
         stated = (f"triton_xla.{name}_divisors = array<i64: {', '.join(map(str, n))}>" for name, n in unproven)
         message += f", and state this with the argument attribute {' and '.join(stated)}"
@@ -331,7 +329,7 @@ def _describe_launch(function: Any) -> Entry:
     name = ir.StringAttr(function.attributes["sym_name"]).value
     launches = _launches(function)
     if len(launches) != 1:
-        raise _error(function, f"@{name} launches {len(launches)} kernels; exactly one launch is required")
+        raise _error(function, f"@{name} launches {counted(len(launches), 'kernel')}; exactly one launch is required")
     pointers: dict[int, list[Any]] = {}
     for operation in _operations(function):
         if _ARGUMENT_INDEX in operation.attributes:

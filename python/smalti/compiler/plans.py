@@ -198,9 +198,20 @@ def layouts(module: Any) -> tuple[AssignedLayout, ...]:
 
 
 def schedules(module: Any, **options: Any) -> tuple[Schedule, ...]:
-    """The schedules of the loops that smalti-pipeline-loops pipelines in the module: in `smalti.compile`, those before the
-    pass. The pass runs on a copy with `emit-schedule`; `options` are its other options. Loops in a pipelined loop have a
-    schedule too. A loop that is not pipelined does not have a schedule; the remark of the pass has the reason."""
+    """The schedules of the loops that smalti-pipeline-loops pipelines in the module. The pass runs on a copy with
+    `emit-schedule`; `options` are its other options. Loops in a pipelined loop have a schedule too. A loop that is not
+    pipelined does not have a schedule; the remark of the pass has the reason.
+
+    In `smalti.compile`, the schedules must be read before the pass (`before:smalti-pipeline-loops`). Raises PipelineError
+    if the loops are pipelined already."""
+    at_block_level = _other_level(module) is None
+    for function, name in _functions(module):
+        stages = function.attributes.get(_PIPELINED) if at_block_level else None
+        if stages is not None and (count := ir.IntegerAttr(stages).value) > 1:
+            raise PipelineError(
+                f"plans.schedules: the loops of @{name} are already pipelined in {count} stages; the schedules must be read before",
+                hint="read them at the point before:smalti-pipeline-loops, or with smalti.plans.of(module, target)",
+            )
     copy = driver.clone(module)
     Pipeline().pipeline_loops(emit_schedule=True, **options).run(copy)
     found: list[Schedule] = []
@@ -267,6 +278,9 @@ def of(source: driver.Source, target: str | targets.Target, **options: Any) -> P
 
 
 # --- Reading of modules ---
+
+_PIPELINED = "smalti.pipelined_stages"
+"""The attribute of a function whose loops smalti-pipeline-loops has pipelined."""
 
 _SPACES: dict[str, Space] = {
     "layouts": "registers",

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import findings, sources, toolchain
-from ..diagnostics import Diagnostic, SourceLocation
+from ..diagnostics import Diagnostic, SourceLocation, counted
 from ..errors import EmulationError
-from ..findings import Position, counted, named
+from ..findings import Position, named
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _access(item: Mapping[str, Any]) -> str:
 def error(what: str, found: Sequence[Finding], source: str | None = None, hint: str | None = None) -> EmulationError:
     """The error that carries findings."""
     return EmulationError(
-        f"{what}: {counted(found)}",
+        f"{what}: {counted(len(found), 'finding')}",
         findings=found,
         diagnostics=[finding.diagnostic() for finding in found],
         source=source,

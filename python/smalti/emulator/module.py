@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes, targets
 from ..calling import arrays, calls
+from ..diagnostics import counted
 from ..errors import LaunchError, ParseError, TargetError
 from . import library, memory, session, tensor_maps
 from .options import Emulation, chosen
@@ -73,7 +74,7 @@ class Module:
         if name is None:
             if len(of.kernels) != 1:
                 raise LaunchError(
-                    f"{self.name} has {len(of.kernels)} kernels, so the launch must name one; its kernels: {known}"
+                    f"{self.name} has {counted(len(of.kernels), 'kernel')}, so the launch must name one; its kernels: {known}"
                 )
             return next(iter(of.kernels.values()))
         if name not in of.kernels:
@@ -239,7 +240,7 @@ def _value(parameter: library.Parameter, title: str, value: Any) -> bytes:
         data = value if isinstance(value, (bytes, bytearray)) else value.tobytes()
         if len(data) != parameter.bytes:
             raise LaunchError(
-                f"{title}: the value has {len(data)} bytes, but the parameter has {parameter.bytes} bytes; pass a value of that size"
+                f"{title}: the value has {counted(len(data), 'byte')}, but the parameter has {counted(parameter.bytes, 'byte')}; pass a value of that size"
             )
         return bytes(data)
     ty = dtypes.from_mlir(_NUMPY.get(parameter.type, parameter.type))

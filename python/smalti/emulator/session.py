@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from .. import targets, toolchain
 from ..calling import calls
+from ..diagnostics import counted
 from ..errors import LaunchError
 from ..pace import MORE_TIME, Pace
 from . import findings, process
@@ -80,7 +81,7 @@ def run(what: Launch, how: Emulation) -> float:
     count = what.grid[0] * what.grid[1] * what.grid[2]
     if how.blocks is not None and how.blocks.stop > count:
         raise LaunchError(
-            f"blocks {how.blocks.start}:{how.blocks.stop} is outside the grid, which has {count} blocks; select blocks within 0:{count}"
+            f"blocks {how.blocks.start}:{how.blocks.stop} is outside the grid, which has {counted(count, 'block')}; select blocks within 0:{count}"
         )
     cluster = what.library.kernels[what.symbol].cluster
     if any(size % blocks for size, blocks in zip(what.grid, cluster, strict=True)):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -31,6 +32,8 @@ Operand = Value | int | float | bool
 def tile_type(shape: Sequence[int], dtype: DType) -> Any:
     if any(size < 1 for size in shape):
         raise Misuse(f"a tile of shape {tuple(shape)} does not have elements", "use sizes of at least 1")
+    if math.prod(shape) >= 1 << 31:
+        raise Misuse(f"a tile of shape {tuple(shape)} has {math.prod(shape)} elements, but must have fewer than 2^31")
     return tile_ops().type(shape, mlir_type(dtype))
 
 
@@ -50,8 +53,13 @@ def is_number(value: Any) -> bool:
 def attribute(number: Any, dtype: DType) -> ir.Attribute:
     """A number as an MLIR attribute of the element type. Raises Misuse if the type cannot represent it."""
     ty = mlir_type(dtype)
+    if not is_number(number):
+        raise Misuse(f"{number!r} is not a number")
     if is_float(dtype):
-        return ir.FloatAttr.get(ty, float(number))
+        try:
+            return ir.FloatAttr.get(ty, float(number))
+        except OverflowError:
+            raise Misuse(f"{number} is not in the range of {dtype}") from None
     if isinstance(number, float) and not float(number).is_integer():
         raise Misuse(f"{number} is not an integer, as {dtype} requires", "convert the tile with .to(sl.float32)")
     number = int(number)
@@ -363,6 +371,8 @@ def _shift(left: bool, a: Any, b: Any) -> Tile | Scalar:
             f"operands of {'<<' if left else '>>'} are {x.dtype}, but must be integers",
             "convert them with .to(sl.int32)",
         )
+    if isinstance(b, int) and not 0 <= b < x.dtype.bits:
+        raise Misuse(f"{x.dtype} is shifted by {b}, but the number must be from 0 to {x.dtype.bits - 1}")
     op = arith.shli if left else arith.shrui if x.dtype.kind == "u" else arith.shrsi
     return wrap(op(x.value, y.value), x.dtype)
 

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..bindings import ir, scf
 from . import arithmetic, loops
 from .arithmetic import as_value, broadcast_to, cast, default_dtype, is_number, to_scalar
-from .frames import Captured, Frame, Watch
-from .trees import Undefined, copied, is_leaf, leaves, rebuild, same_static, structure
+from .frames import Aliases, Captured, Frame, Watch, Watched, parts_of, snapshot
+from .trees import Undefined, containers, copied, is_leaf, leaves, rebuild, same_static, structure
 from .types import Misuse, index, promote
 from .values import Scalar, Tile, Value
 
@@ -22,6 +22,7 @@ class Evaluator(Protocol):
 
     frames: list[Frame]
     captured: dict[tuple[int, str], Captured]
+    aliases: Aliases
 
     def at(self, node: ast.AST) -> AbstractContextManager[None]: ...
 
@@ -122,11 +123,20 @@ def _unified(a: Any, b: Any, what: str) -> Callable[[Any], Value] | None:
     return lambda v: broadcast_to(cast(as_value(v, dtype), dtype), tiles[0])
 
 
+_Copies = dict[int, tuple[Watched, Any]]
+"""By id: a container that a branch has instead of one from before, and that one."""
+
+
 def _branches(
-    translator: Evaluator, condition: Scalar, runs: Sequence[Callable[[], dict[str, Any]]], line: int
+    translator: Evaluator,
+    condition: Scalar,
+    runs: Sequence[Callable[[], dict[str, Any]]],
+    line: int,
+    copies: _Copies,
 ) -> dict[str, Any]:
     """Translates the two branches of an `if`. Each run returns the names that it assigned; the result has their values."""
     frame = translator.frames[-1]
+    aliases = translator.aliases
     scratch = scf.IfOp(condition.value, has_else=True)
     names = dict(frame.names)
     frame.run_time += 1
@@ -168,14 +178,30 @@ def _branches(
         with ir.InsertionPoint(block):
             scf.YieldOp([value.value for value in collected])
     op = _moved(scratch.operation, [value.value.type for value in yields[0]])
+    for watched, original in copies.values():
+        if watched.has_changed:
+            aliases.changed |= aliases.origins(original)
+    merged: dict[tuple[int, int], Any] = {}
     for name, (structured, slots) in plans.items():
-        result[name] = rebuild(
-            structured,
-            iter(
-                old if slot is None else _typed(yields[0][slot], op.results[slot])
-                for old, slot in zip(leaves(structured), slots, strict=True)
-            ),
+        others = iter(containers(other[name]))
+
+        def made(value: Any, copy: Any, others: Iterator[Any] = others) -> Any:
+            """The container after the `if`: the one from before, if no branch changes it, and one for each pair of containers."""
+            pair: list[Any] = [copies.get(id(one), (None, one))[1] for one in (value, next(others))]
+            if isinstance(copy, tuple):
+                return copy
+            if pair[0] is pair[1] and not Watched(pair[0], "", (parts_of(copy) or ("", []))[1], "").has_changed:
+                return pair[0]
+            key = (id(pair[0]), id(pair[1]))
+            if key not in merged:
+                aliases.add(copy, pair, scratch)
+            return merged.setdefault(key, copy)
+
+        values = iter(
+            old if slot is None else _typed(yields[0][slot], op.results[slot])
+            for old, slot in zip(leaves(structured), slots, strict=True)
         )
+        result[name] = rebuild(structured, values, made)
     return result
 
 
@@ -183,6 +209,7 @@ def if_statement(translator: Evaluator, condition: Scalar, node: ast.If) -> None
     """An `if` whose condition the kernel computes. Names have one value after it, from the branch that ran."""
     frame = translator.frames[-1]
     names = assigned_names([*node.body, *node.orelse])
+    copies: _Copies = {}
 
     def run(statements: Sequence[ast.stmt]) -> Callable[[], dict[str, Any]]:
         def translate() -> dict[str, Any]:
@@ -190,14 +217,19 @@ def if_statement(translator: Evaluator, condition: Scalar, node: ast.If) -> None
             for name in names:
                 if name in frame.names:
                     original = frame.names[name]
-                    frame.names[name] = copied(original)
-                    watch.carry(original, frame.names[name], name)
+                    copy = frame.names[name] = copied(original)
+                    watch.carry(original, copy, name)
+                    translator.aliases.add_all(copy, [original], copies)
+                    for one, before in zip(containers(copy), containers(original), strict=True):
+                        copies[id(one)] = (snapshot(one, name), before)
+            translator.aliases.refresh()
             _watched(translator, statements, watch)
             return {name: frame.names[name] for name in names if name in frame.names}
 
         return translate
 
-    frame.names.update(_branches(translator, condition, [run(node.body), run(node.orelse)], _line(node)))
+    frame.names.update(_branches(translator, condition, [run(node.body), run(node.orelse)], _line(node), copies))
+    translator.aliases.refresh()
 
 
 def if_expression(translator: Evaluator, condition: Scalar, node: ast.IfExp) -> Any:
@@ -214,9 +246,11 @@ def if_expression(translator: Evaluator, condition: Scalar, node: ast.IfExp) -> 
 
         return translate
 
-    found = _branches(translator, condition, [run(node.body), run(node.orelse)], _line(node))
+    found = _branches(translator, condition, [run(node.body), run(node.orelse)], _line(node), {})
     result = found.pop("")
     frame.names.update(found)
+    translator.aliases.refresh()
+    translator.aliases.watch(result, "the value of the conditional expression")
     if isinstance(result, Undefined):
         raise Misuse(
             "the two values of the conditional expression have different structures",
@@ -230,6 +264,7 @@ class _Carried:
 
     def __init__(self, translator: Evaluator, statements: Sequence[ast.AST], skip: Sequence[str] = ()) -> None:
         self.frame = translator.frames[-1]
+        self.aliases = translator.aliases
         self.assigned = assigned_names(statements)
         self.names = [name for name in self.assigned if name in self.frame.names and name not in skip]
         self.names = [name for name in self.names if not isinstance(self.frame.names[name], Undefined)]
@@ -237,6 +272,10 @@ class _Carried:
         self.before = {name: copied(self.original[name]) for name in self.names}
         self.watch = Watch(translator, "a loop")
         self.initial: list[Value] = []
+        self._ends = [self.original]
+        """The values of the names at the points from which a block or the loop gets its values."""
+        self._bound: list[tuple[str, list[Watched]]] = []
+        """The containers of each name at the beginning of an iteration."""
         for name in self.names:
             for leaf in leaves(self.before[name]):
                 if is_leaf(leaf):
@@ -260,10 +299,14 @@ class _Carried:
             value, old = next(remaining)
             return _typed(old, value)
 
+        self._bound = []
         for name in self.names:
             before = self.before[name]
-            self.frame.names[name] = rebuild(before, iter([wrapped(leaf) for leaf in leaves(before)]))
-            self.watch.carry(self.original[name], self.frame.names[name], name)
+            new = self.frame.names[name] = rebuild(before, iter([wrapped(leaf) for leaf in leaves(before)]))
+            self.watch.carry(self.original[name], new, name)
+            self.aliases.add_all(new, [end[name] for end in self._ends], values)
+            self._bound.append((name, [snapshot(one, name) for one in containers(new)]))
+        self.aliases.refresh()
 
     def results(self) -> list[ir.Value]:
         """The values of the names after an iteration, in the types of the loop. Raises Misuse if a type changed."""
@@ -286,6 +329,10 @@ class _Carried:
                         f"'{name}' is {old!r} before the loop and {new!r} after an iteration",
                         "only tiles, scalars and numbers can change in a loop; unroll it with sl.static_range",
                     )
+        for name, bound in self._bound:
+            for watched, after in zip(bound, containers(self.frame.names[name]), strict=True):
+                self.aliases.require_one_name(watched, after)
+        self._ends.append({name: self.frame.names[name] for name in self.names})
         return found
 
     @staticmethod

@@ -45,6 +45,8 @@ def multiple_of(value: Scalar, divisor: int) -> Scalar:
     """The value, with the fact that it is a multiple of `divisor`. The behavior is undefined if it is not."""
     if not is_integer(value.dtype):
         raise Misuse(f"the value of multiple_of is {value.dtype}, but must be an integer")
+    if not isinstance(divisor, int) or not 1 <= divisor < 1 << 63:
+        raise Misuse(f"the divisor of multiple_of is {divisor!r}, but must be a positive number of 64 bits")
     return Scalar(tile_ops().multiple_of(value.value, divisor), value.dtype)
 
 

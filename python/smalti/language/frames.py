@@ -14,14 +14,14 @@ import sys
 import textwrap
 import time
 import types
-from collections.abc import Callable, Iterator, MutableSequence, MutableSet
+from collections.abc import Callable, Iterator, MutableSequence, MutableSet, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..bindings import ir
 from ..diagnostics import SourceLocation
 from .arithmetic import is_number
-from .trees import copied, unchanged
+from .trees import containers, copied, unchanged
 from .types import Misuse
 from .values import Value
 
@@ -83,6 +83,17 @@ def _source_of(function: types.FunctionType, code: types.CodeType) -> Source:
         raise Misuse(f"{name} is not a plain function", "use def; async functions are not supported")
     ast.increment_lineno(tree, first - 1)
     return Source(node, file, name, removed)
+
+
+def parameter_location(function: types.FunctionType, name: str) -> SourceLocation:
+    """The location of a parameter of a function."""
+    try:
+        source = source_of(function)
+    except Misuse:
+        code = function.__code__
+        return SourceLocation(code.co_filename, code.co_firstlineno, 1, function=function.__name__)
+    found = [node for node in ast.walk(source.node.args) if isinstance(node, ast.arg) and node.arg == name]
+    return source.location(found[0] if found else source.node)
 
 
 _START = time.time()
@@ -161,8 +172,9 @@ def read_global(space: dict[str, Any], name: str) -> Any:
 class Scope:
     """A function of a kernel, which reads names of the function around it."""
 
-    def __init__(self, closed_names: dict[str, Any]) -> None:
+    def __init__(self, closed_names: dict[str, Any], defaults: dict[str, Any]) -> None:
         self.closed_names = closed_names
+        self.defaults = defaults
 
 
 @dataclasses.dataclass
@@ -194,6 +206,7 @@ class Frame:
 # to a name that control.py carries, and to no other name.
 
 _IMMUTABLE = (str, bytes, type(None), types.FunctionType, types.ModuleType, type, Value)
+_HINT = "copy it before: only one name may have a value that changes there"
 _LIBRARIES = {"smalti", "numpy", "torch", "jax", "mlir"}
 
 
@@ -211,7 +224,7 @@ def _attributes(value: Any) -> dict[str, Any] | None:
     return {n: v for n, v in found.items() if not isinstance(getattr(type(value), n, None), functools.cached_property)}
 
 
-def _parts(value: Any) -> tuple[str, list[tuple[str, Any]]] | None:
+def parts_of(value: Any) -> tuple[str, list[tuple[str, Any]]] | None:
     """The kind of a container and its items with their spelling, or None if it has no items."""
     if isinstance(value, _IMMUTABLE) or is_number(value):
         return None
@@ -219,6 +232,8 @@ def _parts(value: Any) -> tuple[str, list[tuple[str, Any]]] | None:
         return "tuple", [(f"[{i}]", item) for i, item in enumerate(value)]
     if isinstance(value, (types.MethodType, types.BuiltinFunctionType)):
         return "tuple", [("", value.__self__)]
+    if isinstance(value, functools.partial):
+        return "tuple", [("", value.args), ("", value.keywords)]
     if isinstance(value, dict):
         return "dictionary", [(f"[{key!r}]", item) for key, item in value.items()]
     if isinstance(value, (MutableSequence, collections.deque)):
@@ -242,7 +257,7 @@ def _is_same(before: Any, now: Any) -> bool:
 
 
 @dataclasses.dataclass
-class _Watched:
+class Watched:
     """A container, which is kept so that its id stays unique, and its items."""
 
     value: Any
@@ -255,11 +270,16 @@ class _Watched:
 
     @property
     def has_changed(self) -> bool:
-        _, items = _parts(self.value) or ("", [])
+        _, items = parts_of(self.value) or ("", [])
         return len(items) != len(self.items) or any(
             name != old or not _is_same(before, now)
             for (old, before), (name, now) in zip(self.items, items, strict=True)
         )
+
+
+def snapshot(container: Any, path: str) -> Watched:
+    kind, items = parts_of(container) or ("tuple", [])
+    return Watched(container, kind, items, path)
 
 
 class Names(Protocol):
@@ -269,58 +289,68 @@ class Names(Protocol):
     captured: dict[tuple[int, str], Captured]
 
 
+def reachable(names: Names) -> dict[int, Watched]:
+    """The containers of all names, and of the values outside of the kernel, by their ids."""
+    found: dict[int, Watched] = {}
+    spaces: dict[int, dict[str, Any]] = {}
+
+    def visit(value: Any, path: str) -> None:
+        if isinstance(value, Scope):
+            for name, item in value.defaults.items():
+                visit(item, f"{path}({name})")
+            visit_names(value.closed_names)
+            return
+        if known := found.get(id(value)):
+            if known.kind != "tuple":
+                known.references += 1
+                known.other = known.other or path
+            return
+        parts = parts_of(value)
+        if parts is None:
+            return
+        kind, items = parts
+        found[id(value)] = Watched(value, kind, items, path)
+        for name, item in items:
+            visit(item, path + name)
+
+    def visit_names(space: dict[str, Any]) -> None:
+        if id(space) not in spaces:
+            spaces[id(space)] = space
+            for name, value in list(space.items()):
+                visit(value, name)
+
+    spaces.update({id(frame.names): frame.names for frame in reversed(names.frames)})
+    for space in list(spaces.values()):
+        for name, value in list(space.items()):
+            visit(value, name)
+    for one in list(names.captured.values()):
+        visit(one.value if not one.is_current else one.read(), one.name)
+    return found
+
+
 class Watch:
     """The containers of all names before a branch or the body of a loop is translated."""
 
     def __init__(self, names: Names, where: str) -> None:
         self._names = names
         self._where = where
-        self._found: dict[int, _Watched] = {}
-        self._carried: list[tuple[_Watched, str, str]] = []
+        self._found = reachable(names)
+        self._carried: list[tuple[Watched, str, str]] = []
         self._captured = list(names.captured.values())
-        spaces: dict[int, dict[str, Any]] = {}
-        for frame in reversed(names.frames):
-            spaces.setdefault(id(frame.names), frame.names)
-        for space in list(spaces.values()):
-            for name, value in list(space.items()):
-                self._visit(value, name, spaces)
-        for one in self._captured:
-            self._visit(one.value if not one.is_current else one.read(), one.name, spaces)
-
-    def _visit(self, value: Any, path: str, spaces: dict[int, dict[str, Any]]) -> None:
-        if isinstance(value, Scope):
-            closure = value.closed_names
-            if id(closure) not in spaces:
-                spaces[id(closure)] = closure
-                for name, item in list(closure.items()):
-                    self._visit(item, name, spaces)
-            return
-        if known := self._found.get(id(value)):
-            if known.kind != "tuple":
-                known.references += 1
-                known.other = known.other or path
-            return
-        parts = _parts(value)
-        if parts is None:
-            return
-        kind, items = parts
-        self._found[id(value)] = _Watched(value, kind, items, path)
-        for name, item in items:
-            self._visit(item, path + name, spaces)
 
     def carry(self, original: Any, copy: Any, path: str, other: str | None = None) -> None:
         """Allows changes of `copy`, which control flow made of the value of a name, unless the original has other names."""
         if original is copy:
             return
         known = self._found.get(id(original))
-        parts, old = _parts(copy), _parts(original)
+        parts, old = parts_of(copy), parts_of(original)
         if parts is None or old is None:
             return
         if known is not None and known.references > 1:
             other = known.path if known.path != path else known.other
         kind, items = parts
         if other is not None and kind != "tuple":
-            self._carried.append((_Watched(copy, kind, items, path), path, other))
+            self._carried.append((Watched(copy, kind, items, path), path, other))
         for (name, before), (_, now) in zip(old[1], items, strict=True):
             self.carry(before, now, path + name, None if other is None else other + name)
 
@@ -337,7 +367,7 @@ class Watch:
             if one.has_changed:
                 raise Misuse(
                     f"the {one.kind} '{path}' changes in {self._where} that the kernel executes, and is also '{other}'",
-                    "copy it before: only one name may have a value that changes there",
+                    _HINT,
                 )
 
     def _refuse(self, kind: str, path: str) -> None:
@@ -346,3 +376,105 @@ class Watch:
             "Python changes it when the kernel is compiled, whether or not the statement runs",
             "assign a new value to a name instead, or use a tile",
         )
+
+
+# --- Containers that may be one object ---
+
+# After `b = a` and `if n > 2: a = [m]`, the name `a` has a container that stands for the one of `b` or the new one. A change of it
+# would have to change `b` too, unless n > 2. It is refused while another name has a container that may be the same one.
+
+
+class Aliases:
+    """The containers of a kernel that may be one object when it runs."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._origins: dict[int, tuple[Any, frozenset[int]]] = {}
+        """By id: a container, and the ids of the containers that it may be. Two may be one object if they share an id. All
+        containers are kept, so that an id stays unique."""
+        self._choices: dict[int, tuple[object, Sequence[Any]]] = {}
+        """By id: the arguments of `add`."""
+        self._active: list[Watched] = []
+        """The containers whose changes are refused."""
+        self.changed: set[int] = set()
+        """The ids of containers whose copies changed in a branch."""
+
+    def origins(self, value: Any) -> frozenset[int]:
+        return self._origins.setdefault(id(value), (value, frozenset([id(value)])))[1]
+
+    def may_be_one(self, a: Any, b: Any) -> bool:
+        one, other = self._choices.get(id(a)), self._choices.get(id(b))
+        if one is not None and other is not None and one[0] is other[0]:
+            # The same branch or iteration decides both.
+            return any(x is y or self.may_be_one(x, y) for x, y in zip(one[1], other[1], strict=True))
+        return not self.origins(a).isdisjoint(self.origins(b))
+
+    def add(self, new: Any, sources: Sequence[Any], point: object) -> None:
+        """States that the container `new` is one of `sources` when the kernel runs. The same source is chosen for all
+        containers with the same `point`."""
+        found = self.origins(new).union(*map(self.origins, sources))
+        self._origins[id(new)] = (new, found)
+        self._choices[id(new)] = (point, sources)
+
+    def add_all(self, new: Any, sources: Sequence[Any], point: object) -> None:
+        """`add` for the containers of a value, which is one of `sources`. All have one structure."""
+        for one, *others in zip(containers(new), *map(containers, sources), strict=True):
+            self.add(one, others, point)
+
+    def watch(self, value: Any, path: str) -> None:
+        """Watches a value that does not have a name yet."""
+        self._active += [snapshot(one, path) for one in containers(value)]
+
+    def check(self) -> None:
+        """Raises Misuse if a container has changed that may also be the value of another name."""
+        for one in [one for one in self._active if one.has_changed]:
+            found = reachable(self._names)
+            other = self._other(one.value, found)
+            if other is not None:
+                path = found.get(id(one.value), one).path
+                raise Misuse(
+                    f"the {one.kind} '{path}' changes, and may also be '{other.path}': the kernel decides it when it runs",
+                    _HINT,
+                )
+            self._active = [other for other in self._active if other is not one]
+
+    def refresh(self) -> None:
+        """Called when names have other containers: at the beginning and the end of branches and loops."""
+        self.check()
+        if not self._choices:
+            return
+        found = reachable(self._names)
+        self._active = [
+            one for key, one in found.items() if key in self._origins and self._other(one.value, found) is not None
+        ]
+
+    def _other(self, value: Any, found: dict[int, Watched]) -> Watched | None:
+        """Another container of `found` that may be `value` when the kernel runs, or None."""
+        if parts_of(value) is None or isinstance(value, tuple):
+            return None
+        own = self._original(value)
+        for key, one in found.items():
+            if key in self._origins and self._original(one.value) is not own and self.may_be_one(one.value, value):
+                return one
+        return None
+
+    def _original(self, value: Any) -> Any:
+        """The container that a branch or an iteration has a copy of, or the container itself. `Watch` refuses changes of a copy
+        if the original has two names."""
+        _, sources = self._choices.get(id(value), (None, ()))
+        return sources[0] if len(sources) == 1 else value
+
+    def require_one_name(self, before: Watched, after: Any) -> None:
+        """Raises Misuse if a container changes in an iteration of a loop, and has two names after it: the next iteration
+        has two containers. `before` is the container at the beginning of the iteration."""
+        if before.kind == "tuple" or not (before.has_changed or id(before.value) in self.changed):
+            return
+        found = reachable(self._names)
+        one, other = found.get(id(after)), self._other(after, found)
+        names = [other.path] if other is not None else [one.path, one.other] if one is not None and one.other else []
+        if path := next((name for name in names if name != before.path), None):
+            raise Misuse(
+                f"the {before.kind} '{before.path}' changes in a loop that the kernel executes, and is also '{path}' after "
+                "an iteration",
+                _HINT,
+            )

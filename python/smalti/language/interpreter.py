@@ -53,7 +53,7 @@ class Translation(Protocol):
 # --- Rewriting of functions ---
 
 _PREFIX = "__smalti_"
-_REPLACED = ("range", "min", "max", "float", "int", "bool")
+_REPLACED = ("range", "min", "max", "float", "int", "bool", "any", "all")
 """Functions of Python with another meaning in kernels. `print` is that of Python, since tiles have elements."""
 
 
@@ -100,7 +100,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        if len(node.ops) == 1:
+        if len(node.ops) == 1 and not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return node
         names = ast.Tuple([ast.Constant(type(op).__name__) for op in node.ops], ast.Load())
         return _helper(_compare, names, node.left, *node.comparators)
@@ -187,10 +187,12 @@ class Functions:
         outer = ast.parse(f"def outer({', '.join(function.__code__.co_freevars)}): pass")
         enclosing: Any = outer.body[0]
         enclosing.body = [node]
+        # A function that names itself finds its name in the module.
+        node.name = f"{_PREFIX}function"
         code = compile(ast.fix_missing_locations(outer), source.file, "exec")
         for name in ("outer", node.name):
             code = next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
-        return code.replace(co_qualname=function.__qualname__)
+        return code.replace(co_name=function.__name__, co_qualname=function.__qualname__)
 
 
 # --- Evaluation of operations ---

@@ -22,14 +22,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, Ty
 from .. import targets
 from ..cache import disk_cache
 from ..calling import grid_programs, native
-from ..errors import LaunchError
+from ..diagnostics import Diagnostic
+from ..errors import CompileError, LaunchError
 from ..launch import placement
 from ..launch.untraced import untraced
 from ..specialization import DIVISOR, SpecializedKernel
 from . import fingerprints, hooks
 from .arithmetic import cdiv, is_number
 from .fingerprints import Fingerprint
-from .parameters import Parameter, Parameters, described
+from .frames import parameter_location
+from .parameters import Parameter, Parameters, WrongAnnotation, described
 from .trees import hashable
 from .types import Misuse
 from .values import counted
@@ -96,7 +98,11 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         self._grid_parameters = tuple(inspect.signature(grid).parameters) if callable(grid) else ()
         self._target = target
         self._options = options
-        self._parameters = Parameters(function, do_not_specialize)
+        try:
+            self._parameters = Parameters(function, do_not_specialize)
+        except WrongAnnotation as error:
+            place = parameter_location(function, error.parameter)
+            raise CompileError("", diagnostics=[Diagnostic("error", error.message, place)], hint=error.hint) from None
         self.hooks = hooks.Hooks()
         """The hooks of this kernel, for all targets and options; see `smalti.hooks`."""
         self._variants: dict[Any, Variant] = {}

@@ -7,7 +7,8 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from .types import Misuse, is_integer
+from .arithmetic import attribute
+from .types import Misuse, index, is_integer
 from .values import Tile, Value
 
 
@@ -25,6 +26,8 @@ class Range:
             is_valid = isinstance(bound, int) if not isinstance(bound, Value) else is_integer(bound.dtype)
             if not is_valid or (isinstance(bound, Tile) and bound.ndim):
                 raise Misuse(f"range has the bound {bound!r}, but takes integers")
+            if isinstance(bound, int):
+                attribute(bound, index)
         self.start, self.stop = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
         self.step = bounds[2] if len(bounds) == 3 else 1
         self.stages = stages
@@ -32,8 +35,8 @@ class Range:
             raise Misuse(
                 f"the step of the range is {self.step}, but must be positive", "count up, and reverse the index"
             )
-        if stages is not None and (not isinstance(stages, int) or stages < 1):
-            raise Misuse(f"stages is {stages!r}, but must be a positive number")
+        if stages is not None and (not isinstance(stages, int) or isinstance(stages, bool) or not 1 <= stages <= 16):
+            raise Misuse(f"stages is {stages!r}, but must be a number from 1 to 16")
 
     def __iter__(self) -> Iterator[int]:
         """The numbers of a range with static bounds, for comprehensions and functions of Python."""

@@ -17,13 +17,15 @@ Algorithm = Literal["default", "ieee", "tf32", "tf32x3", "bf16", "bf16x3", "bf16
 ScaleLayout = Literal["linear", "padded", "swizzled_128x4"]
 
 
-def _matrices(a: Any, b: Any) -> None:
+def _matrices(a: Any, b: Any, acc: Any) -> None:
     require_tile_level("a matmul of tiles", "use sb.mma or sb.wgmma")
     for tile in (a, b):
         if not isinstance(tile, Tile) or tile.ndim not in (2, 3):
             raise Misuse(f"{tile!r} is an operand of a matmul, but must be a tile of 2 or 3 dimensions")
     if a.ndim != b.ndim:
         raise Misuse(f"operands have shapes {a.shape} and {b.shape}, but must have the same number of dimensions")
+    if acc is not None and not isinstance(acc, Value):
+        raise Misuse(f"acc is {acc!r}, but must be a tile", "use sl.full(shape, number)")
 
 
 def dot(
@@ -39,7 +41,7 @@ def dot(
     (`dtype=sl.float16`). `algorithm` allows roundings of float32 operands. Errors: other element types, and shapes that do
     not match. Example: `acc = sl.dot(a, b, acc)`.
     """
-    _matrices(a, b)
+    _matrices(a, b, acc)
     if a.shape[-1] != b.shape[-2] or a.shape[:-2] != b.shape[:-2]:
         raise Misuse(
             f"shapes {a.shape} and {b.shape} do not match: the operands have K = {a.shape[-1]} and {b.shape[-2]}",
@@ -108,7 +110,7 @@ def dot_scaled(
     One of them may be None. `a_global` multiplies all of `a`. For packed elements of 4 and 6 bits, the operand is an int8
     tile, `a_format` is its element type, and `a_packed` the packed dimension. `a_layout` is the order of the scales.
     """
-    _matrices(a, b)
+    _matrices(a, b, acc)
     shape = (*a.shape[:-1], b.shape[-1])
     if a_packed == 0 or b_packed == 1:
         fmt = to_dtype(a_format if a_packed == 0 else b_format)
@@ -145,7 +147,7 @@ def sparse_dot(
 
     See `triton_xla.sparse_dot` for the groups of each element type. Both operands have scales, or none has.
     """
-    _matrices(a, b)
+    _matrices(a, b, acc)
     wanted = float32 if a_scale is not None else _accumulator(a.dtype)
     shape = (a.shape[0], b.shape[1])
     start = full(shape, 0, wanted) if acc is None else acc

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import enum
 import inspect
@@ -14,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..calling import arrays, calls
-from ..diagnostics import Diagnostic, SourceLocation
-from ..errors import CompileError, LaunchError
+from ..errors import LaunchError
 from ..specialization import DIVISOR
 from .arithmetic import is_number
 from .trees import hashable
@@ -64,7 +62,7 @@ def described(value: Any) -> Any:
     steps = arrays.row_major(shape) if strides is None else tuple(int(step) for step in strides)
     if len(steps) != len(shape):
         raise ValueError(
-            f"'strides' has {len(steps)} numbers, and 'shape' has {len(shape)}; one stride per dimension is required"
+            f"'strides' has {counted(len(steps), 'number')}, and 'shape' has {len(shape)}; one stride per dimension is required"
         )
     dtype = to_dtype(value.dtype)
     if dtype.bits < 8:
@@ -137,6 +135,14 @@ class Parameter:
     is_constant: bool
     annotation: Any
     """An element type or `int`, `float` or `bool` for a number; element type and shape, or None, for an array."""
+
+
+class WrongAnnotation(Misuse):
+    """The annotation of a parameter is not valid."""
+
+    def __init__(self, parameter: str, error: Misuse) -> None:
+        super().__init__(f"the annotation of {parameter} is not valid: {error.message}", error.hint)
+        self.parameter = parameter
 
 
 _FIXED = (int, float, str, type(None), DType, type, types.FunctionType, enum.Enum)
@@ -287,16 +293,13 @@ def _is_constexpr(annotation: Any) -> bool:
 
 def _annotations(function: types.FunctionType) -> dict[str, Any]:
     """The types and shapes that annotations state: `x: sl.Array[sl.float16, ("m", 64)]`, the same as
-    `x: Annotated[sl.Array, sl.float16, ("m", 64)]`, `n: sl.int32`, `n: int`. Raises CompileError for a wrong one."""
+    `x: Annotated[sl.Array, sl.float16, ("m", 64)]`, `n: sl.int32`, `n: int`. Raises WrongAnnotation."""
     found: dict[str, Any] = {}
     for name, annotation in inspect.get_annotations(function).items():
         try:
             stated = _stated(_evaluated(annotation, function))
         except Misuse as error:
-            message = f"the annotation of {name} is not valid: {error.message}"
-            raise CompileError(
-                "", diagnostics=[Diagnostic("error", message, _place(function, name))], hint=error.hint
-            ) from None
+            raise WrongAnnotation(name, error) from None
         if stated is not None:
             found[name] = stated
     return found
@@ -345,16 +348,3 @@ def _stated(annotation: Any) -> Any:
 
 def _is_size(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
-
-
-def _place(function: types.FunctionType, name: str) -> SourceLocation:
-    """The location of a parameter."""
-    from .frames import source_of
-
-    code = function.__code__
-    try:
-        source = source_of(function)
-    except Misuse:
-        return SourceLocation(code.co_filename, code.co_firstlineno, 1, function=function.__name__)
-    found = [node for node in ast.walk(source.node.args) if isinstance(node, ast.arg) and node.arg == name]
-    return source.location(found[0] if found else source.node)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..bindings import ir, triton_xla
+from ..diagnostics import counted
 from .arithmetic import (
     Operand,
     as_value,
@@ -70,7 +71,7 @@ def fill_region(
         items = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(items) != len(results):
             raise Misuse(
-                f"the function receives {count} elements and returns {len(items)} values; it must return {len(results)}"
+                f"the function receives {counted(count, 'element')} and returns {counted(len(items), 'value')}; it must return {len(results)}"
             )
         yielded = [to_scalar(item, dtype) for item, dtype in zip(items, results, strict=True)]
         (end or tile_ops().end_of_region)([item.value for item in yielded])
@@ -79,7 +80,9 @@ def fill_region(
 def _initial(tiles: Sequence[Tile], init: Any) -> list[Scalar]:
     items = list(init) if isinstance(init, (tuple, list)) else [init]
     if len(items) != len(tiles):
-        raise Misuse(f"{len(items)} initial values are given for {len(tiles)} tiles; one per tile is required")
+        raise Misuse(
+            f"{counted(len(items), 'initial value is', 'initial values are')} given for {counted(len(tiles), 'tile')}; one per tile is required"
+        )
     return [to_scalar(item, tile.dtype) for item, tile in zip(items, tiles, strict=True)]
 
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..bindings import ir, triton_xla
+from ..diagnostics import counted
 from . import arithmetic
 from .arithmetic import Operand, as_value, broadcast_to, common, constant, tile_type, to_scalar
 from .tile_ops import require_tile_level, tile_ops
 from .types import Misuse, float32, index, int32, is_integer
 from .types import dtype as to_dtype
-from .values import Scalar, Tile, Value, counted, method, parameter_of
+from .values import Scalar, Tile, Value, method, parameter_of
 
 Shape = int | Sequence[int]
 
@@ -93,7 +94,7 @@ def reshaped(what: str, old: Sequence[int], shape: Sequence[Any]) -> tuple[int, 
         sizes[sizes.index(-1)] = count // rest
     if math.prod(sizes) != count:
         raise Misuse(
-            f"{what} of shape {tuple(old)} has {count} elements, and the shape {tuple(sizes)} has {math.prod(sizes)}"
+            f"{what} of shape {tuple(old)} has {counted(count, 'element')}, and the shape {tuple(sizes)} has {math.prod(sizes)}"
         )
     return tuple(sizes)
 
@@ -113,7 +114,7 @@ def transpose(tile: Tile, *permutation: Any) -> Tile:
     order = list(permutation[0] if len(permutation) == 1 and isinstance(permutation[0], (tuple, list)) else permutation)
     order = [axis_of(tile, axis) for axis in order] or list(range(tile.ndim))[::-1]
     if sorted(order) != list(range(tile.ndim)):
-        raise Misuse(f"{tuple(order)} is not a permutation of the {tile.ndim} dimensions")
+        raise Misuse(f"{tuple(order)} is not a permutation of the {counted(tile.ndim, 'dimension')}")
     if order == list(range(tile.ndim)):
         return tile
     ty = tile_type([tile.shape[axis] for axis in order], tile.dtype)
@@ -174,7 +175,7 @@ def split(tile: Tile, parts: int, axis: int = 0) -> tuple[Tile, ...]:
     axis = axis_of(tile, axis)
     if parts < 1 or tile.shape[axis] % parts:
         raise Misuse(
-            f"dimension {axis} of a tile of shape {tile.shape} cannot be split into {parts} equal parts",
+            f"dimension {axis} of a tile of shape {tile.shape} cannot be split into {counted(parts, 'equal part')}",
             "use a divisor of the size",
         )
     sizes = list(tile.shape)
@@ -192,7 +193,10 @@ def _getitem(tile: Value, key: Any) -> Any:
         )
     given = sum(k is not None and k is not Ellipsis for k in keys)
     if given > tile.ndim:
-        raise Misuse(f"{given} indices are given for a tile of {tile.ndim} dimensions", "use one index per dimension")
+        raise Misuse(
+            f"{counted(given, 'index is', 'indices are')} given for a tile of {counted(tile.ndim, 'dimension')}",
+            "use one index per dimension",
+        )
     filler = [slice(None)] * (tile.ndim - given)
     at = next((i for i, k in enumerate(keys) if k is Ellipsis), None)
     keys = keys + filler if at is None else keys[:at] + filler + keys[at + 1 :]
@@ -210,7 +214,7 @@ def _getitem(tile: Value, key: Any) -> Any:
             length = len(range(start, stop, step))
             if step < 1 or length < 1:
                 raise Misuse(
-                    f"a slice of a dimension of size {size} has {length} elements and step {step}; both must be positive"
+                    f"a slice of a dimension of size {size} has {counted(length, 'element')} and step {step}; both must be positive"
                 )
             shape.append(length)
         elif isinstance(k, int):
@@ -252,7 +256,10 @@ def mask(tile: Tile, bounds: Sequence[int | Scalar], value: int | float = 0) -> 
     """The tile with `value` where an index is not below the bound of its dimension. One bound for each dimension."""
     require_tile_level("sl.mask", "use sl.where")
     if len(bounds) != tile.ndim:
-        raise Misuse(f"{len(bounds)} bounds are given for a tile of {tile.ndim} dimensions", "use one per dimension")
+        raise Misuse(
+            f"{counted(len(bounds), 'bound is', 'bounds are')} given for a tile of {counted(tile.ndim, 'dimension')}",
+            "use one per dimension",
+        )
     dynamic = [to_scalar(b, index).value for b in bounds if isinstance(b, Value)]
     static = [
         ir.ShapedType.get_dynamic_size() if isinstance(b, Value) else min(max(int(b), 0), size)

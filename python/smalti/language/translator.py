@@ -19,11 +19,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ..bindings import ir
-from ..diagnostics import Diagnostic, SourceLocation, diagnostic_from_mlir
+from ..diagnostics import Diagnostic, SourceLocation, counted, diagnostic_from_mlir
 from ..errors import CompileError, SmaltiError
 from . import arithmetic, control, debugging, loops
 from .external import External
 from .frames import (
+    Aliases,
     Captured,
     Frame,
     Scope,
@@ -98,8 +99,10 @@ def is_value(value: Any) -> bool:
     return isinstance(value, Value)
 
 
-def _fold(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def folded(*values: Any) -> Any:
+def _fold(name: str, function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def folded(*values: Any, **options: Any) -> Any:
+        if options:
+            raise Misuse(f"{name} of tiles and scalars does not have the option {next(iter(options))}")
         items = list(values[0]) if len(values) == 1 else list(values)
         result = items[0]
         for item in items[1:]:
@@ -109,13 +112,38 @@ def _fold(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return folded
 
 
+def _combine(name: str, operator: str) -> Callable[[Any], Any]:
+    def combined(values: Any) -> Any:
+        if isinstance(values, Value):
+            raise Misuse(f"{values:a} is not a sequence of conditions", f"reduce it with .{name}()")
+        result: Any = operator == "and"
+        for value in values:
+            condition = arithmetic.to_scalar(value, boolean) if isinstance(value, Value) else bool(value)
+            if isinstance(condition, bool) and condition == (operator == "or"):
+                return condition
+            if isinstance(condition, Value):
+                result = arithmetic.bits(operator, result, condition) if isinstance(result, Value) else condition
+        return result
+
+    return combined
+
+
+def _text(value: Any, *_: Any, **__: Any) -> NoReturn:
+    raise Misuse(f"{value:a} cannot be formatted when the kernel is compiled", "pass it to print as an argument")
+
+
 _BUILTINS: Mapping[Any, Callable[..., Any]] = {
-    builtins.min: _fold(arithmetic.minimum),
-    builtins.max: _fold(arithmetic.maximum),
+    builtins.min: _fold("min", arithmetic.minimum),
+    builtins.max: _fold("max", arithmetic.maximum),
     builtins.print: debugging.print_,
     builtins.float: lambda x: arithmetic.to(x, float32),
     builtins.int: lambda x: arithmetic.to(x, int32),
     builtins.bool: lambda x: arithmetic.to(x, boolean),
+    builtins.any: _combine("any", "or"),
+    builtins.all: _combine("all", "and"),
+    builtins.str: _text,
+    builtins.repr: _text,
+    builtins.format: _text,
 }
 """Functions of Python that have another meaning for tiles and scalars."""
 
@@ -124,8 +152,15 @@ def compared(ops: Sequence[type], operands: Sequence[Any]) -> Any:
     """A chain of comparisons, such as `a < b <= c`. All operands are evaluated."""
     result: Any = None
     for op, left, right in zip(ops, operands[:-1], operands[1:], strict=True):
-        if op in (ast.In, ast.NotIn) and contains([left, right], is_value):
+        # A dictionary is searched for its keys.
+        if op in (ast.In, ast.NotIn) and contains([left, list(right) if isinstance(right, dict) else right], is_value):
             raise Misuse("'in' is not supported for tiles and scalars", "compare with == and combine with |")
+        if (
+            op in (ast.Is, ast.IsNot)
+            and any(map(is_value, (left, right)))
+            and any(map(arithmetic.is_number, (left, right)))
+        ):
+            raise Misuse("'is' compares objects, not the numbers of tiles and scalars", "compare with ==")
         one = _COMPARE[op](left, right)
         if result is None:
             result = one
@@ -161,18 +196,17 @@ class Closure(Scope):
     def __init__(
         self, translator: Translator, source: Source, names: dict[str, Any], outside: Callable[[str], Any]
     ) -> None:
-        super().__init__(names)
+        super().__init__(names, translator.defaults(source.node.args))
         self._translator = translator
         self._source = source
         self._outside = outside
-        self._defaults = translator.defaults(source.node.args)
         self.__name__ = source.name
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         def outside(name: str) -> Any:
             return self.closed_names[name] if name in self.closed_names else self._outside(name)
 
-        bound = bind(self._source, self._defaults, arguments, named)
+        bound = bind(self._source, self.defaults, arguments, named)
         return self._translator.call(Frame(self._source, bound, outside, self._source.node))
 
 
@@ -207,6 +241,7 @@ class Translator(ast.NodeVisitor):
         self.frames: list[Frame] = []
         self.captured: dict[tuple[int, str], Captured] = {}
         """The values outside of the kernel that it used."""
+        self.aliases = Aliases(self)
         self._sources: dict[Any, Source] = {}
 
     # --- Errors and locations ---
@@ -392,7 +427,12 @@ class Translator(ast.NodeVisitor):
         return value
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        return self.value(node.value)[self.value(node.slice)]
+        base, key = self.value(node.value), self.value(node.slice)
+        if isinstance(base, dict) and isinstance(key, Value) and key not in base:
+            raise Misuse(
+                f"a dictionary is indexed by {key:a}, which is computed when the kernel runs", "use sl.where, or an if"
+            )
+        return base[key]
 
     def visit_Slice(self, node: ast.Slice) -> slice:
         parts = [None if part is None else self.value(part) for part in (node.lower, node.upper, node.step)]
@@ -504,9 +544,12 @@ class Translator(ast.NodeVisitor):
         return result
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        return compared(
-            [type(op) for op in node.ops], [self.value(operand) for operand in (node.left, *node.comparators)]
-        )
+        ops = [type(op) for op in node.ops]
+        operands = [self.value(operand) for operand in (node.left, *node.comparators)]
+        for op, left, right in zip(ops, operands[:-1], operands[1:], strict=True):
+            if op in (ast.Is, ast.IsNot) and left is not right and self.aliases.may_be_one(left, right):
+                raise Misuse("'is' compares two values that may be one object: the kernel decides it when it runs")
+        return compared(ops, operands)
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = self.value(node.func)
@@ -539,9 +582,7 @@ class Translator(ast.NodeVisitor):
     def visit_FormattedValue(self, node: ast.FormattedValue) -> str:
         value = self.value(node.value)
         if isinstance(value, Value):
-            raise Misuse(
-                f"{value:a} cannot be formatted when the kernel is compiled", "pass it to print as an argument"
-            )
+            _text(value)
         if node.conversion != -1:
             value = {ord("s"): str, ord("r"): repr, ord("a"): ascii}[node.conversion](value)
         return format(value, "" if node.format_spec is None else self.value(node.format_spec))
@@ -603,6 +644,7 @@ class Translator(ast.NodeVisitor):
             self.fail(f"{_describe(node)} is not supported in a kernel", node=node)
         with self.at(node):
             method(node)
+            self.aliases.check()
 
     def assign(self, target: ast.expr, value: Any) -> None:
         """Assigns a value to a name, an element, an attribute or several of them."""
@@ -625,10 +667,16 @@ class Translator(ast.NodeVisitor):
             at = starred[0]
             extra = len(items) - count + 1
             if extra < 0:
-                raise Misuse(f"{len(items)} values are assigned to {count} names", "the numbers must be equal")
+                raise Misuse(
+                    f"{counted(len(items), 'value is', 'values are')} assigned to {counted(count, 'name')}",
+                    "the numbers must be equal",
+                )
             items[at : at + extra] = [items[at : at + extra]]
         if len(items) != count:
-            raise Misuse(f"{len(items)} values are assigned to {count} names", "the numbers must be equal")
+            raise Misuse(
+                f"{counted(len(items), 'value is', 'values are')} assigned to {counted(count, 'name')}",
+                "the numbers must be equal",
+            )
         for t, item in zip(target.elts, items, strict=True):
             self.assign(t.value if isinstance(t, ast.Starred) else t, item)
 

@@ -44,23 +44,32 @@ def leaves(value: Any) -> list[Any]:
     return [leaf for child in children for leaf in leaves(child)]
 
 
-def rebuild(value: Any, new: Iterator[Any]) -> Any:
-    """A copy of the structure with new leaves."""
+def containers(value: Any) -> list[Any]:
+    """The containers of the structure, each after those in it."""
+    children = None if is_leaf(value) else _children(value)
+    if children is None:
+        return []
+    return [*(one for child in children for one in containers(child)), value]
+
+
+def rebuild(value: Any, new: Iterator[Any], made: Callable[[Any, Any], Any] = lambda _, copy: copy) -> Any:
+    """A copy of the structure with new leaves. `made` returns what becomes part of it, from a container and its copy; it is
+    called in the order of `containers`."""
     children = None if is_leaf(value) else _children(value)
     if children is None:
         return next(new)
-    items = [rebuild(child, new) for child in children]
+    items = [rebuild(child, new, made) for child in children]
     if isinstance(value, dict):
-        return dict(zip(value, items, strict=True))
+        return made(value, dict(zip(value, items, strict=True)))
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
         copy = object.__new__(type(value))
         for name, item in zip(names, items, strict=True):
             object.__setattr__(copy, name, item)
-        return copy
+        return made(value, copy)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*items)
-    return type(value)(items)
+        return made(value, type(value)(*items))
+    return made(value, type(value)(items))
 
 
 def copied(value: Any) -> Any:

@@ -11,15 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from ..bindings import ir
+from ..diagnostics import counted
 from .types import DType, Misuse
 
 if TYPE_CHECKING:
     import numpy as np
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun: "1 dimension", "2 dimensions"."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def slices(count: int) -> str:
@@ -198,6 +194,15 @@ class Value:
 
     def __rmod__(self, other: Any) -> Any:
         return Value.operators["mod"](other, self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __round__(self, digits: Any = None) -> NoReturn:
+        raise Misuse(f"round of {self:a} is not supported", "use sl.round(t), or sl.round(t).to(sl.int32)")
 
     def __pow__(self, other: Any) -> Any:
         return Value.operators["pow"](self, other)

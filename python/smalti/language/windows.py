@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ..bindings import arith, ir, memref, triton_xla
+from ..diagnostics import counted
 from .arithmetic import (
     Operand,
     as_value,
@@ -22,7 +23,7 @@ from .arithmetic import (
     wrap,
 )
 from .types import DType, Misuse, boolean, index, int32, is_float, is_integer, member, mlir_type
-from .values import Array, Scalar, Tile, Value, counted, evaluate, parameter_of, slices
+from .values import Array, Scalar, Tile, Value, evaluate, parameter_of, slices
 
 LoadCache = Literal["ca", "cg", "cs", "cv"]
 StoreCache = Literal["wb", "cg", "cs", "wt"]
@@ -72,7 +73,7 @@ def _extent(array: Array, dimension: int, key: slice, given: int) -> Extent:
     """The extent of a slice. `given` is the number of indices that the kernel states."""
     what = f"dimension {dimension} of {array.name}"
     step = 1 if key.step is None else key.step
-    if isinstance(step, Value) or not isinstance(step, int) or step < 1:
+    if isinstance(step, Value) or not isinstance(step, int) or not 1 <= step < 1 << 63:
         raise Misuse(f"{what}: the step of the slice is {step}, but must be a positive constant")
     start = 0 if key.start is None else key.start
     stop = size(array, dimension) if key.stop is None else key.stop
@@ -102,7 +103,7 @@ def _extent(array: Array, dimension: int, key: slice, given: int) -> Extent:
             "the difference of its bounds must be a constant: x[i : i + 64]",
         )
     if length.constant < 1:
-        raise Misuse(f"{what}: the slice has {length.constant} elements, but must have at least 1")
+        raise Misuse(f"{what}: the slice has {counted(length.constant, 'element')}, but must have at least 1")
     first = low.affine.constant if not low.affine.terms else low
     return Extent(first, -(-length.constant // step), step)
 
@@ -132,7 +133,7 @@ def normalized_keys(array: Array, key: Any) -> list[Extent | Value | int]:
     keys += [slice(None)] * (array.ndim - len(keys))
     if len(keys) != array.ndim:
         raise Misuse(
-            f"{len(keys)} indices are given for {array.name}, which has {counted(array.ndim, 'dimension')}",
+            f"{counted(len(keys), 'index is', 'indices are')} given for {array.name}, which has {counted(array.ndim, 'dimension')}",
             "use one index or slice per dimension",
         )
     result: list[Extent | Value | int] = []
@@ -141,10 +142,10 @@ def normalized_keys(array: Array, key: Any) -> list[Extent | Value | int]:
             result.append(_extent(array, dimension, k, given))
             continue
         what = f"dimension {dimension} of {array.name}"
-        if is_number(k) and not isinstance(k, int):
-            raise Misuse(f"{what}: the index is {k!r}, but must be an integer, a scalar, a slice or a tile")
+        if isinstance(k, numbers.Integral) and not isinstance(k, bool):
+            k = int(k)
         if not isinstance(k, Value):
-            if not isinstance(k, int):
+            if not isinstance(k, int) or isinstance(k, bool):
                 raise Misuse(f"{what}: the index is {k!r}, but must be an integer, a scalar, a slice or a tile")
             _check_static(what, k)
             result.append(k)

@@ -21,7 +21,7 @@ from .. import pace
 from ..bindings import ir, passmanager
 from ..calling import _launcher, arrays, calls
 from ..codegen import line_tables
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, counted
 from ..errors import LaunchError
 from .host_code import HostCode
 
@@ -199,7 +199,7 @@ class CpuLauncher:
             return range(count)
         if not isinstance(blocks, range) or blocks.step != 1 or not 0 <= blocks.start < blocks.stop <= count:
             raise LaunchError(
-                f"blocks is {blocks!r}; it must be a non-empty range of step 1 within the {count} tiles, such as range({count})"
+                f"blocks is {blocks!r}; it must be a non-empty range of step 1 within the {counted(count, 'tile')}, such as range({count})"
             )
         return blocks
 
@@ -216,7 +216,7 @@ class CpuLauncher:
         if workers <= 1 or seconds < PARALLEL_SECONDS:
             workers = 1
         if seconds / workers > pace.LONG:
-            self._announce(f"{len(tiles)} tiles will take about {seconds / workers:.0f} s")
+            self._announce(f"{counted(len(tiles), 'tile')} will take about {seconds / workers:.0f} s")
         bounds = [first + rest * i // workers for i in range(workers + 1)]
         futures: list[Future[None]] = []
         try:

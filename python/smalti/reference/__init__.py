@@ -29,6 +29,7 @@ import numpy as np
 
 from ..compiler import legality
 from ..compiler.entry import describe
+from ..diagnostics import counted
 from . import arithmetic, atomics, control, debug, external, functions, matmul, memory, random_bits, reductions, shapes
 from .interpreter import HANDLERS, Interpreter
 from .memory import Memory, load, pack, unpack
@@ -63,7 +64,9 @@ def run(
     legality.check(entry, "", InterpreterError)
     described = describe(entry.operation).arguments
     if len(arguments) != len(described):
-        raise InterpreterError(f"the entry function takes {len(described)} arguments; the call passes {len(arguments)}")
+        raise InterpreterError(
+            f"the entry function takes {counted(len(described), 'argument')}; the call passes {len(arguments)}"
+        )
     values = [load(unpack(np.asarray(array), argument)) for array, argument in zip(arguments, described, strict=True)]
     if atomics.returns_old_values(entry.operation):
         _mark_contended(values, entry, time_limit, blocks)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import ir
 from ..compiler.entry import describe
-from ..diagnostics import Diagnostic, source_location
+from ..diagnostics import Diagnostic, counted, source_location
 from ..pace import MORE_TIME, check_time_limit
 from .values import InterpreterError, Value
 
@@ -97,7 +97,7 @@ class Interpreter:
         if now >= self._deadline:
             message = (
                 f"the reference interpreter reached the time limit of {self._time_limit:g} s at this op; {self._done} of "
-                f"{self._total} tiles completed"
+                f"{counted(self._total, 'tile')} completed"
             )
             error = located(operation, message)
             error.hint = MORE_TIME

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..diagnostics import counted
 from ..errors import LaunchError
 from .machine import values
 from .machine.engines import TensorWork
@@ -93,7 +94,7 @@ def _time_limit(program: Program, machine: Machine, reached: TimeLimit) -> Launc
         f"time limit of {machine.how.time_limit or 0:g} s reached; {machine.done} of {machine.total} blocks completed"
     )
     if reached.iterations is not None:
-        message = f"a loop has {reached.iterations} iterations, and the run does not have a time limit; the simulation would take hours"
+        message = f"a loop has {counted(reached.iterations, 'iteration')}, and the run does not have a time limit; the simulation would take hours"
     return LaunchError(
         f"@{program.name}: {message}",
         diagnostics=[*(finding.diagnostic() for finding in found), *([where.diagnostic("note")] if where else [])],
@@ -200,7 +201,7 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
     count = math.prod(grid)
     if blocks is not None and blocks.stop > count:
         raise LaunchError(
-            f"block {blocks.stop - 1} is selected, but the grid has {count} blocks; select blocks from 0 to {count - 1}"
+            f"block {blocks.stop - 1} is selected, but the grid has {counted(count, 'block')}; select blocks from 0 to {count - 1}"
         )
     if len(numbers := blocks if blocks is not None else range(count)) > MOST_BLOCKS:
         raise LaunchError(
@@ -254,7 +255,7 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
     size = threads if program.group_threads is None else program.group_threads
     if size < 1 or size % 32 or threads % 32 or size > threads:
         raise LaunchError(
-            f"a block has {threads} threads, and a thread group has {size} threads; both numbers must be multiples of 32, and a "
+            f"a block has {counted(threads, 'thread')}, and a thread group has {counted(size, 'thread')}; both numbers must be multiples of 32, and a "
             "thread group must not be larger than the block"
         )
     for index, first in enumerate(range(0, threads, size)):

@@ -148,7 +148,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{has 2 vector operands, but 'in_layouts' has 1 entries}}
+    // expected-error @below {{has 2 vector operands, but 'in_layouts' has 1 entry}}
     %w = arith.addf %v, %v {in_layouts = [#one], out_layouts = [#one]} : vector<256xf32>
     gpu.return
   }

@@ -89,7 +89,7 @@ func.func @multiplication(%v: vector<64xi32>, %m: memref<64xi32>) {
 // -----
 
 func.func @layouts(%v: vector<64xi32>, %m: memref<64xi32>) {
-  // expected-error @+1 {{'in_layouts' has 1 entries for 2 vector operands}}
+  // expected-error @+1 {{'in_layouts' has 1 entry for 2 vector operands}}
   mosaic_gpu.atomic_rmw addi %v, %m[%v] block relaxed {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[64], 1>]} : vector<64xi32>, memref<64xi32>, vector<64xi32>
   return
 }

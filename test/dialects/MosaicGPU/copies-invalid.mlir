@@ -43,7 +43,7 @@ func.func @copy_rank(%m: memref<8x8xf16>, %s: memref<8xf16, #gpu.address_space<w
 // -----
 
 func.func @copy_indices(%m: memref<8x8xf16>, %s: memref<8x8xf16, #gpu.address_space<workgroup>>, %i: index) {
-  // expected-error @+1 {{has 1 indices, but the source has 2 dimensions; pass one index for each dimension}}
+  // expected-error @+1 {{has 1 index, but the source has 2 dimensions; pass one index for each dimension}}
   mosaic_gpu.async_copy %m[%i] to %s : memref<8x8xf16> to memref<8x8xf16, #gpu.address_space<workgroup>>
   return
 }

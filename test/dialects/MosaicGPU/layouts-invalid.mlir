@@ -63,7 +63,7 @@ func.func @layouts_list(%m: memref<8xf32>) {
 // -----
 
 func.func @layouts_count(%v: vector<8xf32>, %m: memref<8xf32>) {
-  // expected-error @+1 {{'in_layouts' has 2 entries for 1 vector operands}}
+  // expected-error @+1 {{'in_layouts' has 2 entries for 1 vector operand}}
   mosaic_gpu.vector_store %v, %m {in_layouts = [#mosaic_gpu.WGSplatFragLayout<[8]>, #mosaic_gpu.WGSplatFragLayout<[8]>]}
       : vector<8xf32>, memref<8xf32>
   return
@@ -72,7 +72,7 @@ func.func @layouts_count(%v: vector<8xf32>, %m: memref<8xf32>) {
 // -----
 
 func.func @layouts_none(%m: memref<8xf32>) {
-  // expected-error @+1 {{'in_layouts' has 1 entries for 0 vector operands}}
+  // expected-error @+1 {{'in_layouts' has 1 entry for 0 vector operands}}
   %0 = mosaic_gpu.vector_load %m {in_layouts = [#mosaic_gpu.WGSplatFragLayout<[8]>]} : memref<8xf32> -> vector<8xf32>
   return
 }
@@ -98,7 +98,7 @@ func.func @transforms_list(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @transforms_count(%m: memref<8xf32>) {
-  // expected-error @+1 {{'in_transforms' has 1 entries for 0 shared-memory operands}}
+  // expected-error @+1 {{'in_transforms' has 1 entry for 0 shared-memory operands}}
   %0 = mosaic_gpu.vector_load %m {in_transforms = [[]]} : memref<8xf32> -> vector<8xf32>
   return
 }
@@ -106,7 +106,7 @@ func.func @transforms_count(%m: memref<8xf32>) {
 // -----
 
 func.func @layouts_threads(%c: vector<16x16xf32>, %a: vector<16x16xf16>) {
-  // expected-error @+1 {{'in_layouts' entry 1 is for 1 warps of 64 lanes, but another layout of the op is for 1 warps of 32 lanes; both must be equal}}
+  // expected-error @+1 {{'in_layouts' entry 1 is for 1 warp of 64 lanes, but another layout of the op is for 1 warp of 32 lanes; both must be equal}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<16x16xf32>) a(%a : vector<16x16xf16>) b(%a : vector<16x16xf16>)
       {in_layouts = [#mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>,
                      #mosaic_gpu.TiledLayout<[[16, 16], [4, 1]], warp_dims = [], lane_dims = [-4, -3], vector_dim = -2>,
@@ -181,7 +181,7 @@ func.func @not_an_array_entry(%m: memref<8x64xf16, #gpu.address_space<workgroup>
 // -----
 
 func.func @tmem_count(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'in_tmem_layouts' has 0 entries for 1 tensor-memory operands}}
+  // expected-error @+1 {{'in_tmem_layouts' has 0 entries for 1 tensor-memory operand}}
   %0 = mosaic_gpu.async_load_tmem %m {in_tmem_layouts = []} : memref<128x64xf32, #mosaic_gpu.tmem> -> vector<128x64xf32>
   return
 }
@@ -205,7 +205,7 @@ func.func @tmem_kind(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @tmem_results(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'out_tmem_layouts' has 1 entries for 0 tensor-memory results}}
+  // expected-error @+1 {{'out_tmem_layouts' has 1 entry for 0 tensor-memory results}}
   %0 = mosaic_gpu.async_load_tmem %m {out_tmem_layouts = ["x"]} : memref<128x64xf32, #mosaic_gpu.tmem> -> vector<128x64xf32>
   return
 }

@@ -55,7 +55,7 @@ func.func @init_count(%v: vector<8xf32>, %z: f32) {
 // -----
 
 func.func @argument_count(%v: vector<8xf32>, %z: f32) {
-  // expected-error @+1 {{the region has 1 arguments; it must have 2, two for each input}}
+  // expected-error @+1 {{the region has 1 argument; it must have 2, two for each input}}
   %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<8xf32> -> f32 {
   ^bb0(%a: f32):
     mosaic_gpu.return %a : f32
@@ -99,7 +99,7 @@ func.func @dims_order(%v: vector<8x4xf32>, %z: f32) {
 // -----
 
 func.func @result_count(%v: vector<8xf32>, %z: f32) {
-  // expected-error @+1 {{has 2 results for 1 inputs; one result for each input is required}}
+  // expected-error @+1 {{has 2 results for 1 input; one result for each input is required}}
   %0:2 = mosaic_gpu.reduce %v dims [0] init %z : vector<8xf32> -> f32, f32 {
   ^bb0(%a: f32, %b: f32):
     mosaic_gpu.return %a : f32

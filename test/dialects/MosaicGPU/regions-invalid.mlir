@@ -22,7 +22,7 @@ func.func @primitive_argument_type(%x: f32) {
 // -----
 
 func.func @primitive_layouts(%v: vector<128xf32>) {
-  // expected-error @+1 {{'in_layouts' has 0 entries for 1 vector operands}}
+  // expected-error @+1 {{'in_layouts' has 0 entries for 1 vector operand}}
   mosaic_gpu.custom_primitive (%x = %v : vector<128xf32>) {
     mosaic_gpu.return
   } {in_layouts = [], in_transforms = [], out_layouts = []}
@@ -32,7 +32,7 @@ func.func @primitive_layouts(%v: vector<128xf32>) {
 // -----
 
 func.func @primitive_transforms(%s: memref<128xf32, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'in_transforms' has 1 entries for 2 shared-memory operands}}
+  // expected-error @+1 {{'in_transforms' has 1 entry for 2 shared-memory operands}}
   mosaic_gpu.custom_primitive (%x = %s : memref<128xf32, #gpu.address_space<workgroup>>, %y = %b : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
     mosaic_gpu.return
   } {in_layouts = [], in_transforms = [[]], out_layouts = []}
@@ -42,7 +42,7 @@ func.func @primitive_transforms(%s: memref<128xf32, #gpu.address_space<workgroup
 // -----
 
 func.func @primitive_out_layouts() {
-  // expected-error @+1 {{'out_layouts' has 0 entries for 1 vector results}}
+  // expected-error @+1 {{'out_layouts' has 0 entries for 1 vector result}}
   %0 = mosaic_gpu.custom_primitive () {
     %c = arith.constant dense<0.0> : vector<8xf32>
     mosaic_gpu.return %c : vector<8xf32>

@@ -249,7 +249,7 @@ func.func @broadcast_smaller(%v: vector<8x4xf32>) {
 // -----
 
 func.func @broadcast_count(%v: vector<8xf32>) {
-  // expected-error @+1 {{'broadcast_dimensions' has 2 entries, but the operand has 1 dimensions; list the result dimension of each operand dimension}}
+  // expected-error @+1 {{'broadcast_dimensions' has 2 entries, but the operand has 1 dimension; list the result dimension of each operand dimension}}
   %0 = mosaic_gpu.broadcast_in_dim(%v : vector<8xf32>) {broadcast_dimensions = array<i64: 0, 1>} -> vector<8x4xf32>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s -split-input-file -verify-diagnostics
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{has 0 operands and 1 results; at least one of each is required}}
+  // expected-error@+1 {{has 0 operands and 1 result; at least one of each is required}}
   %r = triton_xla.inline_asm nvidia "mov.u32 $0, 1;", "=f" () effects none : () -> f32
   return
 }
@@ -137,7 +137,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=f,f,f' have 1 results and 2 operands; the results need 1 registers and the operands 1}}
+  // expected-error@+1 {{the constraints '=f,f,f' have 1 result and 2 operands; the results need 1 register and the operands 1}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -145,7 +145,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=r,r' have 1 results and 1 operands; the results need 2 registers and the operands 2}}
+  // expected-error@+1 {{the constraints '=r,r' have 1 result and 1 operand; the results need 2 registers and the operands 2}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=r,r" (%h) effects none pack 4 : (tensor<8xf16>) -> tensor<8xf16>
   return
 }

@@ -57,7 +57,7 @@ func.func @f(%a: memref<?x8xf32>, %i: tensor<4xi32>) {
 // -----
 
 func.func @f(%a: memref<?x8xf32>, %i: tensor<4xi32>) {
-  // expected-error@+1 {{has 1 indices, but the memref has 2 dimensions; one index for each dimension is required}}
+  // expected-error@+1 {{has 1 index, but the memref has 2 dimensions; one index for each dimension is required}}
   triton_xla.gather %a[%i] : memref<?x8xf32>, tensor<4xi32> -> tensor<4xf32>
   return
 }

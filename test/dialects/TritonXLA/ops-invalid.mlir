@@ -303,7 +303,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
 // mask
 
 func.func @f(%t: tensor<4x8xf32>, %v: f32) {
-  // expected-error@+1 {{has 1 bounds, but the tile has 2 dimensions; one bound for each is required}}
+  // expected-error@+1 {{has 1 bound, but the tile has 2 dimensions; one bound for each is required}}
   triton_xla.mask %t [2], %v : tensor<4x8xf32>
   return
 }
@@ -327,7 +327,7 @@ func.func @f(%t: tensor<4x8xf32>, %v: f32) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %v: f32, %n: index) {
-  // expected-error@+1 {{static_bounds has 0 dynamic entries, but the op has 1 bound operands; one operand for each entry is required}}
+  // expected-error@+1 {{static_bounds has 0 dynamic entries, but the op has 1 bound operand; one operand for each entry is required}}
   "triton_xla.mask"(%t, %n, %v) <{static_bounds = array<i64: 4>}> : (tensor<4xf32>, index, f32) -> tensor<4xf32>
   return
 }
@@ -395,7 +395,7 @@ triton_xla.entry_func @f(%row: index, %tile: index) tiles [4294967296, 429496729
 
 // -----
 
-// expected-error@+1 {{grid has 1 dimensions; it must have at least 2, or be omitted for one dimension}}
+// expected-error@+1 {{grid has 1 dimension; it must have at least 2, or be omitted for one dimension}}
 "triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> (), num_tiles = 5 : i64, grid = array<i64: 5>}> ({
 ^bb0(%tile: index):
   "triton_xla.return"() : () -> ()

@@ -34,7 +34,7 @@ func.func @f(%a: tensor<4x5xf32>, %z: f32) {
 // -----
 
 func.func @f(%a: tensor<4x5xf32>, %z: f32) {
-  // expected-error@+1 {{requires one initial value and one result for each of its 1 inputs, but has 2 initial values and 1 results}}
+  // expected-error@+1 {{requires one initial value and one result for each of its 1 input, but has 2 initial values and 1 result}}
   %0 = triton_xla.reduce %a dims [0] init %z, %z : (tensor<4x5xf32>, f32, f32) -> tensor<5xf32> {
   ^bb0(%l: f32, %r: f32):
     triton_xla.yield %l : f32

@@ -9,7 +9,7 @@ func.func @f(%t: tensor<4xf32>) {
 // -----
 
 func.func @f(%t: tensor<4xf32>) {
-  // expected-error@+1 {{dims has 2 entries, but the tile has 1 dimensions; one entry for each is required}}
+  // expected-error@+1 {{dims has 2 entries, but the tile has 1 dimension; one entry for each is required}}
   triton_xla.broadcast %t dims [0, 1] : tensor<4xf32> -> tensor<4x2xf32>
   return
 }
@@ -161,7 +161,7 @@ func.func @f(%a: tensor<4x2xf32>) {
 // -----
 
 func.func @f(%t: tensor<4x2xf32>) {
-  // expected-error@+1 {{has 1 offsets, 2 sizes and 2 strides; there must be 2 of each, one for each dimension of the tile}}
+  // expected-error@+1 {{has 1 offset, 2 sizes and 2 strides; there must be 2 of each, one for each dimension of the tile}}
   triton_xla.slice %t [0] [4, 2] [1, 1] : tensor<4x2xf32> -> tensor<4x2xf32>
   return
 }

@@ -114,7 +114,7 @@ INTERFACES: list[tuple[Any, str]] = [
     ({**GOOD, "shape": (-4, 2)}, "sizes must not be negative"),
     ({**GOOD, "shape": (2**70, 2)}, "must fit in 64 bits"),
     ({**GOOD, "strides": "ab"}, "'strides' of Foreign.{name} is 'ab'; a"),
-    ({**GOOD, "strides": (4,)}, "1 strides and 2 dimensions"),
+    ({**GOOD, "strides": (4,)}, "1 stride and 2 dimensions"),
     ({**GOOD, "strides": (8, 2)}, "not multiples of the element size"),
     ({**GOOD, "data": None}, "does not have the entry 'data'"),
     ({**GOOD, "data": 5}, "'data' of Foreign.{name} is 5; a tuple of an address"),

@@ -124,6 +124,14 @@ def test_options_of_schedules_and_the_module_does_not_change() -> None:
         plans.schedules(module, stages="many")
 
 
+@pytest.mark.parametrize("point", ["after:smalti-pipeline-loops", "after:pipelined"])
+def test_schedules_are_read_before_the_pass(point: str) -> None:
+    with pytest.raises(
+        smalti.PipelineError, match=r"already pipelined in \d stages(.|\n)*before:smalti-pipeline-loops"
+    ):
+        smalti.compile(MATMUL, "sm_90a", passes={point: lambda module: plans.schedules(module)})
+
+
 def test_a_schedule_can_be_read_back() -> None:
     module, direct = smalti.parse(ROWS), smalti.parse(ROWS)
     smalti.Pipeline().pipeline_loops(emit_schedule=True).run(module)

@@ -167,5 +167,5 @@ def test_ops_are_built_and_verified() -> None:
         assert "{optimized = true, out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 8>]}" in str(module)
 
         load.operation.attributes["out_layouts"] = ir.ArrayAttr.get([layout, layout])
-        with pytest.raises(ir.MLIRError, match="'out_layouts' has 2 entries for 1 vector results"):
+        with pytest.raises(ir.MLIRError, match="'out_layouts' has 2 entries for 1 vector result"):
             module.operation.verify()

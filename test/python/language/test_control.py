@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+from typing import Any
+
 import numpy as np
 import pytest
 import smalti
@@ -182,6 +186,35 @@ def test_conditions_are_refused(kernel: smalti.PythonKernel, phrase: str) -> Non
         kernel(5, np.zeros(1, np.int64))
 
 
+@smalti.kernel(target="cpu")
+def functions_of_python(n, m, x, o):
+    o[0] = any([n > 3, m > 3])
+    o[1] = all(v > 3 for v in (n, m, 5))
+    o[2] = any([n > 3, True]) + all([])
+    o[3], o[4] = divmod(n, 3)
+    o[5] = 100 // m + divmod(100, m)[1]
+    named = {"x": x[0], "n": n}
+    o[6] = 1 if "x" in named and "m" not in named else 2
+    o[7] = 1 if n is None else 2
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 2), (2, 7), (6, 7), (2, 3)])
+@pytest.mark.parametrize("interpret", [False, True])
+def test_functions_of_python(n: int, m: int, interpret: bool) -> None:
+    x, o, expected = np.zeros(1, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    functions_of_python.on(interpret=interpret)(n, m, x, o)
+    functions_of_python.__smalti_function__(n, m, x, expected)
+    np.testing.assert_array_equal(o, expected)
+
+
+@dataclasses.dataclass
+class Box:
+    """A dataclass, whose fields a branch may change."""
+
+    count: Any
+    total: Any
+
+
 class Plain:
     """A class that is not a dataclass."""
 
@@ -329,9 +362,97 @@ def iterator(n, o):
     o[0] = 3 if n > 30 else next(items)
 
 
+@smalti.kernel(target="cpu")
+def alias_after_if(n, o):
+    a = [n]
+    b = a
+    if n > 3:
+        a = [0]
+    a[0] = 1
+    o[0] = b[0]
+
+
+@smalti.kernel(target="cpu")
+def alias_after_nested_if(n, o):
+    a = Box(n, 1)
+    b = (a,)
+    if n > 3:
+        o[0] = 1
+        if n > 4:
+            a = Box(0, 0)
+    if n > 2:
+        a.count = 1
+    o[0] = b[0].count
+
+
+@smalti.kernel(target="cpu")
+def alias_after_loop(n, o):
+    a, b = [n], [0]
+    for _ in range(n):
+        b = a
+    seti(b, 7)
+    o[0] = a[0]
+
+
+@smalti.kernel(target="cpu")
+def alias_of_the_iteration_before(n, o):
+    a, b = [n], [0]
+    for _ in range(n):
+        b[0] += 1
+        b = a
+    o[0] = a[0]
+
+
+@smalti.kernel(target="cpu")
+def alias_of_an_expression(n, o):
+    a, b = [n], [0]
+    c = a if n > 3 else b
+    c.append(1)
+    o[0] = len(a)
+
+
+@smalti.kernel(target="cpu")
+def alias_in_a_partial(n, o):
+    a = [n]
+    first = functools.partial(seti, a)
+    if n > 3:
+        a = [0]
+    first(7)
+    o[0] = a[0]
+
+
+@smalti.kernel(target="cpu")
+def alias_in_a_default(n, o):
+    a = [n]
+
+    def first(items=a):
+        return items[0]
+
+    if n > 3:
+        a = [0]
+    a[0] = 7
+    o[0] = first()
+
+
+@smalti.kernel(target="cpu")
+def identity(n, o):
+    a = b = [n]
+    if n > 3:
+        a = [0]
+    o[0] = 1 if a is b else 2
+
+
 @pytest.mark.parametrize(
     ("kernel", "line", "phrase"),
     [
+        (alias_after_if, 5, "the list 'a' changes, and may also be 'b'"),
+        (alias_after_nested_if, 8, r"the object 'a' changes, and may also be 'b\[0\]'"),
+        (alias_after_loop, 4, "the list '(b|items)' changes, and may also be 'a'"),
+        (alias_of_the_iteration_before, 2, "the list 'b' changes in a loop .*, and is also 'a' after an iteration"),
+        (alias_of_an_expression, 3, "the list 'c' changes, and may also be '[ab]'"),
+        (alias_in_a_partial, 5, "the list '.*' changes, and may also be 'a'"),
+        (alias_in_a_default, 8, r"the list 'a' changes, and may also be 'first\(items\)'"),
+        (identity, 4, "'is' compares two values that may be one object"),
         (grows_in_if, 3, "the list 'l' changes in an if that the kernel executes"),
         (grows_in_loop, 3, "the dictionary 'table' changes in a loop"),
         (grows_in_while, 5, "the set 'found' changes in a loop"),
@@ -357,6 +478,46 @@ def test_changes_that_python_would_make_are_refused(kernel: smalti.PythonKernel,
     first = kernel.__wrapped__.__code__.co_firstlineno + 1
     outer = [location, *location.python][-1]
     assert outer.line == first + line, outer
+
+
+@smalti.kernel(target="cpu")
+def shared(n, o):
+    """Changes of values that have two names, or had them, with the results of Python."""
+    a = b = [n]
+    c = a if n > 3 else b
+    c[0] = 1
+    o[0] = a[0] + b[0]
+    if n > 3:
+        d = e = [5]
+    else:
+        d = e = [6]
+    d[0] += 1
+    o[1] = e[0]
+    f = a
+    if n > 3:
+        f = [9]
+    a = b = c = [0]
+    f[0] += 1
+    o[2] = f[0]
+    this, other = [n], [2 * n]
+    if n > 4:
+        this, other = other, this
+    this[0] += 1
+    for _ in range(n):
+        other[0] += this[0]
+        this, other = other, this
+    this[0] += 1
+    o[3] = this[0]
+    o[4] = other[0]
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.parametrize("interpret", [False, True])
+def test_changes_of_values_of_two_names(n: int, interpret: bool) -> None:
+    o, expected = np.zeros(5, np.int64), np.zeros(5, np.int64)
+    shared.on(interpret=interpret)(n, o)
+    shared.__smalti_function__(n, expected)
+    np.testing.assert_array_equal(o, expected)
 
 
 @smalti.kernel(target="cpu")

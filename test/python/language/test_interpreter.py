@@ -114,6 +114,20 @@ def test_other_kernels_and_closures() -> None:
     np.testing.assert_allclose(state, np.log(np.exp(X.reshape(4, 16).astype(float)).sum(1)), rtol=1e-6)
 
 
+def _factorial(n):
+    return 1 if n <= 1 else n * _factorial(n - 1)
+
+
+def test_recursion_is_that_of_python() -> None:
+    @smalti.kernel(interpret=True)
+    def factorials(o):
+        o[0] = _factorial(4)
+
+    o = np.zeros(1, np.int64)
+    factorials(o)
+    assert o[0] == 24
+
+
 def test_packed_elements_and_strides() -> None:
     @smalti.kernel(interpret=True)
     def nibbles(a: sl.Array[sl.int4], out: sl.Array[sl.int4], wide: sl.Array):

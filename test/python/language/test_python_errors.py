@@ -134,6 +134,79 @@ def float_as_a_mask(x, out):
     out[0:4] = sl.where(x[0:4], 1, 2)  # error
 
 
+@case("'is' compares objects, not the numbers of tiles and scalars")
+def identity_of_a_number(x, out):
+    out[0] = 1 if x[0] is 3 else 2  # noqa: F632  # error
+
+
+@case("a float32 scalar cannot be formatted when the kernel is compiled")
+def text_of_a_scalar(x, out):
+    out[0] = len(str(x[0]))  # error
+
+
+@case("a dictionary is indexed by an index scalar")
+def key_of_a_dictionary(x, out):
+    for i in range(2):
+        out[0] = {0: 1, 1: 2}[i]  # error
+
+
+@case("max of tiles and scalars does not have the option key")
+def option_of_max(x, out):
+    out[0] = max([x[0], x[1]], key=lambda v: -v)  # error
+
+
+@case("round of a float32 scalar is not supported(.|\\n)*sl.round")
+def round_of_a_scalar(x, out):
+    out[0] = round(x[0])  # error
+
+
+@case("float32 tile of shape 4 is not a sequence of conditions(.|\\n)*reduce it with .any\\(\\)")
+def any_of_a_tile(x, out):
+    out[0] = any(x[0:4])  # error
+
+
+@case("int32 is shifted by 70, but the number must be from 0 to 31")
+def shift_by_too_many_bits(positions, out):
+    out[0:2] = positions[0:2] << 70  # error
+
+
+@case("must have fewer than 2\\^31")
+def too_many_elements(x, out):
+    out[0:4] = sl.arange(2**40)[0:4]  # error
+
+
+@case("is not in the range of index")
+def range_beyond_64_bits(x, out):
+    for i in range(2**70):  # error
+        out[i] = 1
+
+
+@case("stages is True, but must be a number from 1 to 16")
+def stages_that_are_not_a_number(x, out):
+    for i in sl.range(4, stages=True):  # error
+        out[i] = 1
+
+
+@case("the index is True, but must be an integer")
+def boolean_as_an_index(x, out):
+    out[0] = x[True]  # error
+
+
+@case("'a' is not a number")
+def text_as_a_fill_value(x, out):
+    out[0:4] = x.at[0:4].load(fill="a")  # error
+
+
+@case("the divisor of multiple_of is 1180591620717411303424")
+def divisor_beyond_64_bits(x, out):
+    out[0] = sl.multiple_of(sl.tile_id(), 2**70)  # error
+
+
+@case("acc is 3, but must be a tile")
+def number_as_an_accumulator(w, out):
+    out[0:4] = sl.dot(w[0:4, 0:4], w[0:4, 0:4], acc=3)[0]  # error
+
+
 @case("must be a scalar")
 def condition_of_a_tile(x, out):
     if x[0:4] > 1:  # error
@@ -394,7 +467,7 @@ def test_errors_outside_of_kernels_are_of_smalti() -> None:
         (sl.Array[np.longdouble], "'numpy.longdouble'> is not an element type"),
         (sl.Array[()], "does not have an element type"),
         *[(sl.Array[sl.float32, wrong], "must be a tuple of names and sizes") for wrong in (8, (2.5,), (-1,), (2**70,), (True,))],
-        ("sl.Array[sl.flaot32]", "has no attribute 'flaot32'; did you mean 'float32'"),
+        ("sl.Array[sl.float31]", "has no attribute 'float31'; did you mean '"),
     ],
 )  # fmt: skip
 def test_wrong_annotations(annotation: Any, phrase: str) -> None:

@@ -80,7 +80,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"element_strides": (1, 2)}, "element stride of the innermost dimension is 2; it must be 1"),
     ({"extents": (8, (1 << 32) + 1)}, "each size must be from 1 to 2^32"),
     ({"extents": (0, 64)}, "each size must be from 1 to 2^32"),
-    ({"strides": (128,)}, "the array has 2 dimensions but 1 strides"),
+    ({"strides": (128,)}, "the array has 2 dimensions but 1 stride;"),
     ({"strides": (128, 4)}, "must be contiguous"),
     ({"strides": (120, 2)}, "must be multiples of 16 B below 2^40 B"),
     ({"strides": (1 << 40, 2)}, "must be multiples of 16 B below 2^40 B"),

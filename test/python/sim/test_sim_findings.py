@@ -239,7 +239,7 @@ def test_arguments_and_schedules_that_do_not_fit_are_refused() -> None:
         kernel(x, np.zeros((64, 32), np.float32))
     with pytest.raises(LaunchError, match="the element type is float16; the kernel requires float32"):
         kernel(x.astype(np.float16), x)
-    with pytest.raises(LaunchError, match="block 1 is selected, but the grid has 1 blocks"):
+    with pytest.raises(LaunchError, match="block 1 is selected, but the grid has 1 block;"):
         kernel(x, x.copy(), simulation=sim.Simulation(blocks=range(2)))
     for wrong in ({"order": "fast"}, {"completion": "never"}, {"max_findings": 0}, {"blocks": range(0)}):
         with pytest.raises(LaunchError):

@@ -9,6 +9,7 @@
 #include "smalti/passes/Layouts/Plans/TransferDigits.h"
 #include "smalti/passes/Layouts/Vectors/LayoutValues.h"
 #include "smalti/targets/Target.h"
+#include "smalti/targets/Text.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -151,10 +152,10 @@ LogicalResult Planner::checkOperands(Operation *op) {
   }
   if (layouts && layouts.size() != index)
     return op->emitOpError()
-           << "has " << index << " vector operands, but '"
-           << mosaic_gpu::kInLayouts << "' has " << layouts.size()
-           << " entries; one entry for each vector operand "
-              "is required";
+           << "has " << counted(index, "vector operand") << ", but '"
+           << mosaic_gpu::kInLayouts << "' has "
+           << counted(layouts.size(), "entry", "entries")
+           << "; one entry for each vector operand is required";
   return success();
 }
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import findings
-from ...diagnostics import Diagnostic, SourceLocation
+from ...diagnostics import Diagnostic, SourceLocation, counted
 from ...errors import SimulationError
-from ...findings import counted
 
 KINDS = {
     "race": "two conflicting accesses (at least one is a write) are unordered",
@@ -163,7 +162,7 @@ class TimeLimit(Exception):
 def error(what: str, found: Sequence[Finding], source: str | None = None) -> SimulationError:
     """The error that carries findings."""
     return SimulationError(
-        f"{what}: {counted(found)}",
+        f"{what}: {counted(len(found), 'finding')}",
         findings=found,
         diagnostics=[finding.diagnostic() for finding in found],
         source=source,

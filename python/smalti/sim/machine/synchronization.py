@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...diagnostics import counted
 from .clocks import HappensBefore, VectorClock, join
 from .findings import Finding, Site
 from .state import Actor
@@ -22,9 +23,7 @@ def wrong_barrier(number: int, count: int | None, warp: int) -> str | None:
     if not 0 <= number < NUMBERS:
         return f"invalid barrier number {number}; a block has barriers 0 to {NUMBERS - 1}"
     if count is not None and (count <= 0 or count % warp):
-        return (
-            f"barrier {number} expects {count} threads; the count must be a positive multiple of the warp size {warp}"
-        )
+        return f"barrier {number} expects {counted(count, 'thread')}; the count must be a positive multiple of the warp size {warp}"
     return None
 
 
@@ -129,10 +128,10 @@ class ThreadBarrier:
         if meeting is None:
             meeting = self.meeting = Meeting(count, site)
         if meeting.count != count:
-            return f"{self.name} expects {count} threads here, but {meeting.count} threads where others wait; all must expect the same number"
+            return f"{self.name} expects {counted(count, 'thread')} here, but {counted(meeting.count, 'thread')} where others wait; all must expect the same number"
         meeting.arrived += group.counted
         if meeting.arrived > count:
-            return f"too many arrivals: {self.name} expects {count} threads, but {meeting.arrived} threads have arrived; change the thread count of the barrier or the threads that execute it"
+            return f"too many arrivals: {self.name} expects {counted(count, 'thread')}, but {counted(meeting.arrived, 'thread has', 'threads have')} arrived; change the thread count of the barrier or the threads that execute it"
         meeting.groups.append(group)
         meeting.clocks.join(group.release())
         meeting.published += published

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
+from ...diagnostics import counted
 from ..machine.agents import Agent
 from ..machine.clocks import HappensBefore
 from ..machine.findings import Site
@@ -122,7 +123,7 @@ def count_arrivals(
     if barrier.pending < count:
         st.report(
             "barrier",
-            f"too many arrivals: {count} threads arrive on {barrier.name}, and phase {barrier.phase} needs "
+            f"too many arrivals: {counted(count, 'thread arrives', 'threads arrive')} on {barrier.name}, and phase {barrier.phase} needs "
             f"{barrier.pending} more "
             f"of {barrier.count}",
             site,

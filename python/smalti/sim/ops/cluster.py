@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
+from ...diagnostics import counted
 from ...dialects.mosaic_gpu import AtomicOpType
 from ..machine.engines import Copy, start
 from ..machine.findings import Site
@@ -132,7 +133,7 @@ def remote_arrival(op: ir.Operation, translator: Translator) -> Translated:
             if not 0 <= which < len(blocks):
                 st.report(
                     "out-of-bounds",
-                    f"the arrival targets block {which}, which is outside the cluster of {len(blocks)} blocks",
+                    f"the arrival targets block {which}, which is outside the cluster of {counted(len(blocks), 'block')}",
                     site,
                 )
                 continue

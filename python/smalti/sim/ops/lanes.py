@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import instructions, ir
+from ...diagnostics import counted
 from ...dialects import mosaic_gpu
 from ..machine.machine import Group, State
 from ..machine.memory import Array
@@ -134,7 +135,7 @@ def convert(op: Any, translator: Translator) -> Step:
     places = _places(layout.layout, list(whole.shape))
     if places.shape[1] != (len(results) if apart else len(readers)):
         raise Unsupported(
-            f"the op casts {len(op.operands)} operands to {len(results)} results; a thread holds {places.shape[1]} "
+            f"the op casts {counted(len(op.operands), 'operand')} to {counted(len(results), 'result')}; a thread holds {places.shape[1]} "
             f"per-thread vectors of {whole} in its layout, so the cast must have as many"
         )
     shape, dtype = tuple(whole.shape), type_of(whole)
@@ -144,7 +145,7 @@ def convert(op: Any, translator: Translator) -> Step:
         if st.lanes != threads:
             st.stop(
                 "divergence",
-                f"the attribute 'layout' distributes the vector across {threads} threads, but {st.lanes} threads execute the op; both numbers must be equal",
+                f"the attribute 'layout' distributes the vector across {counted(threads, 'thread')}, but {counted(st.lanes, 'thread')} execute the op; both numbers must be equal",
                 translator.site(op),
             )
         flat = np.ascontiguousarray(readers[0](st)).reshape(-1)

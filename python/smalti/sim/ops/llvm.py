@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ir
+from ...diagnostics import counted
 from ..machine.clocks import SHARED
 from ..machine.machine import Group, State
 from ..machine.memory import MemRef, Pointer
@@ -117,7 +118,9 @@ def _element_pointer(op: ir.Operation, translator: Translator) -> Step:
     size = _bytes_of(ir.TypeAttr(op.attributes["elem_type"]).value)
     constants = attribute(op, "rawConstantIndices")
     if len(constants) != 1:
-        raise Unsupported(f"the op has {len(constants)} indices; one index is required in a block-level kernel")
+        raise Unsupported(
+            f"the op has {counted(len(constants), 'index', 'indices')}; one index is required in a block-level kernel"
+        )
     constant = None if dynamic else constants[0]
 
     def step(st: State) -> None:
@@ -228,7 +231,7 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
         return lanes.convert(op, translator)
     if len(op.operands) != 1 or len(op.results) != 1:
         raise Unsupported(
-            f"the cast has {len(op.operands)} operands and {len(op.results)} results; it must have one operand and one result"
+            f"the cast has {counted(len(op.operands), 'operand')} and {counted(len(op.results), 'result')}; it must have one operand and one result"
         )
     (source,), (result,) = translator.operands(op), translator.results(op)
     given, wanted = op.operands[0].type, op.results[0].type

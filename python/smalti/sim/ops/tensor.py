@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import instructions, ir
+from ...diagnostics import counted
 from ...dialects.mosaic_gpu import TiledLayoutAttr, TMEMLoadReduction
 from ..machine.engines import Commit, Copy, TensorWork, completes_immediately, multiply, start
 from ..machine.findings import Site
@@ -92,7 +93,7 @@ def _alloc(op: Any, translator: Translator) -> Step:
             if first + count > COLUMNS:
                 st.stop(
                     "out-of-bounds",
-                    f"the allocation needs {count} columns of tensor memory, but {COLUMNS - first} of {COLUMNS} are free; allocate less, or deallocate before",
+                    f"the allocation needs {counted(count, 'column')} of tensor memory, but {COLUMNS - first} of {COLUMNS} are free; allocate less, or deallocate before",
                     site,
                 )
             found = block.columns[site.number] = (first, count)
@@ -279,7 +280,7 @@ def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[An
             st.stop(
                 "assertion",
                 f"the op requires pairs of blocks, but block {first} of the cluster does not have a partner: the cluster has "
-                f"{len(blocks)} blocks; use an even number",
+                f"{counted(len(blocks), 'block')}; use an even number",
                 site,
             )
         return blocks[first : first + 2]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import instructions
+from ...diagnostics import counted
 from ..machine.memory import Array, MemRef
 from ..translation.translator import Unsupported
 from .memref import byte_layout
@@ -33,7 +34,7 @@ def scale_size(op: Any) -> int:
     if NARROW in factors:
         if factors[0] != factors[1] or not scales:
             raise Unsupported(
-                f"operand a has type {a}, operand b has type {b}, and the op has {len(scales)} scale operands; an operand of "
+                f"operand a has type {a}, operand b has type {b}, and the op has {counted(len(scales), 'scale operand')}; an operand of "
                 f"{NARROW} requires that the other operand is {NARROW} too, and that the op has scales"
             )
         if [byte_layout(ty)[3].dimension for ty in (a, b)] != [1, 0]:  # type: ignore[union-attr]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ...diagnostics import Diagnostic, source_location
+from ...diagnostics import Diagnostic, counted, source_location
 from ...errors import LaunchError
 from ..machine.memory import MemRef
 from ..ops.memref import mixed
@@ -177,7 +177,7 @@ class Host:
         items, dtype, site = mixed(list(ty.shape), sizes), memory_dtype(ty), tr.site(op)
         if len(sizes) != sum(is_slot for is_slot, _ in items):
             raise Unsupported(
-                f"the allocated array has type {ty} and {len(sizes)} size operands; it must have one for each dynamic dimension"
+                f"the allocated array has type {ty} and {counted(len(sizes), 'size operand')}; it must have one for each dynamic dimension"
             )
         self.allocated.append(slot)
         number = FIRST_ALLOCATION + len(self.allocated)

@@ -13,7 +13,7 @@ import numpy as np
 from ... import ir, targets
 from ...calling import tensor_maps
 from ...compiler import driver
-from ...diagnostics import Diagnostic, source_location
+from ...diagnostics import Diagnostic, counted, source_location
 from ...errors import CompileError, LaunchError
 from ..machine.explain import OF_CLUSTERS, between, conflicting, proxy_fence, unfenced
 from ..machine.findings import Finding
@@ -346,7 +346,7 @@ def of_threads(
     code = tr.finish()
     threads, multiple = math.prod(block), UNIT * warp_size
     if tr.warpgroups and threads % multiple:
-        message = f"the block has {threads} threads; a kernel with wgmma requires a multiple of {multiple}, the threads of a warpgroup"
+        message = f"the block has {counted(threads, 'thread')}; a kernel with wgmma requires a multiple of {multiple}, the threads of a warpgroup"
         tr.problems.append(Diagnostic("error", message, place))
     aligned = 16 if host is None else ALIGNMENT
     begin = -(-tr.shared_end // aligned) * aligned

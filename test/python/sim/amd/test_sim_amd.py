@@ -430,7 +430,7 @@ def test_a_load_for_one_block() -> None:
     made(a, b, o, np.asarray(0))
     assert (o == sums(POINTERS, a, b, 2, 8)).all()
     found = find(text.replace("%mask = arith.constant 0", "%mask = arith.constant 3"), "gfx1250")
-    assert {f.kind for f in found} == {"assertion"} and "contains block 1; the cluster has 1 blocks" in found[0].message
+    assert {f.kind for f in found} == {"assertion"} and "contains block 1; the cluster has 1 block" in found[0].message
 
 
 FUNCTIONS = ("rcp", "sqrt", "exp2", "log", "tanh", "fmed3")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ....diagnostics import counted
 from ...machine.agents import Agent
 from ...machine.clocks import HappensBefore
 from ...machine.findings import Finding
@@ -233,7 +234,7 @@ class ThreadCluster(Cluster):
         if not 0 <= number < len(self.blocks):
             who.stop(
                 "out-of-bounds",
-                f"{what} targets block {number}, which is outside the cluster of {len(self.blocks)} blocks",
+                f"{what} targets block {number}, which is outside the cluster of {counted(len(self.blocks), 'block')}",
                 site,
             )
         return self.blocks[number]

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from ....diagnostics import counted
 from ...machine.findings import Finding, Site
 
 _EARLY = 1 << 16
@@ -65,7 +66,7 @@ class Requests:
         if mask & _EARLY:
             return
         if named[-1] >= len(blocks):
-            message = f"the mask of a multicast load contains block {named[-1]}; the cluster has {len(blocks)} blocks"
+            message = f"the mask of a multicast load contains block {named[-1]}; the cluster has {counted(len(blocks), 'block')}"
             request.report(message, "remove the blocks outside the cluster from the mask")
             return
         key = (mask & 0xFFFF, data)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ....diagnostics import Diagnostic, source_location
+from ....diagnostics import Diagnostic, counted, source_location
 from ...machine.findings import Site
 from ...ops.memref import memory_space
 from ...translation.translator import (
@@ -187,7 +187,7 @@ class ThreadTranslator(Translator):
             self.named_barrier_count += count
             if self.named_barrier_count > MOST_NAMED_BARRIERS:
                 raise Unsupported(
-                    f"the kernel has {self.named_barrier_count} named barriers; a block has at most {MOST_NAMED_BARRIERS}"
+                    f"the kernel has {counted(self.named_barrier_count, 'named barrier')}; a block has at most {MOST_NAMED_BARRIERS}"
                 )
         return self.named_barriers[name]
 

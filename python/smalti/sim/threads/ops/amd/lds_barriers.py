@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .....diagnostics import counted
 from ....machine.clocks import HappensBefore
 from ....machine.engines import completes_immediately
 from ....machine.findings import Site
@@ -55,7 +56,7 @@ def _arrive(warp: Any, buffer: LaneBuffer, at: int, counts: list[int], clocks: H
         missing = (state & _PENDING) + 1
         if state >> _INIT_BIT + 16 or not 0 <= count <= missing:
             message = (
-                f"too many arrivals: {count} arrivals on the barrier at byte {at} of LDS, whose current phase needs only "
+                f"too many arrivals: {counted(count, 'arrival')} on the barrier at byte {at} of LDS, whose current phase needs only "
                 f"{missing} more; wait for the previous phase before the arrival, or initialize the barrier with a larger count"
                 if not state >> _INIT_BIT + 16
                 else f"the arrival uses byte {at} of LDS, where no barrier is initialized; initialize the barrier before the arrival"

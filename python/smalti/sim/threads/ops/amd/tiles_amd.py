@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .....diagnostics import counted
 from ....machine.engines import completes_immediately
 from ....machine.findings import Site
 from ....machine.memory import POISON
@@ -123,7 +124,7 @@ def _make_descriptor(op: Any, tr: ThreadTranslator) -> Step:
         count, numbers_without_sign = rows.shape[0], (1 << rows.element_type.width) - 1
         if len(tile) != 2 or tile[0] != (False, count) or given["times"]:
             raise Unsupported(
-                f"the op gathers {count} rows of the tensor; the tile in LDS must have two dimensions and {count} rows"
+                f"the op gathers {counted(count, 'row')} of the tensor; the tile in LDS must have two dimensions and {counted(count, 'row')}"
             )
 
     def step(st: Any) -> None:

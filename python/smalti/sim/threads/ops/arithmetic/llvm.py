@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..... import ir
+from .....diagnostics import counted
 from ....ops.arith import integer_function_of
 from ....ops.conversions import constant, conversion, narrow_conversion
 from ....translation.translator import Step, Unsupported, attribute
@@ -304,7 +305,7 @@ def _resize(op: Any, tr: ThreadTranslator) -> Step:
 def _cast(op: Any, tr: ThreadTranslator) -> Step:
     if len(op.operands) != 1 or len(op.results) != 1:
         raise Unsupported(
-            f"the cast has {len(op.operands)} operands and {len(op.results)} results; it must have one operand and one result"
+            f"the cast has {counted(len(op.operands), 'operand')} and {counted(len(op.results), 'result')}; it must have one operand and one result"
         )
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     before, after = op.operands[0].type, op.results[0].type

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..... import ir
+from .....diagnostics import counted
 from .....dialects.vector import CombiningKind
 from .....instructions import fused
 from ....ops.registers import enumerator
@@ -116,7 +117,7 @@ def _inside(st: Any, at: Any, size: int, site: Any) -> Any:
         lane = int(np.flatnonzero(bad)[0]) if bad.ndim else st.first_lane()
         st.report(
             "out-of-bounds",
-            f"index {np.asarray(at).reshape(-1)[lane if bad.ndim else 0]} is out of bounds: the vector has {size} elements",
+            f"index {np.asarray(at).reshape(-1)[lane if bad.ndim else 0]} is out of bounds: the vector has {counted(size, 'element')}",
             site,
             lane,
         )
@@ -366,7 +367,7 @@ def _insert_value(op: Any, tr: ThreadTranslator) -> Step:
     position = list(attribute(op, "position"))
     if len(position) != 1:
         raise Unsupported(
-            f"the position has {len(position)} indices; only one index is supported, so extract the inner struct before and insert into it"
+            f"the position has {counted(len(position), 'index', 'indices')}; only one index is supported, so extract the inner struct before and insert into it"
         )
     dtype = element_dtype(op.operands[1].type)
     rank = rank_of(op.operands[1].type)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..... import ir
+from .....diagnostics import counted
 from ....machine.findings import Site
 from ....machine.values import numpy_type, packed
 from ....translation.translator import Step, Unsupported, attribute
@@ -75,7 +76,7 @@ def _mma(
         bits, read = READERS[kind]
         if count * LANES * max(bits, 32) != rows * depth * bits:
             raise Unsupported(
-                f"a thread passes {count} registers for an operand of {rows} x {depth} elements of {bits} bits; "
+                f"a thread passes {counted(count, 'register')} for an operand of {rows} x {depth} elements of {bits} bits; "
                 f"{rows * depth * bits / (LANES * max(bits, 32)):g} registers per thread are required"
             )
         readers.append(read)
@@ -230,7 +231,7 @@ def multiply_registers(
     sums, of_pairs = registers[before], bool(ranks[before])
     if m * COLUMNS != of_c * LANES * (2 if of_pairs else 1):
         raise Unsupported(
-            f"a thread passes {of_c} accumulator registers of {types[before]}; "
+            f"a thread passes {counted(of_c, 'accumulator register')} of {types[before]}; "
             f"{m * COLUMNS / (LANES * (2 if of_pairs else 1)):g} per thread are required for {m} x {COLUMNS} elements"
         )
     wide = np.dtype(np.int64 if sums is not None and sums.kind == "i" else np.float64)

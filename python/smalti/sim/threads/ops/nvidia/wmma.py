@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .....diagnostics import counted
 from ....translation.translator import Step, Unsupported, attribute
 from ...execution import timing
 from ...execution.code import ThreadTranslator, operation
@@ -47,7 +48,7 @@ class _Fragment:
         self.lanes, rest = divmod(total, self.each) if self.each else (0, 1)
         if rest or not self.lanes or LANES % self.lanes:
             raise Unsupported(
-                f"a thread has {registers} registers of a {self.rows} x {self.columns} matrix of {element}, which does not "
+                f"a thread has {counted(registers, 'register')} of a {self.rows} x {self.columns} matrix of {element}, which does not "
                 "distribute its elements evenly across lanes; use a matrix shape of WMMA, such as 16 x 16"
             )
 
@@ -141,7 +142,7 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     site, fragment, by_columns = tr.site(op), _of_operation(op), _word(op, "layout") == "col"
     if len(values) != fragment.registers:
         raise Unsupported(
-            f"the op stores {len(values)} registers per thread, but the matrix has {fragment.registers}; both numbers must be equal"
+            f"the op stores {counted(len(values), 'register')} per thread, but the matrix has {fragment.registers}; both numbers must be equal"
         )
     space = address_space(op.operands[0].type)
     tr.uses_shared(fragment.size)
@@ -177,7 +178,7 @@ def _multiply(op: Any, tr: ThreadTranslator) -> Step:
     counts = [left.registers, right.registers, into.registers]
     if sum(counts) != len(slots):
         raise Unsupported(
-            f"the op has {len(slots)} operands, but matrices A, B and C have {sum(counts)} registers per thread; pass one operand per register"
+            f"the op has {counted(len(slots), 'operand')}, but matrices A, B and C have {counted(sum(counts), 'register')} per thread; pass one operand per register"
         )
     dtype = np.dtype(_ACCUMULATORS[sums])
 
