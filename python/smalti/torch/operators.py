@@ -95,7 +95,11 @@ class _Operator(Operator):
 
     def _values(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name. Torch drops those that equal their default."""
-        return {**self.defaults, **dict(zip(self.types, arguments, strict=False)), **named}
+        values = {**self.defaults, **dict(zip(self.types, arguments, strict=False)), **named}
+        for name in self.arrays:
+            if values[name] is None:
+                raise LaunchError(f"{self.name}: {name} is None, but must be a tensor")
+        return values
 
     def _allocate(self, values: dict[str, Any]) -> dict[str, Any]:
         torch = importlib.import_module("torch")

@@ -475,6 +475,8 @@ def test_kinds_that_are_refused() -> None:
         OPERATORS.softmax(torch.complex(x, x).conj())
     with pytest.raises(smalti.LaunchError, match="along dimension 0 share one address"):
         OPERATORS.scale(torch.ones(1).expand(100), 2.0)
+    with pytest.raises(smalti.LaunchError, match="multiply_add: y is None, but must be a tensor"):
+        OPERATORS.multiply_add(x[0], None, 0.5)
     with pytest.raises(smalti.LaunchError, match=r"layout torch\.sparse_coo does not expose its memory"):
         OPERATORS.softmax(x.to_sparse())
 
