@@ -112,6 +112,6 @@ def compiled_kernel(kernel: Any) -> CompiledKernel | None:
         return CompiledKernel(kernel, kernel.entry)
     from ..sim import SimulatedKernel
 
-    # The entry of a module that is simulated without lowering is not known.
+    # A module that is simulated without lowering does not have an entry.
     entry = kernel.entry if isinstance(kernel, SimulatedKernel) else None
     return None if entry is None else CompiledKernel(kernel, entry)

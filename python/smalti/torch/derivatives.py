@@ -20,7 +20,7 @@ from ..frameworks.operators import Operator
 
 @dataclass(frozen=True)
 class _Call:
-    """What a call has in addition to its arguments by position."""
+    """The parts of a call other than its arguments by position."""
 
     keys: Any
     """The dispatch keys."""

@@ -370,11 +370,11 @@ def test_control_flow() -> None:
     check(jax.vmap(repeated)(batch, jnp.arange(3)), batch * jnp.array([1, 2, 4])[:, None])
     w = random(100, seed=1)
 
-    def product(x: jax.Array) -> jax.Array:
+    def last_carry(x: jax.Array) -> jax.Array:
         body = jax.checkpoint(lambda carry, _: (FUNCTIONS.multiply_add(carry, w, 0.5), None))
         return jax.lax.scan(body, x, length=3)[0].sum()
 
-    check(jax.grad(product)(x), w**3)
+    check(jax.grad(last_carry)(x), w**3)
 
 
 SHARDED = """

@@ -160,7 +160,7 @@ def test_transformations_of_functions() -> None:
         return lambda x: (softmax(2 * x) ** 2).sum()
 
     found, wanted = loss(OPERATORS.softmax), loss(lambda x: x.softmax(1))
-    product = lambda a: (OPERATORS.multiply_add(a, b, 0.5, block=4) ** 3).sum()  # noqa: E731
+    cubes = lambda a: (OPERATORS.multiply_add(a, b, 0.5, block=4) ** 3).sum()  # noqa: E731
     plain = lambda a: ((a * b + 0.5) ** 3).sum()  # noqa: E731
     close = torch.testing.assert_close
     close(func.grad(found)(x), func.grad(wanted)(x))
@@ -168,9 +168,9 @@ def test_transformations_of_functions() -> None:
     close(func.grad(lambda b: func.vmap(found)(b).sum())(batch), func.grad(lambda b: func.vmap(wanted)(b).sum())(batch))
     close(func.vjp(found, x)[1](torch.tensor(2.0))[0], 2 * func.grad(wanted)(x))
     close(func.jacrev(OPERATORS.softmax)(x), func.jacrev(lambda x: x.softmax(1))(x))
-    close(func.jacrev(func.jacrev(product))(a), func.hessian(plain)(a))
+    close(func.jacrev(func.jacrev(cubes))(a), func.hessian(plain)(a))
     close(
-        func.grad(lambda a: func.jacrev(func.grad(product))(a).sum())(a),
+        func.grad(lambda a: func.jacrev(func.grad(cubes))(a).sum())(a),
         func.grad(lambda a: func.jacrev(func.grad(plain))(a).sum())(a),
     )
     # The output that backward uses has the derivatives of the outer transformation.
