@@ -87,7 +87,7 @@ def register(definition: Any, operator: Operator) -> None:
         needs_gradient = torch.is_grad_enabled() and native._any_requires_grad(*arguments)
         if needs_gradient and operator.changed:
             given = dict(zip(operator.arguments, arguments, strict=False))
-            array = next(name for name in operator.arrays if given[name].requires_grad)
+            array = next(name for name in operator.arrays if getattr(given[name], "requires_grad", False))
             raise LaunchError(
                 f"{operator.name} changes {operator.changed[0]}, and does not have a derivative, but {array} requires grad",
                 hint=f"call the operator in torch.no_grad(), or pass {array}.detach()",

@@ -698,6 +698,12 @@ def test_compiled_kernels(kind: str) -> None:
         check(scaled(x[:40], factor=2.0), 2 * x[:40])
 
 
+def test_a_loaded_kernel(tmp_path: Path) -> None:
+    path = torch_programs.compiled("emu:sm_80", 100).save(tmp_path / "scaled.smalti")
+    scaled = smalti.jax.ffi_call(smalti.aot.load(path), outputs={"dst": "src"})
+    check(scaled(random(100, 60), 2.0), 2 * random(100, 60))
+
+
 def test_compiled_kernels_refuse_arrays_that_do_not_match() -> None:
     call = smalti.jax.ffi_call
     scaled = call(COMPILED["static"](), outputs={"dst": "src"})
