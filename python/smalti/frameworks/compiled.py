@@ -112,5 +112,6 @@ def compiled_kernel(kernel: Any) -> CompiledKernel | None:
         return CompiledKernel(kernel, kernel.entry)
     from ..sim import SimulatedKernel
 
-    is_tile_level = isinstance(kernel, SimulatedKernel) and kernel.entry is not None
-    return CompiledKernel(kernel, kernel.entry) if is_tile_level else None
+    # A module that is simulated without lowering does not have an entry.
+    entry = kernel.entry if isinstance(kernel, SimulatedKernel) else None
+    return None if entry is None else CompiledKernel(kernel, entry)

@@ -73,9 +73,15 @@ class _Function(Operator):
 
     def _array(self, name: str, value: Any) -> Any:
         try:
-            return self._jax.numpy.asarray(value)
-        except TypeError:
+            array = self._jax.numpy.asarray(value)
+        except (TypeError, ValueError):
             raise LaunchError(f"{self.name}: {name} is {value!r}, but must be an array") from None
+        if self._jax.dtypes.issubdtype(array.dtype, self._jax.dtypes.prng_key):
+            raise LaunchError(
+                f"{self.name}: {name} is an array of random keys, which does not have elements for a kernel",
+                hint=f"pass jax.random.key_data({name})",
+            )
+        return array
 
     def _number(self, name: str, value: Any) -> Any:
         is_constant = self.arguments[name].is_constant

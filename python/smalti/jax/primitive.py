@@ -132,13 +132,18 @@ def _same_axes(operands: Sequence[Any]) -> list[Any]:
 def _abstract_eval(*operands: Any, call: Call) -> list[Any]:
     sharding, core = module("jax.sharding"), module("jax.core")
     results: list[Any] = []
+    # A dimension of the batch may be divided over devices with an explicit axis of a mesh.
+    axes: list[Any] = [None] * len(call.sizes)
+    for operand, dimensions in zip(operands, call.dimensions, strict=True):
+        for dimension, axis in zip(dimensions, operand.sharding.spec, strict=False):
+            axes[dimension] = axes[dimension] or axis
     for shape, dtype in call.types:
         shape = (*call.sizes, *shape)
         if not operands:
             results.append(core.ShapedArray(shape, dtype))
             continue
         first = operands[0]
-        spec = sharding.PartitionSpec(*[None] * len(shape))
+        spec = sharding.PartitionSpec(*axes, *[None] * (len(shape) - len(axes)))
         placed = sharding.NamedSharding(first.sharding.mesh, spec)
         results.append(first.update(shape=shape, dtype=dtype, weak_type=False, sharding=placed))
     return results

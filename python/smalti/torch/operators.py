@@ -14,6 +14,7 @@ from ..errors import LaunchError
 from ..frameworks.operators import GivenKernel, Operator, OperatorKernel, kernel_of
 from ..language.kernel import FunctionOfParameters
 from ..language.types import DType
+from . import derivatives
 
 _NUMBERS: Mapping[type, str] = {bool: "bool", int: "SymInt", float: "float"}
 """The types of a number in a schema, by the annotation of its parameter. Sizes of torch.compile are symbolic."""
@@ -94,7 +95,11 @@ class _Operator(Operator):
 
     def _values(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name. Torch drops those that equal their default."""
-        return {**self.defaults, **dict(zip(self.types, arguments, strict=False)), **named}
+        values = {**self.defaults, **dict(zip(self.types, arguments, strict=False)), **named}
+        for name in self.arrays:
+            if values[name] is None:
+                raise LaunchError(f"{self.name}: {name} is None, but must be a tensor")
+        return values
 
     def _allocate(self, values: dict[str, Any]) -> dict[str, Any]:
         torch = importlib.import_module("torch")
@@ -162,6 +167,17 @@ class _Operator(Operator):
         values |= dict(zip(ctx.smalti_tensors, ctx.saved_tensors, strict=True))
         found = self.gradients(self._backward({**values, **ctx.smalti_numbers}))
         return tuple(found.get(name) for name in self.types if name not in self.keywords)
+
+
+_operators: dict[str, Any] = {}
+"""The operators by name."""
+
+
+def _operator(name: str) -> Any:
+    """The operator that was pickled: an operator is pickled by its name, as a kernel is."""
+    if name not in _operators:
+        raise LaunchError(f"the operator {name} is not defined; import the module that defines it")
+    return _operators[name]
 
 
 def _literal(value: Any) -> str:
@@ -250,5 +266,10 @@ def _custom_op(
     result.register_fake(operator.fake)
     if operator.has_backward:
         result.register_autograd(operator.backward, setup_context=operator.save)
+    derivatives.register(result, operator)
+    # Torch cannot copy an operator, which a module may have as an attribute.
+    result.__deepcopy__ = lambda memo: result
+    result.__reduce_ex__ = lambda protocol: (_operator, (name,))
+    _operators[name] = result
     result.__doc__ = found.__doc__
     return result

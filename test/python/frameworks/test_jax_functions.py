@@ -370,11 +370,11 @@ def test_control_flow() -> None:
     check(jax.vmap(repeated)(batch, jnp.arange(3)), batch * jnp.array([1, 2, 4])[:, None])
     w = random(100, seed=1)
 
-    def product(x: jax.Array) -> jax.Array:
+    def last_carry(x: jax.Array) -> jax.Array:
         body = jax.checkpoint(lambda carry, _: (FUNCTIONS.multiply_add(carry, w, 0.5), None))
         return jax.lax.scan(body, x, length=3)[0].sum()
 
-    check(jax.grad(product)(x), w**3)
+    check(jax.grad(last_carry)(x), w**3)
 
 
 SHARDED = """
@@ -423,6 +423,10 @@ for kind in (AxisType.Auto, AxisType.Explicit):
         np.testing.assert_allclose(second, (2 * a.reshape(4, 16) ** 2).sum(0), rtol=1e-4, atol=1e-5)
         both = jax.shard_map(jax.vmap(functions.softmax), in_specs=P("d"), out_specs=P("d"))
         np.testing.assert_allclose(jax.jit(jax.vmap(both, 1, 1))(placed[:, None]), jax.nn.softmax(x[:, None]), atol=1e-6)
+        # A batch of which each device has a part.
+        for square in (lambda f: lambda x: (jax.vmap(f)(x) ** 2).sum(), lambda f: lambda x: jax.vmap(lambda x: (f(x) ** 2).sum())(x).sum()):
+            for run in (jax.grad, lambda f: jax.jit(jax.grad(f))):
+                np.testing.assert_allclose(run(square(functions.softmax))(placed), jax.grad(square(jax.nn.softmax))(x), atol=1e-6)
         # A changed array, of which each device has a part.
         scaled = jax.shard_map(lambda a: functions.scale(a, 2.0), in_specs=P("d"), out_specs=P("d"))
         twice = 2 * np.asarray(a)
@@ -604,6 +608,11 @@ def test_wrong_arguments() -> None:
         FUNCTIONS.scale(x, 1e40)
     with pytest.raises(smalti.LaunchError, match="x is 'text', but must be an array"):
         FUNCTIONS.scale("text", 2.0)
+    for wrong in (None, [[1.0, 2.0], [1.0]]):
+        with pytest.raises(smalti.LaunchError, match=r"x is .*, but must be an array"):
+            FUNCTIONS.softmax(wrong)
+    with pytest.raises(smalti.LaunchError, match=r"array of random keys.*\nhint: pass jax\.random\.key_data\(x\)"):
+        FUNCTIONS.softmax(jax.random.key(0))
     with pytest.raises(smalti.LaunchError, match=r"an array has elements of int4; .* packed in an array of int8"):
         FUNCTIONS.softmax(jnp.zeros((5, 70), jnp.int4))
     with pytest.raises(smalti.LaunchError, match=r"complex64.* is not an element type"):
@@ -691,6 +700,12 @@ def test_compiled_kernels(kind: str) -> None:
     check(jax.grad(lambda x: (scaled(x, 3.0) ** 2).sum())(x), 18 * x, 1e-5)
     if kind in ("dynamic", "specialized", "emulated"):
         check(scaled(x[:40], factor=2.0), 2 * x[:40])
+
+
+def test_a_loaded_kernel(tmp_path: Path) -> None:
+    path = torch_programs.compiled("emu:sm_80", 100).save(tmp_path / "scaled.smalti")
+    scaled = smalti.jax.ffi_call(smalti.aot.load(path), outputs={"dst": "src"})
+    check(scaled(random(100, 60), 2.0), 2 * random(100, 60))
 
 
 def test_compiled_kernels_refuse_arrays_that_do_not_match() -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
+import smalti.language as sl
 import torch_programs
 import torch_stand_in
 from smalti import targets
@@ -89,6 +92,62 @@ def test_a_target_of_the_kernel() -> None:
     before = x.array.copy()
     op("test::emulated", torch_programs.scale.on("emu:sm_80"), mutates_args="x")(x, 2.0)
     assert (x.array == 2 * before).all()
+
+
+def test_an_interpreted_kernel() -> None:
+    x = random(100)
+    before = x.array.copy()
+    op("test::interpreted", torch_programs.scale.on(interpret=True), mutates_args="x")(x, 2.0)
+    assert (x.array == 2 * before).all()
+    # Python executes the body.
+    seen: list[int] = []
+
+    @smalti.kernel(interpret=True)
+    def noted(x: sl.Array, y: sl.Array):
+        seen.append(1)
+        y[0:4] = x[0:4]
+
+    assert (op("test::noted", noted, outputs={"y": "x"})(random(4)).array == random(4).array).all() and seen == [1]
+
+
+@pytest.mark.parametrize("kind", ["compiled", "specialized", "emulated"])
+def test_compiled_kernels(kind: str) -> None:
+    kernel = {
+        "compiled": lambda: torch_programs.compiled("cpu", 100),
+        "specialized": lambda: smalti.specialize(torch_programs.SCALED, target="cpu"),
+        "emulated": lambda: torch_programs.compiled("emu:sm_80"),
+    }[kind]()
+    scaled = op("test::scaled", kernel, outputs={"dst": "src"})
+    assert scaled.schema == "(Tensor src, float factor) -> Tensor"
+    x = random(100, 60)
+    assert (scaled(x, 2.5).array == np.float32(2.5) * x.array).all()
+    with pytest.raises(smalti.LaunchError, match="writes dst, which is an input of the operator"):
+        op("test::unstated", kernel, mutates_args="src")(x, 2.5, random(100, 60))
+
+
+def test_launch_hooks(operators: SimpleNamespace) -> None:
+    events: list[str] = []
+    for hooks, name in ((torch_programs.softmax.hooks, "own"), (smalti.hooks, "all")):
+        hooks.launch_enter.append(lambda launch, name=name: events.append(f"{name} {launch.kernel.symbol}"))
+        hooks.launch_exit.append(lambda launch, name=name: events.append(f"{name} {len(launch.arguments)}"))
+    try:
+        operators.softmax(random(5, 70))
+    finally:
+        for hooks in (torch_programs.softmax.hooks, smalti.hooks):
+            hooks.launch_enter.clear()
+            hooks.launch_exit.clear()
+    assert events == ["all softmax", "own softmax", "own 3", "all 3"]
+    operators.softmax(random(5, 70))
+    assert len(events) == 4
+
+
+def test_copies(operators: SimpleNamespace) -> None:
+    """An operator is copied as a function is, also in a module of torch."""
+    assert copy.deepcopy([operators.softmax])[0] is operators.softmax
+    assert pickle.loads(pickle.dumps(operators.softmax)) is operators.softmax
+    data = pickle.dumps(operators.softmax).replace(b"smalti_test::softmax", b"smalti_test::another")
+    with pytest.raises(smalti.LaunchError, match="smalti_test::another is not defined; import the module"):
+        pickle.loads(data)
 
 
 def test_the_fake_function_does_not_use_memory(operators: SimpleNamespace) -> None:

@@ -4,11 +4,14 @@ since CI does not have torch; test_torch_stand_in.py has the tests of CI."""
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
 import re
 import runpy
 import shutil
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +71,21 @@ def test_gradients_agree_with_differences() -> None:
     assert torch.autograd.gradcheck(lambda a, b: OPERATORS.multiply_add(a, b, 0.5, block=4), (a, b))
 
 
+def test_second_derivatives() -> None:
+    """The backward function is differentiated; it may consist of operators that have gradients."""
+    a, b = (torch.randn(6, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    assert torch.autograd.gradgradcheck(lambda a, b: OPERATORS.multiply_add(a, b, 0.5, block=4), (a, b))
+    x = torch.randn(4, 8, requires_grad=True)
+    (dx,) = torch.autograd.grad((OPERATORS.softmax(x) ** 2).sum(), x, create_graph=True)
+    with pytest.raises(smalti.LaunchError, match="smalti_test::softmax_backward does not have a derivative"):
+        dx.sum().backward()
+
+
 def test_an_operator_without_a_gradient() -> None:
     x = torch.randn(4, 8, requires_grad=True)
     low, _ = OPERATORS.extrema(x)
     assert low.requires_grad
-    with pytest.raises(RuntimeError, match=r"backward through smalti_test\.extrema.*no autograd formula"):
+    with pytest.raises(smalti.LaunchError, match=r"extrema does not have a derivative\nhint: state its gradients"):
         low.sum().backward()
     with torch.no_grad():
         assert not OPERATORS.extrema(x)[0].requires_grad
@@ -92,6 +105,170 @@ def test_outputs_without_a_gradient_are_not_differentiable(compiled: bool) -> No
     assert low.requires_grad and not high.requires_grad
     (dx,) = torch.autograd.grad((low * high).sum(), x)
     torch.testing.assert_close(dx, (x == low[:, None]) * high[:, None])
+
+
+def test_changed_tensors_that_require_grad() -> None:
+    """Torch would drop their derivatives."""
+    x, v = torch.randn(9, 70), torch.ones(100)
+    leaf = torch.ones(100, requires_grad=True)
+    for given in (leaf, leaf * 1):
+        with pytest.raises(
+            smalti.LaunchError, match="scale changes x, and does not have a derivative, but x requires"
+        ) as found:
+            OPERATORS.scale(given, 2.0)
+        assert "call the operator in torch.no_grad(), or pass x.detach()" in str(found.value)
+        OPERATORS.scale(given.detach(), 2.0)
+    with pytest.raises(smalti.LaunchError, match=r"lows changes high, .* but x requires grad"):
+        OPERATORS.lows(x.requires_grad_(), torch.zeros(9))
+    with torch.no_grad():
+        OPERATORS.scale(leaf, 2.0)
+    assert torch.equal(leaf, 4 * v)
+
+
+def test_forward_mode() -> None:
+    """Torch would return tangents of zeros."""
+    x = torch.randn(9, 70)
+    message = r"extrema does not have a forward-mode derivative\nhint: use a reverse-mode derivative"
+    for derivative in (
+        lambda f: torch.func.jvp(f, (x,), (x,)),
+        lambda f: torch.func.jacfwd(f)(x),
+        lambda f: torch.func.vmap(lambda t: torch.func.jvp(f, (x,), (t,))[1])(x[None]),
+    ):
+        with pytest.raises(smalti.LaunchError, match=message):
+            derivative(OPERATORS.extrema)
+        with pytest.raises(smalti.LaunchError, match="softmax does not have a forward-mode derivative"):
+            derivative(OPERATORS.softmax)
+    with pytest.raises(smalti.LaunchError, match="scale does not have a forward-mode derivative"):
+        torch.func.jvp(lambda x: (OPERATORS.scale(x, 2.0), x)[1], (torch.ones(8),), (torch.ones(8),))
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, x)
+        for given in (dual, dual.clone().requires_grad_()):
+            with pytest.raises(smalti.LaunchError, match=message):
+                OPERATORS.extrema(given)
+        torch.testing.assert_close(OPERATORS.softmax(x), x.softmax(1))
+    # A tensor without a tangent is a constant.
+    _, tangent = torch.func.jvp(lambda v: v * OPERATORS.softmax(x), (x,), (x,))
+    torch.testing.assert_close(tangent, x * x.softmax(1))
+
+
+def test_transformations_of_functions() -> None:
+    """torch.func, with derivatives that use arguments (multiply_add) and outputs (softmax)."""
+    func, x, batch = torch.func, torch.randn(3, 7), torch.randn(2, 3, 7)
+    a, b = torch.randn(5, dtype=torch.float64), torch.randn(5, dtype=torch.float64)
+
+    def loss(softmax: Any) -> Any:
+        return lambda x: (softmax(2 * x) ** 2).sum()
+
+    found, wanted = loss(OPERATORS.softmax), loss(lambda x: x.softmax(1))
+    cubes = lambda a: (OPERATORS.multiply_add(a, b, 0.5, block=4) ** 3).sum()  # noqa: E731
+    plain = lambda a: ((a * b + 0.5) ** 3).sum()  # noqa: E731
+    close = torch.testing.assert_close
+    close(func.grad(found)(x), func.grad(wanted)(x))
+    close(func.vmap(func.grad(found))(batch), func.vmap(func.grad(wanted))(batch))
+    close(func.grad(lambda b: func.vmap(found)(b).sum())(batch), func.grad(lambda b: func.vmap(wanted)(b).sum())(batch))
+    close(func.vjp(found, x)[1](torch.tensor(2.0))[0], 2 * func.grad(wanted)(x))
+    close(func.jacrev(OPERATORS.softmax)(x), func.jacrev(lambda x: x.softmax(1))(x))
+    close(func.jacrev(func.jacrev(cubes))(a), func.hessian(plain)(a))
+    close(
+        func.grad(lambda a: func.jacrev(func.grad(cubes))(a).sum())(a),
+        func.grad(lambda a: func.jacrev(func.grad(plain))(a).sum())(a),
+    )
+    # The output that backward uses has the derivatives of the outer transformation.
+    square = smalti.torch.custom_op(
+        "smalti_test::square",
+        torch_programs.square,
+        outputs={"y": "x"},
+        backward=lambda grad_y, x, y: 2 * grad_y * y / x,
+    )
+    close(func.grad(lambda x: func.grad(lambda x: square(x).sum())(x).sum())(a), torch.full_like(a, 2))
+    with pytest.raises(smalti.LaunchError, match="square does not have a forward-mode derivative"):
+        func.hessian(lambda x: square(x).sum())(a)
+    compiled = torch.compile(lambda x: func.grad(found)(x), backend="aot_eager")
+    close(compiled(x), func.grad(wanted)(x))
+
+
+def test_modes() -> None:
+    x = torch.randn(9, 70)
+    with torch.inference_mode():
+        y = OPERATORS.softmax(x)
+        assert y.is_inference()
+        torch.testing.assert_close(y, x.softmax(1))
+        v = torch.ones(70)
+        OPERATORS.scale(v, 2.0)
+        assert torch.equal(v, torch.full((70,), 2.0))
+    w = torch.randn(70, 70, requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        # Autocast does not change the types of the operator.
+        y = OPERATORS.softmax(x @ w)
+        assert y.dtype == torch.bfloat16 and OPERATORS.softmax(x).dtype == torch.float32
+    (dw,) = torch.autograd.grad(y.float()[:, 0].sum(), w)
+    (wanted,) = torch.autograd.grad((x @ w).softmax(1)[:, 0].sum(), w)
+    torch.testing.assert_close(dw, wanted, rtol=0.1, atol=0.05)
+    with torch._subclasses.fake_tensor.FakeTensorMode():
+        fake = torch.empty(9, 70, requires_grad=True)
+        OPERATORS.softmax(fake).sum().backward()
+        assert fake.grad is not None and fake.grad.shape == (9, 70)
+
+
+def test_backward_passes_of_several_threads() -> None:
+    def gradient(seed: int) -> bool:
+        x = torch.randn(9 + seed % 3, 70, generator=torch.Generator().manual_seed(seed), requires_grad=True)
+        w = torch.arange(70.0)
+        (found,), (wanted,) = (
+            torch.autograd.grad((f(x) * w).sum(), x) for f in (OPERATORS.softmax, lambda x: x.softmax(1))
+        )
+        return torch.allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(gradient, range(32)))
+
+
+class Weighted(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.softmax = OPERATORS.softmax
+        self.weight = torch.nn.Parameter(torch.randn(70))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.softmax(x * self.weight)
+
+
+def test_copies_of_a_module_with_an_operator() -> None:
+    module, x = Weighted(), torch.randn(9, 70)
+    for copied in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+        assert copied.softmax is OPERATORS.softmax and copied.weight is not module.weight
+        assert torch.equal(copied(x), module(x))
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_80"])
+def test_compiled_kernels(target: str) -> None:
+    scaled = smalti.torch.custom_op(
+        "smalti_test::scaled",
+        torch_programs.compiled(target, 100),
+        outputs={"dst": "src"},
+        backward=lambda grad_dst, factor: scaled(grad_dst, factor),
+    )
+    x = torch.randn(100, 60, requires_grad=True)
+    y = torch.compile(scaled, backend="aot_eager", fullgraph=True)(x, 2.5)
+    torch.testing.assert_close(y, 2.5 * x)
+    torch.testing.assert_close(torch.autograd.grad(y.sum(), x)[0], torch.full((100, 60), 2.5))
+    with pytest.raises(smalti.LaunchError, match="the shape is 50x60; the kernel requires 100x60"):
+        scaled(x[:50].detach(), 2.5)
+    simulated = smalti.torch.custom_op(
+        "smalti_test::simulated", torch_programs.compiled("sim:sm_80", 100), outputs={"dst": "src"}
+    )
+    with pytest.raises(smalti.LaunchError, match="pass a numpy array instead of Tensor"):
+        simulated(x.detach(), 2.5)
+
+
+def test_launch_hooks() -> None:
+    names: list[str] = []
+    torch_programs.softmax.hooks.launch_enter.append(lambda launch: names.append(launch.kernel.symbol))
+    try:
+        torch.compile(OPERATORS.softmax, backend="aot_eager")(torch.randn(9, 70))
+    finally:
+        torch_programs.softmax.hooks.launch_enter.clear()
+    assert names == ["softmax"]
 
 
 # --- opcheck ---
@@ -143,6 +320,20 @@ def test_compile(backend: str, dynamic: bool) -> None:
 
 
 @pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=needs_compiler)])
+def test_compile_with_dynamic_sizes_and_numbers(backend: str) -> None:
+    compiled = torch.compile(block, backend=backend, dynamic=True, fullgraph=True)
+    for shape in ((9, 70), (4, 33), (1, 1), (1, 128), (0, 5)):
+        x = torch.randn(shape)
+        torch.testing.assert_close(compiled(x), (x * 2).softmax(1).sum(0) + 1)
+    count = torch.compile(
+        lambda values, bins: OPERATORS.count(values, bins) + 1, backend=backend, dynamic=True, fullgraph=True
+    )
+    for bins in (4, 5, 9):
+        values = torch.randint(0, bins, (500 + bins,), dtype=torch.int32)
+        assert torch.equal(count(values, bins).long(), torch.bincount(values, minlength=bins) + 1)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=needs_compiler)])
 def test_compile_with_changed_arguments(backend: str) -> None:
     def run(x: torch.Tensor) -> torch.Tensor:
         y = x + 1
@@ -180,14 +371,15 @@ class Block(torch.nn.Module):
 
 def test_export() -> None:
     x = torch.randn(9, 70)
-    program = torch.export.export(Block(), (x,), dynamic_shapes={"x": {0: torch.export.Dim("rows")}})
+    sizes = {0: torch.export.Dim("rows"), 1: torch.export.Dim("columns")}
+    program = torch.export.export(Block(), (x,), dynamic_shapes={"x": sizes})
     assert "smalti_test.softmax.default" in str(program)
     file = io.BytesIO()
     torch.export.save(program, file)
     file.seek(0)
     loaded = torch.export.load(file).module()
-    for rows in (9, 20):
-        x = torch.randn(rows, 70)
+    for shape in ((9, 70), (20, 70), (4, 33), (2, 200)):
+        x = torch.randn(shape)
         torch.testing.assert_close(loaded(x), block(x))
 
 
@@ -205,6 +397,15 @@ def test_export_refuses_a_kernel_without_an_operator() -> None:
 def test_vmap() -> None:
     x = torch.randn(3, 9, 70)
     torch.testing.assert_close(torch.vmap(OPERATORS.softmax)(x), x.softmax(2))
+    x4, w = torch.randn(2, 3, 4, 50), torch.randn(50)
+    torch.testing.assert_close(
+        torch.vmap(torch.vmap(OPERATORS.softmax, 2, 1), 1, 2)(x4),
+        torch.vmap(torch.vmap(lambda x: x.softmax(1), 2, 1), 1, 2)(x4),
+    )
+    rows = torch.vmap(lambda x, w: OPERATORS.multiply_add(x, w, 0.5), (0, None))
+    torch.testing.assert_close(rows(x4[0, 0], w), x4[0, 0] * w + 0.5)
+    with pytest.raises(RuntimeError, match="Batching rule not implemented for smalti_test::scale"):
+        torch.vmap(lambda x: OPERATORS.scale(x, 2.0))(x4[0, 0])
 
 
 def test_meta_tensors() -> None:
@@ -245,6 +446,20 @@ class Wrapper(torch.Tensor):
         return function(*(t.inner if isinstance(t, Wrapper) else t for t in given), **(named or {}))
 
 
+def test_kinds_that_a_direct_call_takes() -> None:
+    x = torch.randn(9, 70, requires_grad=True)
+    plain = x.detach()
+    for given in (x, torch.nn.Parameter(plain), plain[:, ::3], plain[::2], plain.T, plain[:0], plain[:1].expand(5, 70)):
+        y = torch.empty(given.shape)
+        torch_programs.softmax(given, y, block=128)
+        assert not y.requires_grad
+        torch.testing.assert_close(y, given.detach().softmax(1))
+    # The output may have strides too.
+    y = torch.zeros(70, 18).T[::2]
+    torch_programs.softmax(plain, y, block=128)
+    torch.testing.assert_close(y, plain.softmax(1))
+
+
 def test_subclasses() -> None:
     x = torch.randn(9, 70)
     for given in (x.as_subclass(Named), Wrapper(x)):
@@ -260,6 +475,8 @@ def test_kinds_that_are_refused() -> None:
         OPERATORS.softmax(torch.complex(x, x).conj())
     with pytest.raises(smalti.LaunchError, match="along dimension 0 share one address"):
         OPERATORS.scale(torch.ones(1).expand(100), 2.0)
+    with pytest.raises(smalti.LaunchError, match="multiply_add: y is None, but must be a tensor"):
+        OPERATORS.multiply_add(x[0], None, 0.5)
     with pytest.raises(smalti.LaunchError, match=r"layout torch\.sparse_coo does not expose its memory"):
         OPERATORS.softmax(x.to_sparse())
 

@@ -66,6 +66,13 @@ def double(x: sl.Array, y: sl.Array):
     y[i : i + 32] = x[i : i + 32] * 2
 
 
+@smalti.kernel(grid=lambda x: sl.cdiv(x.shape[0], BLOCK))
+def square(x: sl.Array, y: sl.Array):
+    i = sl.tile_id() * BLOCK
+    t = x[i : i + BLOCK]
+    y[i : i + BLOCK] = t * t
+
+
 SCALED = """
 triton_xla.entry_func @scaled(%src: memref<?x60xf32>, %factor: f32, %dst: memref<?x60xf32>, %tile: index) tiles 4 {
   %c32 = arith.constant 32 : index

@@ -71,6 +71,8 @@ class Operator:
         self.fake: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., None] | None = None
+        self._name = name
+        self._lib = SimpleNamespace(impl=lambda *given, **named: None)
 
     def register_fake(self, function: Callable[..., Any]) -> None:
         self.fake = function
@@ -123,5 +125,9 @@ def modules(cuda: Cuda | None = None) -> dict[str, types.ModuleType]:
         return tensor.new_empty(*tensor.shape)
 
     vars(library).update(custom_op=custom_op)
-    vars(torch).update(Tensor=Tensor, empty_like=empty_like, library=library, cuda=cuda or Cuda())
-    return {"torch": torch, "torch.library": library}
+    autograd = SimpleNamespace(function=SimpleNamespace(_SingleLevelFunction=object))
+    vars(torch).update(
+        Tensor=Tensor, empty_like=empty_like, library=library, cuda=cuda or Cuda(), autograd=autograd, _C=None
+    )
+    names = ("torch.autograd.forward_ad", "torch._functorch.utils")
+    return {"torch": torch, "torch.library": library, **{name: types.ModuleType(name) for name in names}}
