@@ -228,6 +228,13 @@ class Worker:
         answer, code = self._ask({"rewrite": json.dumps(options)}, device_ir, time_limit)
         return code, answer["description"]
 
+    def assemble(self, assembly: str, triple: str, chip: str, features: str, time_limit: float | None = None) -> bytes:
+        """The relocatable object file of the assembly of an AMD kernel.
+
+        Raises WorkerDied, WorkerTimeout or WorkerRefused, whose message has the messages of the assembler.
+        """
+        return self._ask({"assemble": [triple, chip, features]}, assembly.encode(), time_limit)[1]
+
     def prepare_library(
         self, library: bytes, called: Iterable[str] | None = None, time_limit: float | None = None
     ) -> tuple[bytes, dict[str, Any]]:
@@ -315,6 +322,15 @@ def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
     return {"description": json.loads(description)}, code
 
 
+def _assemble(assembly: bytes, options: list[str]) -> tuple[dict[str, Any], bytes]:
+    from .._mlir_libs import _smalti
+
+    try:
+        return {}, _smalti.assemble_gcn(assembly, *options)
+    except ValueError as error:
+        return {"error": str(error)}, b""
+
+
 def _prepare_library(library: bytes, called: list[str] | None) -> tuple[dict[str, Any], bytes]:
     from .._mlir_libs import _smalti
 
@@ -357,6 +373,8 @@ def _serve(requests: int, replies: int) -> None:
         try:
             if "rewrite" in header:
                 answer, data = _rewrite(header["rewrite"], payload)
+            elif "assemble" in header:
+                answer, data = _assemble(payload, header["assemble"])
             elif "library" in header:
                 answer, data = _prepare_library(payload, header["library"])
             else:

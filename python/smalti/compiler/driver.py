@@ -502,14 +502,12 @@ class _Compilation:
         assembly = code.rstrip(b"\0").decode()
         text["gcn"] = assembly
         usage = assemble.gcn_usage(assembly).get(launch.symbol, assemble.Usage())
-        llvm_mc, lld = toolchain.find_llvm_tool("llvm-mc"), toolchain.find_llvm_tool("ld.lld")
-        if llvm_mc and lld:
+        if lld := toolchain.find_llvm_tool("ld.lld"):
             self.report("assembling")
-            kernel.binary, _ = assemble.assemble_gcn(assembly, llvm_mc.path, lld.path)
+            kernel.binary = assemble.assemble_gcn(assembly, lld.path)
             kernel.binary_format = "hsaco"
         else:
-            name, hint = ("ld.lld", toolchain.LLD_HINT) if llvm_mc else ("llvm-mc", toolchain.LLVM_MC_HINT)
-            kernel.notes.append(f"{name} was not found; the kernel is assembly text only ({hint})")
+            kernel.notes.append(f"ld.lld was not found; the kernel is assembly text only ({toolchain.LLD_HINT})")
         kernel.resources = _resources(usage, launch, self.entry, self.target)
 
 
