@@ -175,9 +175,16 @@ def lines_of(node: ast.stmt) -> set[int]:
 
 
 def excerpt(source: str, *names: str) -> str:
-    """A file with its imports, the definitions with these names, and those that they use. The other lines are empty."""
-    imports = [node for node in ast.parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    lines = {line for node in (*imports, *used_definitions(source, *names).values()) for line in lines_of(node)}
+    """The definitions of a file with these names, and the definitions and imports that they use. The other lines are empty."""
+    used = used_definitions(source, *names).values()
+    loaded = {node.id for one in used for node in ast.walk(one) if isinstance(node, ast.Name)} | {"annotations"}
+    imports = [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        and any((one.asname or one.name.partition(".")[0]) in loaded for one in node.names)
+    ]
+    lines = {line for node in (*imports, *used) for line in lines_of(node)}
     return "".join(text if at in lines else "\n" for at, text in enumerate(source.splitlines(keepends=True), 1))
 
 

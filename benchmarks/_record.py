@@ -7,9 +7,13 @@ import argparse
 import json
 import os
 import platform
+import resource
+import subprocess
 import sys
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -41,6 +45,22 @@ def triton_environment() -> dict[str, str]:
     if ptxas := toolchain.find_ptxas():
         environment |= dict.fromkeys(("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"), str(ptxas.path))
     return environment
+
+
+class Times(NamedTuple):
+    """Seconds."""
+
+    cpu: float
+    elapsed: float
+
+
+def run_process(command: Sequence[str | Path], environment: Mapping[str, str]) -> tuple[Times, str]:
+    """The seconds of a new process with its children, and its standard output."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    after, elapsed = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - start
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Times(cpu, elapsed), done.stdout
 
 
 def machine() -> dict[str, str | int | None]:

@@ -2,7 +2,7 @@
 """Cost and benefit of `smalti-compile{bank-conflicts=}`: registers, spills, instructions and bank conflicts.
 
 Compiles the example kernels, and matmuls of other types and tiles, for every GPU with `keep`, `pad` and `swizzle`.
-Registers and spills are the assembler's, if it is installed (ptxas for NVIDIA, llvm-mc for AMD). Instructions are those
+Registers and spills are the assembler's, if it is installed (ptxas for NVIDIA, LLVM for AMD). Instructions are those
 of the assembly text. Bank conflicts are those of one wave for every access to shared memory that the passes' bank model
 counts, before the pass and after.
 

@@ -7,7 +7,7 @@ and loads libraries; minimum, median and maximum are kept. The stages:
 - parse: text to a verified module
 - lower: the pipeline `smalti-compile`, in process
 - codegen: the module to PTX or GCN assembly, in the code generation process, transfer included
-- assemble: ptxas, or llvm-mc and ld.lld; nothing on the CPU
+- assemble: ptxas, or LLVM's assembler and ld.lld; nothing on the CPU
 
 On the CPU code is generated at the first call, which is not counted here.
 

@@ -8,8 +8,8 @@ The time is that of the calls, in batches after a warm-up, with the GPU idle bef
 - 19 blocks of columns: the arrays are parts of one matrix, of which the kernel writes one
 - with 2 tensor maps: the same for a kernel with tensor-map parameters
 - in Python: the launcher in Python, which handles calls that the native path does not support
-- kernel in Python: a function with `@smalti.kernel`, whose code is chosen by the arguments, with and without a grid function,
-  and with two helper functions, a global constant and three names of builtins, which every launch compares
+- kernel in Python: a function with `@smalti.kernel`, whose code is chosen by the arguments, with and without a grid function
+- with helpers: the same with two helper functions, a constant and three names of builtins, which every launch compares
 - TVM FFI: an empty function of `apache-tvm-ffi` with the same 19 tensors, which are not checked
 - triton: the same kernel in Triton. Without a GPU, the current device and stream of Triton are constants
 - driver: the driver's functions only, which every row except TVM FFI contains

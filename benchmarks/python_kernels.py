@@ -30,17 +30,16 @@ import contextlib
 import io
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
-import time
 import tokenize
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import _python_kernels_cases as cases
 import _record
+from _record import Times
 from isa import PEERS
 from rich.table import Table
 
@@ -63,13 +62,6 @@ def size_of_code(source: str, name: str) -> dict[str, int]:
         if token.type not in _LAYOUT and token.start[0] in lines
     ]
     return {"lines": len({token.start[0] for token in tokens}), "tokens": len(tokens)}
-
-
-class Times(NamedTuple):
-    """Seconds."""
-
-    cpu: float
-    elapsed: float
 
 
 def cpu_seconds_of_tree(root: int) -> float:
@@ -127,13 +119,9 @@ class Language:
         return answer["error"] if "error" in answer else Times(cpu, answer["seconds"])
 
     def cold(self, kernel: str) -> Times:
-        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        done = subprocess.run(
-            [*self._command, kernel], capture_output=True, text=True, env=self._environment, check=True
-        )
-        after, elapsed = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - start
-        assert "seconds" in json.loads(done.stdout), done.stdout
-        return Times(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, elapsed)
+        times, output = _record.run_process([*self._command, kernel], self._environment)
+        assert "seconds" in json.loads(output), output
+        return times
 
     def close(self) -> None:
         if self._process is not None:

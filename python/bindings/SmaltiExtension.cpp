@@ -1,6 +1,7 @@
 //===- SmaltiExtension.cpp - Python module smalti._mlir_libs._smalti ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/python/bindings/AssemblerCAPI.h"
 #include "smalti/python/bindings/EmulatorCAPI.h"
 #include "smalti/python/bindings/Layouts.h"
 #include "smalti/python/bindings/SmaltiCAPI.h"
@@ -219,6 +220,26 @@ NB_MODULE(_smalti, m) {
       "definitions that they do not use are removed. `functions` has the types "
       "of the visible functions, by name, and `missing` the names that the "
       "library uses and does not define.");
+  m.def(
+      "assemble_gcn",
+      [](const nb::bytes &assembly, const std::string &triple,
+         const std::string &chip, const std::string &features) {
+        auto ref = [](const std::string &text) {
+          return mlirStringRefCreate(text.data(), text.size());
+        };
+        std::string object, problem;
+        if (!smaltiAssembleGcn(
+                mlirStringRefCreate(assembly.c_str(), assembly.size()),
+                ref(triple), ref(chip), ref(features), appendTo, &object,
+                appendTo, &problem))
+          throw nb::value_error(problem.c_str());
+        return nb::bytes(object.data(), object.size());
+      },
+      nb::arg("assembly"), nb::arg("triple"), nb::arg("chip"),
+      nb::arg("features"),
+      "The relocatable object file of the assembly of an AMD kernel. A "
+      "`ValueError` has the messages of the assembler, with locations in "
+      "`kernel.s`.");
   m.def(
       "find_ops",
       [](MlirOperation root, const std::string &name) {

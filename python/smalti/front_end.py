@@ -102,6 +102,9 @@ def compile(
             hint="kernel.asm has all levels of IR; "
             "smalti opt --pass-pipeline='builtin.module(smalti-compile{target=... stop-after=...})' stops after a level",
         )
+    if target is not None:
+        # The child loads MLIR at the same time as this process.
+        driver.start_codegen(targets.get(target))
     original = driver.parse(source)
     chosen = target_of(original, target)
     if chosen.is_simulated and emulation is None and sanitize is None:

@@ -147,7 +147,7 @@ def find_nvdisasm() -> Tool | None:
 
 
 def find_llvm_tool(name: str) -> Tool | None:
-    """A program of LLVM 22, such as `llvm-mc` or `ld.lld`."""
+    """A program of LLVM 22, such as `ld.lld` or `llvm-dis`."""
 
     def candidates() -> Iterator[tuple[str, Path]]:
         yield from _given("SMALTI_" + re.sub(r"\W", "_", name).upper())
@@ -263,7 +263,6 @@ NVDISASM_HINT = (
     "pip install nvidia-cuda-nvdisasm (or put nvdisasm of a CUDA toolkit on PATH, or set SMALTI_NVDISASM to its path)"
 )
 LLD_HINT = f"apt install lld-{LLVM_MAJOR} (or set SMALTI_LD_LLD to its path)"
-LLVM_MC_HINT = f"apt install llvm-{LLVM_MAJOR} (or set SMALTI_LLVM_MC to its path)"
 EMULATOR_HINTS = {
     False: "build the emulator with `ninja -C build`, or install the smalti package",
     True: "build Smalti with a compiler that has the sanitizer runtime libraries (g++, or clang with compiler-rt)",

@@ -266,6 +266,8 @@ def compile(
         from ..compiler import driver
         from ..launch.kernels import Kernel, check_suffix
 
+        if target is not None:
+            driver.start_codegen(targets.get(target))
         bindings.load()
 
     given = _parse_options(options)

@@ -87,7 +87,6 @@ def _examine() -> Iterator[Component]:
     yield _tool("nvdisasm", toolchain.find_nvdisasm, "disassembly of NVIDIA kernels (SASS)", toolchain.NVDISASM_HINT)
     yield _tool("ld", toolchain.find_host_linker, "running kernels on emulated GPUs", toolchain.LLD_HINT)
     for name, enables, get in (
-        ("llvm-mc", "assembling AMD kernels", toolchain.LLVM_MC_HINT),
         ("ld.lld", "linking AMD kernels (HSACO)", toolchain.LLD_HINT),
         ("llvm-dis", "LLVM IR of GPU kernels as text (.ll)", toolchain.LLVM_TOOLS_HINT),
         ("llvm-symbolizer", "source locations in findings of emulated GPUs", toolchain.LLVM_TOOLS_HINT),

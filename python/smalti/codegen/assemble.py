@@ -13,7 +13,7 @@ from pathlib import Path
 from .. import toolchain
 from ..diagnostics import Diagnostic, without_warnings
 from ..errors import CompileError
-from . import line_tables
+from . import codegen_worker, line_tables
 
 _TIME_LIMIT = 600
 
@@ -30,7 +30,7 @@ class Usage:
     static_shared_bytes: int | None = None
 
 
-# Of ptxas: "ptxas kernel.ptx, line 45; error   : text". Of llvm-mc: "kernel.s:45:3: error: text".
+# Of ptxas: "ptxas kernel.ptx, line 45; error   : text". Of LLVM: "kernel.s:45:3: error: text".
 _ERROR = re.compile(
     r"^(?:ptxas \S+, line (\d+); (?:error|fatal)\s*: (.*)|\S+\.s:(\d+):\d+: error: (.*))$", re.MULTILINE
 )
@@ -68,11 +68,17 @@ def _run(
         raise CompileError(f"{tool} exceeded the time limit of {_TIME_LIMIT} s") from None
     if done.returncode:
         reason = without_warnings(done.stderr or done.stdout) or f"exit code {done.returncode}"
-        if errors := _errors(reason, text):
-            applies = hint_for is not None and hint_for.search(reason)
-            raise CompileError(f"{tool} failed", diagnostics=errors, hint=hint if applies else None)
-        raise CompileError(f"{tool} failed: {reason}", hint=hint)
+        raise _failure(tool, reason, text, hint, hint_for)
     return done.stdout + done.stderr
+
+
+def _failure(
+    tool: str, reason: str, text: str, hint: str | None = None, hint_for: re.Pattern[str] | None = None
+) -> CompileError:
+    if errors := _errors(reason, text):
+        applies = hint_for is not None and hint_for.search(reason)
+        return CompileError(f"{tool} failed", diagnostics=errors, hint=hint if applies else None)
+    return CompileError(f"{tool} failed: {reason}", hint=hint)
 
 
 def ptx_arch(ptx: str) -> str:
@@ -166,23 +172,28 @@ def ptx_usage(log: str) -> dict[str, Usage]:
     return usage
 
 
-def assemble_gcn(assembly: str, llvm_mc: Path, lld: Path) -> tuple[bytes, dict[str, Usage]]:
-    """The HSACO of AMD assembly that LLVM printed, and the resource usage by kernel name. Raises CompileError if llvm-mc or
-    ld.lld fails."""
+def assemble_gcn(assembly: str, lld: Path) -> bytes:
+    """The HSACO of AMD assembly that LLVM printed. Raises CompileError if the assembler or ld.lld fails."""
     found = re.search(r'^\s*\.amdgcn_target\s+"([^"]+)"', assembly, re.MULTILINE)
     if not found:
         raise CompileError("the assembly does not have an .amdgcn_target directive; add one for the chip")
     # amdgcn-amd-amdhsa-[environment]-chip[:feature...]
     triple, _, chip = found.group(1).rpartition("-")
+    is_wave64 = re.search(r"\.wavefront_size:\s+64", assembly) and ".amdhsa_wavefront_size32" in assembly
+    features = "+wavefrontsize64" if is_wave64 else ""
+    try:
+        linkable = codegen_worker.worker.assemble(assembly, triple.rstrip("-"), chip.partition(":")[0], features)
+    except codegen_worker.WorkerRefused as refused:
+        raise _failure("the assembler", without_warnings(str(refused)), assembly) from None
+    except codegen_worker.WorkerDied as died:
+        raise CompileError(f"the assembler failed: {died.reason}") from None
+    except codegen_worker.WorkerTimeout:
+        raise CompileError("the assembler exceeded the time limit of code generation") from None
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
-        source, linkable, binary = (Path(folder, "kernel" + suffix) for suffix in (".s", ".o", ".hsaco"))
-        source.write_text(assembly, encoding="utf-8")
-        flags = [f"-triple={triple.rstrip('-')}", f"-mcpu={chip.partition(':')[0]}", "-filetype=obj"]
-        if re.search(r"\.wavefront_size:\s+64", assembly) and ".amdhsa_wavefront_size32" in assembly:
-            flags.append("-mattr=+wavefrontsize64")
-        _run([llvm_mc, *flags, source, "-o", linkable], "llvm-mc", toolchain.LLVM_MC_HINT, assembly)
-        _run([lld, "-shared", "--no-undefined", linkable, "-o", binary], "ld.lld")
-        return binary.read_bytes(), gcn_usage(assembly)
+        source, binary = Path(folder, "kernel.o"), Path(folder, "kernel.hsaco")
+        source.write_bytes(linkable)
+        _run([lld, "-shared", "--no-undefined", source, "-o", binary], "ld.lld")
+        return binary.read_bytes()
 
 
 def gcn_usage(assembly: str) -> dict[str, Usage]:

@@ -4,21 +4,15 @@
 LLVM's instruction selection aborts the process on an intrinsic that a chip does not have. Therefore a child process
 lowers GPU modules to ISA text. It is started on first use and kept. If it aborts, its last output becomes the error
 message, and the next request starts a new child.
-
-The pipes carry frames: a length (4 bytes, little endian), a JSON header, and as many bytes as its `payload` states.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import json
 import os
 import re
-import select
-import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -30,8 +24,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..diagnostics import without_warnings
+from . import frames
+from .frames import WorkerTimeout
 
-_LENGTH = struct.Struct("<I")
+__all__ = ["GeneratedCode", "Worker", "WorkerDied", "WorkerRefused", "WorkerTimeout", "worker"]
+
 DEFAULT_TIME_LIMIT = 300.0
 
 
@@ -48,10 +45,6 @@ class WorkerDied(Exception):
             re.MULTILINE,
         )
         return (found.group(0) if found else output[-2000:]).strip()
-
-
-class WorkerTimeout(Exception):
-    """The child process exceeded the time limit and was killed."""
 
 
 class WorkerRefused(Exception):
@@ -78,32 +71,6 @@ def _default_time_limit() -> float:
         from ..errors import SmaltiError
 
         raise SmaltiError(f"SMALTI_CODEGEN_TIMEOUT is '{given}'; it must be a number of seconds") from None
-
-
-def _write_frame(stream: IO[bytes], header: dict[str, Any], payload: bytes = b"") -> None:
-    encoded = json.dumps({**header, "payload": len(payload)}).encode()
-    stream.write(_LENGTH.pack(len(encoded)) + encoded + payload)
-    stream.flush()
-
-
-def _read_exactly(descriptor: int, count: int, deadline: float | None) -> bytes:
-    parts = bytearray()
-    while len(parts) < count:
-        if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
-                raise WorkerTimeout
-        part = os.read(descriptor, min(count - len(parts), 1 << 20))
-        if not part:
-            raise EOFError
-        parts += part
-    return bytes(parts)
-
-
-def _read_frame(descriptor: int, deadline: float | None = None) -> tuple[dict[str, Any], bytes]:
-    (length,) = _LENGTH.unpack(_read_exactly(descriptor, _LENGTH.size, deadline))
-    header = json.loads(_read_exactly(descriptor, length, deadline))
-    return header, _read_exactly(descriptor, header["payload"], deadline)
 
 
 class Worker:
@@ -134,7 +101,7 @@ class Worker:
         # Links are not resolved: a build tree links to the sources, and only the build tree has the bindings.
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package, environment.get("PYTHONPATH")]))
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the child)
-        command = [sys.executable, "-P", "-m", "smalti.codegen.codegen_worker", str(theirs_in), str(theirs_out)]
+        command = [sys.executable, "-P", "-m", "smalti.codegen.codegen_child", str(theirs_in), str(theirs_out)]
         try:
             self._process = subprocess.Popen(
                 command,
@@ -231,6 +198,13 @@ class Worker:
         answer, code = self._ask({"rewrite": json.dumps(options)}, device_ir, time_limit)
         return code, answer["description"]
 
+    def assemble(self, assembly: str, triple: str, chip: str, features: str, time_limit: float | None = None) -> bytes:
+        """The relocatable object file of the assembly of an AMD kernel.
+
+        Raises WorkerDied, WorkerTimeout or WorkerRefused, whose message has the messages of the assembler.
+        """
+        return self._ask({"assemble": [triple, chip, features]}, assembly.encode(), time_limit)[1]
+
     def prepare_library(
         self, library: bytes, called: Iterable[str] | None = None, time_limit: float | None = None
     ) -> tuple[bytes, dict[str, Any]]:
@@ -252,8 +226,8 @@ class Worker:
             self._log.seek(0)
             self._log.truncate()
             try:
-                _write_frame(self._requests, header, payload)
-                answer, data = _read_frame(self._replies, time.monotonic() + time_limit)
+                frames.write(self._requests, header, payload)
+                answer, data = frames.read(self._replies, time.monotonic() + time_limit)
             except (EOFError, BrokenPipeError):
                 self._process.wait()
                 output, code = self._output(), self._process.returncode
@@ -274,106 +248,3 @@ class Worker:
 
 worker = Worker()
 atexit.register(worker.close)
-
-
-# --- the child ----------------------------------------------------------------------------------------------------
-
-
-def _diagnostic_to_json(info: Any) -> dict[str, Any]:
-    from ..diagnostics import diagnostic_from_mlir
-
-    def encode(diagnostic: Any) -> dict[str, Any]:
-        location = diagnostic.location
-        return {
-            "severity": diagnostic.severity,
-            "message": diagnostic.message,
-            "location": location.to_json() if location else None,
-            "notes": [encode(note) for note in diagnostic.notes],
-        }
-
-    return encode(diagnostic_from_mlir(info))
-
-
-def _generate(pipeline: str, bytecode: bytes) -> tuple[dict[str, Any], bytes]:
-    from .. import ir, passmanager
-    from .._mlir_libs import _smalti
-
-    # The parser and the pass manager load the dialects that they need.
-    with ir.Context(load_on_create_dialects=[]) as context:
-        context.enable_multithreading(False)
-        module = ir.Module.parse(bytecode)
-        manager: Any = passmanager.PassManager.parse(pipeline)
-        manager.run(module.operation)
-        code = _smalti.gpu_objects(module.operation)
-        objects = [{"module": name, "size": len(data)} for name, data in code]
-        return {"objects": objects}, b"".join(data for _, data in code)
-
-
-def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
-    from .._mlir_libs import _smalti
-
-    try:
-        code, description = _smalti.rewrite_for_host(device_ir, options)
-    except ValueError as error:
-        found = json.loads(str(error))
-        diagnostic: dict[str, Any] = {"severity": "error", **found, "notes": []}
-        return {"error": found["message"], "diagnostics": [diagnostic] if found["location"] else []}, b""
-    return {"description": json.loads(description)}, code
-
-
-def _prepare_library(library: bytes, called: list[str] | None) -> tuple[dict[str, Any], bytes]:
-    from .._mlir_libs import _smalti
-
-    try:
-        code, description = _smalti.prepare_library(library, called)
-    except ValueError as error:
-        return {"error": str(error)}, b""
-    return {"description": json.loads(description)}, code
-
-
-def _end_with_parent() -> None:
-    """Ends this process when the parent ends, also during a request: the kernel sends SIGIO when the pipe to stdin closes. A
-    thread could not watch the pipe, because native code may hold the lock of Python."""
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGIO])
-    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
-    poll = select.poll()
-    poll.register(0, 0)
-    if poll.poll(0):
-        # The pipe closed before SIGIO was requested.
-        raise SystemExit
-
-
-def _serve(requests: int, replies: int) -> None:
-    import resource
-
-    _end_with_parent()
-
-    from .. import ir
-
-    # Aborts are expected in this process, so it does not write core files.
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    output = os.fdopen(replies, "wb")
-    while True:
-        try:
-            header, payload = _read_frame(requests)
-        except EOFError:
-            return
-        try:
-            if "rewrite" in header:
-                answer, data = _rewrite(header["rewrite"], payload)
-            elif "library" in header:
-                answer, data = _prepare_library(payload, header["library"])
-            else:
-                answer, data = _generate(header["pipeline"], payload)
-        except ir.MLIRError as error:
-            diagnostics = [_diagnostic_to_json(info) for info in error.error_diagnostics]
-            answer, data = {"error": error.message, "diagnostics": diagnostics}, b""
-        except Exception as error:
-            answer, data = {"error": f"{type(error).__name__}: {error}"}, b""
-        _write_frame(output, answer, data)
-
-
-if __name__ == "__main__":
-    _serve(int(sys.argv[1]), int(sys.argv[2]))

@@ -289,6 +289,12 @@ class Lowering:
         return run_pipeline(module, compile_pipeline(self.target, options), run)
 
 
+def start_codegen(target: targets.Target) -> None:
+    """Starts the child process that generates code for a target, if the target needs it."""
+    if target.is_gpu and not target.is_simulated:
+        codegen_worker.worker.start()
+
+
 def compile_kernel(
     original: ir.Module,
     lowering: Lowering,
@@ -307,8 +313,7 @@ def compile_kernel(
             "check-indices=true requires an emulated or simulated chip, since a GPU does not have the function that reports an index",
             hint=f"compile the kernel for emu:{target.chip}",
         )
-    if target.is_gpu:
-        codegen_worker.worker.start()
+    start_codegen(target)
     passes_folder = dump_ir or os.environ.get("SMALTI_DUMP_IR")
     run = Run(dump_ir=Path(passes_folder) if passes_folder else None)
     compilation = _Compilation(original, lowering, entry_name, run, report, line_info)
@@ -502,14 +507,12 @@ class _Compilation:
         assembly = code.rstrip(b"\0").decode()
         text["gcn"] = assembly
         usage = assemble.gcn_usage(assembly).get(launch.symbol, assemble.Usage())
-        llvm_mc, lld = toolchain.find_llvm_tool("llvm-mc"), toolchain.find_llvm_tool("ld.lld")
-        if llvm_mc and lld:
+        if lld := toolchain.find_llvm_tool("ld.lld"):
             self.report("assembling")
-            kernel.binary, _ = assemble.assemble_gcn(assembly, llvm_mc.path, lld.path)
+            kernel.binary = assemble.assemble_gcn(assembly, lld.path)
             kernel.binary_format = "hsaco"
         else:
-            name, hint = ("ld.lld", toolchain.LLD_HINT) if llvm_mc else ("llvm-mc", toolchain.LLVM_MC_HINT)
-            kernel.notes.append(f"{name} was not found; the kernel is assembly text only ({hint})")
+            kernel.notes.append(f"ld.lld was not found; the kernel is assembly text only ({toolchain.LLD_HINT})")
         kernel.resources = _resources(usage, launch, self.entry, self.target)
 
 

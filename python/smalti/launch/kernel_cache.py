@@ -74,8 +74,8 @@ def _tools(vendor: str) -> tuple[str, ...]:
         tool = toolchain.find_ptxas()
         found = [tool.path if tool else None, *toolchain.device_libraries(vendor, 32)]
     elif vendor == "amd":
-        tools = map(toolchain.find_llvm_tool, ("llvm-mc", "ld.lld"))
-        found = [*(tool.path if tool else None for tool in tools), *toolchain.device_libraries(vendor, 64)]
+        tool = toolchain.find_llvm_tool("ld.lld")
+        found = [tool.path if tool else None, *toolchain.device_libraries(vendor, 64)]
     # Another machine may share the cache.
     return tuple("" if path is None else _stamp(path) for path in found) or (host_processor(),)
 

@@ -159,9 +159,8 @@ def test_errors_of_assemblers_have_the_line(target: str, form: str) -> None:
         if form == "ptx":
             assemble.assemble_ptx("\n".join(rows), toolchain.require(toolchain.find_ptxas(), "ptxas", "", "").path)
         else:
-            mc, lld = (toolchain.find_llvm_tool(name) for name in ("llvm-mc", "ld.lld"))
-            assert mc and lld
-            assemble.assemble_gcn("\n".join(rows), mc.path, lld.path)
+            assert (lld := toolchain.find_llvm_tool("ld.lld")) is not None
+            assemble.assemble_gcn("\n".join(rows), lld.path)
     text = str(caught.value)
     assert f"{__file__}:{marked('helper')}:" in text and "return t * t.sum()  # helper" in text
     assert f"note: line {at + 2} of the {'PTX' if form == 'ptx' else 'assembly'}: no_such_instruction" in text

@@ -85,6 +85,11 @@ def test_a_process_defines_one_kernel_alone(language: str) -> None:
         assert found & set(cases.CASES) == {name}
 
 
+def test_a_process_imports_what_its_kernel_uses() -> None:
+    text = cases.excerpt("from __future__ import annotations\nimport os, sys\nimport re\n\ndef k():\n    sys.path\n", "k")
+    assert text.split("\n") == ["from __future__ import annotations", "import os, sys", "", "", "def k():", "    sys.path", ""]
+
+
 def test_warm_seconds_do_not_include_the_definition_of_the_kernel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -92,7 +97,7 @@ def test_warm_seconds_do_not_include_the_definition_of_the_kernel(
     (tmp_path / "slow_import.py").write_text(busy.format(0.4))
     (tmp_path / "_python_kernels_triton.py").write_text(
         "import time\nimport slow_import\n"
-        "def version(): return '1'\ndef vector_add(): pass\n"
+        "def version(): return '1'\ndef vector_add(): slow_import\n"
         "def compile_kernel(kernel, case):\n"
         "    stop = time.process_time() + 0.1\n    while time.process_time() < stop: pass\n"
     )
