@@ -133,11 +133,14 @@ Refusal WarpPlanner::checkBlock() {
       refusal = refuse(
           op,
           quote(op) +
-              " depends on the thread numbering, which producer warps change");
+              " depends on the thread numbering, which producer warps change; "
+              "remove the op");
     else if (auto wgmma = dyn_cast<WGMMAOp>(op);
              wgmma && !isSynchronousWgmma(wgmma))
-      refusal = refuse(op, quote(op) + " is asynchronous; only wgmma with '" +
-                               kSynchronousWgmma.str() + "' is supported");
+      refusal = refuse(
+          op, quote(op) +
+                  " is asynchronous; only wgmma ops with the attribute '" +
+                  kSynchronousWgmma.str() + "' are supported");
   });
   return refusal;
 }
@@ -163,8 +166,8 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
   group.barrier = barrier;
   if (barrier.getType().getRank() != 0)
     return refuse(barrier, quote(barrier) +
-                               " allocates an array of mbarriers; only "
-                               "mbarriers of rank 0 are supported");
+                               " allocates an array of mbarriers; use a "
+                               "memref.alloc of rank 0 for each mbarrier");
   for (Operation *user : barrier->getUsers()) {
     auto other = [&] {
       return refuse(

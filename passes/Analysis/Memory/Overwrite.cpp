@@ -300,9 +300,11 @@ bool OverwriteProof::ignoreSize(Operation *op, int64_t numElements) {
 
 std::string OverwriteProof::describeUnknown() const {
   if (isConvergent)
-    return "cannot be determined";
-  return "cannot be determined (the block size is unknown, or control flow "
-         "may be divergent)";
+    return "cannot be determined; compute it from constants, thread ids and "
+           "the induction variables of loops";
+  return "cannot be determined, since the block size is unknown or control "
+         "flow may be divergent; set known_block_size, or use uniform "
+         "conditions";
 }
 
 bool OverwriteProof::addWrites(Operation *op, Written &written) {

@@ -494,7 +494,7 @@ class _Compilation:
         else:
             kernel.binary, kernel.binary_format = ptx.encode(), "ptx"
             kernel.notes.append(
-                f"ptxas was not found; the kernel is PTX, and its register count is unknown ({toolchain.PTXAS_HINT})"
+                f"ptxas was not found, so the kernel is PTX, and its register count is unknown; {toolchain.PTXAS_HINT}"
             )
         kernel.resources = _resources(usage, launch, self.entry, self.target)
 
@@ -509,7 +509,7 @@ class _Compilation:
             kernel.binary_format = "hsaco"
         else:
             name, hint = ("ld.lld", toolchain.LLD_HINT) if llvm_mc else ("llvm-mc", toolchain.LLVM_MC_HINT)
-            kernel.notes.append(f"{name} was not found; the kernel is assembly text only ({hint})")
+            kernel.notes.append(f"{name} was not found, so the kernel is assembly text only; {hint}")
         kernel.resources = _resources(usage, launch, self.entry, self.target)
 
 
