@@ -634,7 +634,8 @@ Refusal WarpPlanner::chooseDepth() {
   }
   if (plan.depth == 0)
     return refuse(func, llvm::formatv("{1} slots need {0} B of shared memory; "
-                                      "{2} has {3} B",
+                                      "{2} has {3} B, so set a smaller depth "
+                                      "or use smaller tiles",
                                       bytes, depth.value_or(1), target.name,
                                       target.sharedMemoryPerBlock)
                             .str());

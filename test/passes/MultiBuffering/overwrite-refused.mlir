@@ -216,7 +216,7 @@ func.func @overhang(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu
 }
 
 // A write inside of dynamic bounds.
-// CHECK: Function=some_bounds | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'vector.transfer_write' is not counted as a write: it drops out-of-bounds elements, and the size of its memref is dynamic"
+// CHECK: Function=some_bounds | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'vector.transfer_write' is not counted as a write: it drops out-of-bounds elements, and the size of its memref is dynamic; use a memref of static size"
 func.func @some_bounds(%row: vector<64xf32>, %n: index, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
