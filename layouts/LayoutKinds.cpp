@@ -56,7 +56,8 @@ smalti::layout::validateFor(const RegisterLayout &layout,
       strided ? strided->shape : std::get<SplatLayout>(layout).shape;
   if (own != shape)
     return "the layout is for shape " + listText(own) +
-           ", but the vector has shape " + listText(shape);
+           ", but the vector has shape " + listText(shape) +
+           "; both must be equal";
   if (strided)
     return strided->validateForThreads(threads);
   return std::nullopt;

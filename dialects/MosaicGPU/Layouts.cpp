@@ -50,7 +50,8 @@ std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
     if (shape == type.getShape())
       return std::nullopt;
     return "the layout is for shape " + layout::listText(shape) +
-           ", but the vector has shape " + layout::listText(type.getShape());
+           ", but the vector has shape " + layout::listText(type.getShape()) +
+           "; both must be equal";
   };
   return TypeSwitch<Attribute, std::optional<std::string>>(layout)
       .Case([&](TiledLayoutAttr tiled) {

@@ -184,7 +184,7 @@ MosaicGPUDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError()
            << "'" << kVersionAttr << "' is " << version.getInt()
            << ", but the newest supported version of the mosaic_gpu dialect is "
-           << kVersion;
+           << kVersion << "; use a newer Smalti";
   return success();
 }
 

@@ -44,7 +44,7 @@ static LogicalResult verifyMatmulShapes(Operation *op, RankedTensorType lhs,
     return op->emitOpError("the matmul result is ")
            << lhs.getDimSize(row) << "x" << rhs.getDimSize(column)
            << ", but the accumulator is " << accumulator.getDimSize(row) << "x"
-           << accumulator.getDimSize(column);
+           << accumulator.getDimSize(column) << "; both must be equal";
   return success();
 }
 

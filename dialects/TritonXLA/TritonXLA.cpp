@@ -88,7 +88,8 @@ LogicalResult smalti::triton_xla::verifyFill(Operation *op, TypedAttr fill) {
   Type element = getElementTypeOrSelf(op->getResult(0));
   if (fill.getType() != element)
     return op->emitOpError("fill is of type ")
-           << fill.getType() << ", but tile elements are " << element;
+           << fill.getType() << ", but tile elements are " << element
+           << "; both must be equal";
   return success();
 }
 
@@ -118,7 +119,7 @@ static InFlightDiagnostic refuseAttribute(Operation *op, StringAttr name,
   return op->emitOpError() << "has the unknown attribute '" << name.getValue()
                            << "'" << where << "; known are '" << kSizeDivisors
                            << "', '" << kStrideDivisors << "' and '"
-                           << kMaxBytes << "' of arguments";
+                           << kMaxBytes << "', as attributes of arguments";
 }
 
 LogicalResult
@@ -463,7 +464,7 @@ static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
     if (llvm::MulOverflow(size, stride, span))
       return op.emitOpError("the window of ")
              << size << " elements with stride " << stride << " in dimension #"
-             << dim << " exceeds the 64-bit index range";
+             << dim << " exceeds the 64-bit index range; use a smaller stride";
   }
   if (tile.getElementType() != memref.getElementType())
     return op.emitOpError(

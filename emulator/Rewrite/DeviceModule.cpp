@@ -116,8 +116,8 @@ parseDeviceModule(StringRef input, StringRef name, LLVMContext &context) {
       parseIR(*buffer, diagnostic, context, callbacks, &locations);
   if (!module) {
     auto refusal = std::make_unique<Refusal>(
-        "the module is not LLVM IR (text or bitcode) that LLVM " LLVM_VERSION_STRING
-        " can read: " +
+        "the module is not LLVM IR (text or bitcode) that "
+        "LLVM " LLVM_VERSION_STRING " can read: " +
         (problem.empty() ? diagnostic.getMessage().str() : problem));
     if (isText && diagnostic.getLineNo() > 0) {
       refusal->file = name.str();
@@ -291,7 +291,7 @@ static Error checkNoConstructors(Module &module) {
     if (GlobalVariable *list = module.getGlobalVariable(name))
       if (list->hasInitializer() && !list->getInitializer()->isNullValue())
         return refuse("global constructors and destructors (" + name +
-                      ") are not emulated");
+                      ") are not emulated; initialize variables in the kernel");
   return Error::success();
 }
 

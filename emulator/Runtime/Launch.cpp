@@ -232,8 +232,9 @@ public:
     for (const auto *ranges : {&launch.holes, &launch.guards})
       for (const Range &range : *ranges)
         if (!isInMemory(range))
-          return "a 'hole' or 'guard' range ends at byte " + endOf(range) +
-                 " of the memory for arguments, which has " +
+          return "a range of bytes that the kernel must not access ('hole' or "
+                 "'guard') ends at byte " +
+                 endOf(range) + " of the memory for arguments, which has " +
                  std::to_string(launch.memoryBytes) + " bytes";
     for (const Range &range : launch.guards)
       if (uint64_t page = sysconf(_SC_PAGESIZE);

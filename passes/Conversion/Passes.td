@@ -467,7 +467,7 @@ def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
 }
 
 def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
-  let summary = "Lowers scf to cf for the CPU and adds a stop flag to loops";
+  let summary = "Lowers scf to cf for the CPU, with checks in loops by which a running kernel can be stopped";
   let description = [{
     Converts `scf` to `cf`. A function with `smalti.num_tiles` and without callers in the module gets an additional
     argument, the address of a 32-bit stop flag. Loops with an estimated time above 4 ms read the flag in each

@@ -203,8 +203,8 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
         return quote(user) + " uses index " + std::to_string(*number) +
-               " of the array of mbarriers, whose size is " +
-               std::to_string(plan.count);
+               " of the array of mbarriers; it must be from 0 to " +
+               std::to_string(plan.count - 1);
       numbers.insert(*number);
       plan.users.emplace_back(op, *number);
       if (!withoutSlot)
@@ -216,7 +216,9 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
       number = matchSlotNumber(op.getBarrierIndexMutable()->get(), plan.loop);
     if (!number || number->slot.depth < 2)
       return "" + quote(user) +
-             " uses an mbarrier index that is neither a constant nor the "
+             " uses an mbarrier index that cannot be analyzed; use a constant, "
+             "or "
+             "the "
              "iteration number modulo the number of slots";
     if (!withSlot)
       withSlot = user;

@@ -358,7 +358,10 @@ LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
       hasOneDepth ? std::to_string(slots ? slots : chosen) + " slots per buffer"
                   : "the requested slots of all buffers";
   return refuse(demand + " need " + std::to_string(bytes) +
-                " B of shared memory" + has());
+                " B of shared memory" + has() +
+                (hasOneDepth && (slots ? slots : chosen) == 2
+                     ? ", so use smaller buffers"
+                     : ", so use fewer slots or smaller buffers"));
 }
 
 void SmaltiMultiBuffer::runOnOperation() {

@@ -85,8 +85,9 @@ static std::optional<std::string> planShape(PadPlan &plan,
   if (elements > maxElements)
     return "the result has " +
            std::string(type.hasStaticShape() ? "" : "up to ") +
-           std::to_string(elements) + " elements; the limit is " +
-           std::to_string(maxElements) + " (option 'max-elements')";
+           std::to_string(elements) + " elements; the option 'max-elements' " +
+           "allows " + std::to_string(maxElements) +
+           ", so raise the option or use a smaller tensor";
   return std::nullopt;
 }
 

@@ -101,7 +101,7 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
 }
 
 def SmaltiMaskTransfers : Pass<"smalti-mask-transfers"> {
-  let summary = "Masks transfers that may have lanes before the start of the memory";
+  let summary = "Masks transfers that may begin before the memref, at a negative index";
   let description = [{
     A `vector.transfer_read` or `vector.transfer_write` of a memref is masked if a dimension is not marked in bounds and
     its index may be negative. The mask covers lanes before the start and past the end; they take the padding value or

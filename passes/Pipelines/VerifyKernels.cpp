@@ -145,7 +145,7 @@ static LogicalResult verifyMemory(Operation *root, const Target &chip) {
       return WalkResult::advance();
     if (Type unknown = findUnsupportedType(converter, type)) {
       emitError(loc) << "type " << type << " has elements of type " << unknown
-                     << "; LLVM does not support this type";
+                     << "; LLVM does not support this type, so use another one";
       return WalkResult::interrupt();
     }
     for (BaseMemRefType held = memref; held;

@@ -130,7 +130,8 @@ Scheduler::Reason Scheduler::clampStages() {
   if (schedule.tripCount && *schedule.tripCount < wanted) {
     if (*schedule.tripCount < 2 || options.useSchedule)
       return "the trip count of " + std::to_string(*schedule.tripCount) +
-             " is less than the " + std::to_string(wanted) + " stages";
+             " is less than the " + std::to_string(wanted) +
+             " stages; a loop needs at least two iterations and one per stage";
     schedule.clampedFrom = wanted;
     schedule.stages = *schedule.tripCount;
   }

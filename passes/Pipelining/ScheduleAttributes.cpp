@@ -63,7 +63,8 @@ Scheduler::Reason Scheduler::readSchedule() {
     if (!stage || !cluster) {
       std::string missing = (stage ? kClusterAttr : kStageAttr).str();
       return quote(bodyOp.op) + " does not have the attribute '" + missing +
-             "', which use-schedule=true requires";
+             "', which use-schedule=true requires; emit-schedule=true writes "
+             "it";
     }
     SmallVector<int64_t> stageList = readNumbers(stage);
     SmallVector<int64_t> clusterList = readNumbers(cluster);
@@ -94,7 +95,8 @@ Scheduler::Reason Scheduler::readSchedule() {
   }
   if (!any)
     return std::string("the ops of the loop do not have the attribute "
-                       "'smalti.stage', which use-schedule=true requires");
+                       "'smalti.stage', which use-schedule=true requires; "
+                       "emit-schedule=true writes it");
   if (stages < 2)
     return std::string("the schedule in the attributes has only one stage; at "
                        "least two are required");

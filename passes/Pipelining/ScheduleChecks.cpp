@@ -294,8 +294,8 @@ Scheduler::Reason Scheduler::checkMemory() {
             if (buffer.usesOtherSlots)
               reason = "the schedule needs " + needed + " slots of " +
                        names.get(buffer.root) +
-                       "; use the same slot in all accesses of an iteration, "
-                       "which is not proven";
+                       ", but the accesses of an iteration are not proven to "
+                       "use the same slot; use one slot per iteration";
             else
               reason =
                   "the schedule needs " + needed + " slots of " +

@@ -92,7 +92,8 @@ Scheduler::Reason Scheduler::placeStream() {
                                   "memory, so the read cannot be prefetched; "
                                   "move the read out of the op";
     return std::string("the body does not read global memory at addresses that "
-                       "an earlier iteration can compute");
+                       "an earlier iteration can compute, such as those of the "
+                       "induction variable");
   }
   if (!computes)
     return kOnlyCopies.str();

@@ -118,7 +118,7 @@ LogicalResult SmaltiCheckResources::check(const Usage &usage,
         << " per thread at this op, " << usage.registers.largestCount
         << " for a value of type " << usage.registers.largest.getType() << "; "
         << chip.name << " has " << chip.registersPerThread
-        << ", so spills are expected";
+        << ", so spills are expected; use smaller tiles or more warps";
   if (onlyRemarks) {
     auto remark = [&](int64_t number, int64_t limit, StringRef resource) {
       if (number > limit)

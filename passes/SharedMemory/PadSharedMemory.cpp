@@ -427,7 +427,8 @@ void SmaltiPadSharedMemory::runOnOperation() {
                        Twine(plan.before.conflicts) +
                        " bank conflicts of the buffer, the kernel needs " +
                        Twine(least) + " B of shared memory; " + chip->name +
-                       " allows " + Twine(limit) + " B");
+                       " allows " + Twine(limit) +
+                       " B, so use smaller buffers");
       continue;
     }
     plan.padding = *fits;

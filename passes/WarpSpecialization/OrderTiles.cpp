@@ -213,8 +213,9 @@ chooseOrder(triton_xla::EntryFuncOp func, const targets::Target &target,
             int64_t concurrent, const TileGrid &grid, TileOrder &order) {
   const targets::Timing *timing = targets::lookupTiming(target.name);
   if (!timing || timing->cacheBytes == 0)
-    return "the target table does not contain the L2 size of " +
-           target.name.str();
+    return "the L2 size of " + target.name.str() +
+           ", on which order=auto depends, is unknown; set order=grouped or "
+           "order=snake";
   if (concurrent == 0)
     concurrent = timing->units;
   auto [rowBytes, columnBytes] = countBytes(func, grid);

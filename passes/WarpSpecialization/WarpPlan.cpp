@@ -134,11 +134,14 @@ Refusal WarpPlanner::checkBlock() {
       refusal = refuse(
           op,
           quote(op) +
-              " depends on the thread numbering, which producer warps change");
+              " depends on the thread numbering, which producer warps change; "
+              "remove the op");
     else if (auto wgmma = dyn_cast<WGMMAOp>(op);
              wgmma && !isSynchronousWgmma(wgmma))
-      refusal = refuse(op, quote(op) + " is asynchronous; only wgmma with '" +
-                               kSynchronousWgmma.str() + "' is supported");
+      refusal = refuse(
+          op, quote(op) +
+                  " is asynchronous; only wgmma ops with the attribute '" +
+                  kSynchronousWgmma.str() + "' are supported");
   });
   return refusal;
 }
@@ -164,8 +167,8 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
   group.barrier = barrier;
   if (barrier.getType().getRank() != 0)
     return refuse(barrier, quote(barrier) +
-                               " allocates an array of mbarriers; only "
-                               "mbarriers of rank 0 are supported");
+                               " allocates an array of mbarriers; use a "
+                               "memref.alloc of rank 0 for each mbarrier");
   for (Operation *user : barrier->getUsers()) {
     auto other = [&] {
       return refuse(
@@ -632,7 +635,8 @@ Refusal WarpPlanner::chooseDepth() {
   }
   if (plan.depth == 0)
     return refuse(func, llvm::formatv("{1} slots need {0} B of shared memory; "
-                                      "{2} has {3} B",
+                                      "{2} has {3} B, so set a smaller depth "
+                                      "or use smaller tiles",
                                       bytes, depth.value_or(1), target.name,
                                       target.sharedMemoryPerBlock)
                             .str());

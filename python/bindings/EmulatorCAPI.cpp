@@ -18,7 +18,7 @@ namespace {
 
 llvm::Error invalid(const llvm::Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                 "the rewriter's options: " + what);
+                                 "options of the emulator: " + what);
 }
 
 llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
@@ -42,7 +42,8 @@ llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
                    .Case("thread", Sanitizer::Thread)
                    .Default(std::nullopt);
   if (!found)
-    return invalid("unknown sanitizer '" + sanitizer + "'");
+    return invalid("unknown sanitizer '" + sanitizer +
+                   "'; use 'none', 'address' or 'thread'");
   options.sanitizer = *found;
   if (const llvm::json::Array *libraries = object->getArray("libraries"))
     for (const llvm::json::Value &path : *libraries) {

@@ -237,13 +237,14 @@ void bindTransfers(nb::module_ &m) {
               throw nb::value_error(("access " + std::to_string(access) +
                                      " does not exist; the plan has " +
                                      std::to_string(self.accesses.size()) +
-                                     " accesses")
+                                     " accesses, counted from 0")
                                         .c_str());
             if (thread < 0 || thread >= self.warps * self.waveSize)
               throw nb::value_error(
                   ("thread " + std::to_string(thread) +
                    " does not exist; the plan has " +
-                   std::to_string(self.warps * self.waveSize) + " threads")
+                   std::to_string(self.warps * self.waveSize) +
+                   " threads, counted from 0")
                       .c_str());
             return self.address(thread, self.accesses[access]);
           },

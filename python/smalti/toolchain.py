@@ -96,7 +96,9 @@ def _given(variable: str) -> Iterator[tuple[str, Path]]:
     """The program that an environment variable names. Raises ToolMissing if it is not an executable file."""
     if value := os.environ.get(variable):
         if not _executable(Path(value)):
-            raise ToolMissing(f"{variable} is {value}, which is not an executable file")
+            raise ToolMissing(
+                f"{variable} is {value}, which is not an executable file; set it to the path of the program, or unset it"
+            )
         yield "environment", Path(value)
 
 

@@ -147,9 +147,9 @@ static LogicalResult verifyDistinct(Operation *op, ArrayAttr dimensions) {
   for (auto dimension : dimensions.getAsRange<DimensionAttr>()) {
     unsigned bit = 1u << static_cast<unsigned>(dimension.getValue());
     if (seen & bit)
-      return op->emitOpError()
-             << "'collective' lists "
-             << stringifyDimension(dimension.getValue()) << " twice";
+      return op->emitOpError() << "'collective' lists "
+                               << stringifyDimension(dimension.getValue())
+                               << " twice; list each dimension once";
     seen |= bit;
   }
   return success();

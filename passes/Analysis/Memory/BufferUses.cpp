@@ -140,7 +140,8 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
     if (!copy || failed(verify(copy, /*verifyRecursively=*/false))) {
       reason = "is viewed by " + quote(view) + ", which does not accept " +
                what.str() +
-               (isa<CastOpInterface>(view) ? "; remove the cast" : "");
+               (isa<CastOpInterface>(view) ? "; remove the cast"
+                                           : "; access the buffer directly");
       break;
     }
     mapping.map(view->getResults(), copy->getResults());

@@ -298,11 +298,17 @@ bool OverwriteProof::ignoreSize(Operation *op, int64_t numElements) {
                         std::to_string(kMaxElements));
 }
 
+static constexpr char kUnknownAddresses[] =
+    "the addresses that it writes cannot be determined statically; use stores "
+    "of memref or vector";
+
 std::string OverwriteProof::describeUnknown() const {
   if (isConvergent)
-    return "cannot be determined";
-  return "cannot be determined (the block size is unknown, or control flow "
-         "may be divergent)";
+    return "cannot be determined; compute it from constants, thread ids and "
+           "the induction variables of loops";
+  return "cannot be determined, since the block size is unknown or control "
+         "flow may be divergent; set known_block_size, or use uniform "
+         "conditions";
 }
 
 bool OverwriteProof::addWrites(Operation *op, Written &written) {
@@ -444,8 +450,7 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
     else if (strided)
       isFine = addRow(operand, active, written) && isFine;
     else
-      isFine = ignore(
-          op, "the addresses that it writes cannot be determined statically");
+      isFine = ignore(op, kUnknownAddresses);
   }
   // A copy through a descriptor.
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
@@ -455,8 +460,7 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
     return isFine;
   if (overwritesWholeMemRef(op, destination))
     return addView(op, destination, active, written) && isFine;
-  return ignore(op,
-                "the addresses that it writes cannot be determined statically");
+  return ignore(op, kUnknownAddresses);
 }
 
 void OverwriteProof::mark(int64_t element, Written &written) const {
@@ -582,12 +586,12 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   std::optional<RowAccess> row =
       cast<StridedAccessOpInterface>(op).getRowAccess(memref);
   if (!row)
-    return ignore(
-        op, "the addresses that it writes cannot be determined statically");
+    return ignore(op, kUnknownAddresses);
   if (row->isRead)
     return true;
   if (row->isMasked)
-    return ignore(op, "its mask may disable elements");
+    return ignore(
+        op, "its mask may disable elements; write all of them without a mask");
   if (numElements > kMaxElements)
     return ignoreSize(op, numElements);
   auto type = cast<MemRefType>(memref.get().getType());
@@ -627,7 +631,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   if (row->isBoundsChecked) {
     if (!type.hasStaticShape())
       return ignore(op, "it drops out-of-bounds elements, and the size of its "
-                        "memref is dynamic");
+                        "memref is dynamic; use a memref of static size");
     for (auto [dim, index] : llvm::enumerate(row->indices)) {
       const Lanes *lanes = values->evaluate(index);
       bool isLast = dim + 1 == row->indices.size();

@@ -185,7 +185,7 @@ smalti::describeUnknownSize(const SharedMemory &memory) {
     return std::nullopt;
   return "the function has a shared-memory buffer of type " +
          describe(memory.unknown.front().getType()) +
-         ", whose size cannot be determined statically";
+         ", whose size in bytes is dynamic or exceeds 64 bits";
 }
 
 int64_t

@@ -82,7 +82,7 @@ static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
            << "is not supported in block-level kernels: layout inference does "
               "not have a rule for this op, which uses or produces "
            << nameOf(*getMemory(first.getType())) << " (" << first.getType()
-           << ")";
+           << "); use ops of arith, math or mosaic_gpu";
   system.setOp(op);
   if (failed(rule.addLayoutConstraints(system)))
     return failure();

@@ -103,7 +103,7 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise click.BadParameter(f"'{word}' must have the form NAME=VALUE", param_hint="--option")
+            raise click.BadParameter(f"'{word}' must have the form NAME=VALUE, such as stages=3", param_hint="--option")
         options[name] = value
     pipeline = passes.registered()[driver.PIPELINE]
     values = passes.options_from_text(pipeline, options)
@@ -119,7 +119,9 @@ def _parse_insertions(words: Sequence[str]) -> dict[str, str]:
     for word in words:
         point, equals, pipeline = word.partition("=")
         if not equals:
-            raise click.BadParameter(f"'{word}' must have the form POINT=PIPELINE", param_hint="--insert")
+            raise click.BadParameter(
+                f"'{word}' must have the form POINT=PIPELINE, such as after:tile=cse", param_hint="--insert"
+            )
         found[point] = f"{found[point]},{pipeline}" if point in found else pipeline
     return found
 
@@ -140,7 +142,9 @@ def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[str, s
         key, equals, value = word.partition("=")
         is_number = key.isascii() and key.isdecimal()
         if not equals or not (is_number or key.isidentifier()):
-            raise click.BadParameter(f"'{word}' must have the form INDEX=VALUE or NAME=VALUE", param_hint=option)
+            raise click.BadParameter(
+                f"'{word}' must have the form INDEX=VALUE or NAME=VALUE, such as 0=64x64", param_hint=option
+            )
         key = str(int(key)) if is_number else key
         if key in given:
             raise click.BadParameter(f"argument {key} is specified twice", param_hint=option)

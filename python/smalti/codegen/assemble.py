@@ -65,7 +65,10 @@ def _run(
     except OSError as error:
         raise CompileError(f"{tool} cannot be started: {error}") from None
     except subprocess.TimeoutExpired:
-        raise CompileError(f"{tool} exceeded the time limit of {_TIME_LIMIT} s") from None
+        raise CompileError(
+            f"{tool} exceeded the time limit of {_TIME_LIMIT} s",
+            hint="use a smaller kernel: smaller tiles, or fewer stages",
+        ) from None
     if done.returncode:
         reason = without_warnings(done.stderr or done.stdout) or f"exit code {done.returncode}"
         raise _failure(tool, reason, text, hint, hint_for)

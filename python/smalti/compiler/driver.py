@@ -499,7 +499,7 @@ class _Compilation:
         else:
             kernel.binary, kernel.binary_format = ptx.encode(), "ptx"
             kernel.notes.append(
-                f"ptxas was not found; the kernel is PTX, and its register count is unknown ({toolchain.PTXAS_HINT})"
+                f"ptxas was not found, so the kernel is PTX, and its register count is unknown; {toolchain.PTXAS_HINT}"
             )
         kernel.resources = _resources(usage, launch, self.entry, self.target)
 
@@ -512,7 +512,7 @@ class _Compilation:
             kernel.binary = assemble.assemble_gcn(assembly, lld.path)
             kernel.binary_format = "hsaco"
         else:
-            kernel.notes.append(f"ld.lld was not found; the kernel is assembly text only ({toolchain.LLD_HINT})")
+            kernel.notes.append(f"ld.lld was not found, so the kernel is assembly text only; {toolchain.LLD_HINT}")
         kernel.resources = _resources(usage, launch, self.entry, self.target)
 
 

@@ -78,8 +78,8 @@ class Variant:
         if self._module is None:
             if not self.is_current:
                 raise LaunchError(
-                    "the IR of this kernel is not available: the kernel is from the disk cache, and a value that it uses has "
-                    "changed; call the kernel again to compile it with the new value"
+                    "the IR is not available: the kernel is from the disk cache, and a value that it uses has changed; call the "
+                    "kernel again to compile it"
                 )
             self._load()
         assert self._module is not None

@@ -216,7 +216,7 @@ def loads(data: bytes, kind: type[Code], path: str = "this archive") -> Code:
         raise KernelFileError(f"{path} is damaged: {damaged}; {_REMEDY}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         if not data.startswith(b"PK"):
-            raise KernelFileError(f"{path} is not a kernel file of Smalti") from None
+            raise _foreign(path) from None
         # The directory of an archive is at its end.
         is_whole = zipfile.is_zipfile(io.BytesIO(data)) and str(error)
         raise KernelFileError(
@@ -240,9 +240,13 @@ def _read_facts(archive: zipfile.ZipFile) -> _Reader:
         raise _Damaged(f"{_FACTS} is not valid JSON") from None
 
 
+def _foreign(path: str) -> KernelFileError:
+    return KernelFileError(f"{path} is not a kernel file of Smalti", hint="kernel.save('name.smalti') writes one")
+
+
 def _check_version(facts: _Reader, path: str) -> None:
     if facts.text("format") != FORMAT:
-        raise KernelFileError(f"{path} is not a kernel file of Smalti")
+        raise _foreign(path)
     if (version := facts.number("version", least=1)) > VERSION:
         made_by = facts.object("made_by")
         raise KernelFileError(

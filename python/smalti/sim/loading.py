@@ -10,7 +10,7 @@ from ..compiler import driver, entry
 from ..errors import CompileError, mlir_errors
 from . import ops, threads
 from .translation.program import Program, is_written, of_function, of_launch
-from .translation.translator import Translator, walk
+from .translation.translator import UNSUPPORTED, Translator, walk
 
 assert ops  # The imports register the translations of ops.
 
@@ -95,8 +95,12 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
             translator.layouts = _stated_layouts(module)
             program = of_function(chosen, function, translator)
     if translator.problems:
+        emulator = f"the emulator supports more ops: use the target emu:{target.chip}"
         raise CompileError(
-            f"@{chosen} cannot be simulated", diagnostics=translator.problems, source=sources.text_of(module.context)
+            f"@{chosen} cannot be simulated",
+            diagnostics=translator.problems,
+            source=sources.text_of(module.context),
+            hint=emulator if any(UNSUPPORTED in problem.message for problem in translator.problems) else None,
         )
     program.source = sources.text_of(module.context)
     program.most_shared_bytes = target.shared_memory_per_block

@@ -50,7 +50,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: the size of the view in dimension 1 is 12, which is not a multiple of the tile size 8}}
+    // expected-error @below {{cannot be lowered to thread level: the size of the view in dimension 1 is 12; it must be a multiple of the tile size 8}}
     %v = memref.subview %s[0, 0, 0] [1, 12, 64] [1, 1, 1] : memref<4x128x64xf16, #smem> to memref<12x64xf16, strided<[64, 1]>, #smem>
     gpu.return
   }

@@ -149,7 +149,7 @@ func.func @load_fill(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_s
 // -----
 
 func.func @load_collective(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{'collective' lists x twice}}
+  // expected-error @+1 {{'collective' lists x twice; list each dimension once}}
   mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b) collective [x, x]
       : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return

@@ -89,7 +89,7 @@ func.func @cast_divisible(%v: vector<96x8xf32>) {
 // -----
 
 func.func @cast_strided(%v: vector<96x8xf32>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'vector<96x8xf32>': the layout is for shape [8, 96], but the vector has shape [96, 8]}}
+  // expected-error @+1 {{'new_layout' is not valid for 'vector<96x8xf32>': the layout is for shape [8, 96], but the vector has shape [96, 8]; both must be equal}}
   %0 = mosaic_gpu.layout_cast x(%v : vector<96x8xf32>) {new_layout = #mosaic_gpu.WGStridedFragLayout<[8, 96], 2>}
   return
 }
@@ -97,7 +97,7 @@ func.func @cast_strided(%v: vector<96x8xf32>) {
 // -----
 
 func.func @cast_splat(%v: vector<96x8xf32>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'vector<96x8xf32>': the layout is for shape [96], but the vector has shape [96, 8]}}
+  // expected-error @+1 {{'new_layout' is not valid for 'vector<96x8xf32>': the layout is for shape [96], but the vector has shape [96, 8]; both must be equal}}
   %0 = mosaic_gpu.layout_cast x(%v : vector<96x8xf32>) {new_layout = #mosaic_gpu.WGSplatFragLayout<[96]>}
   return
 }

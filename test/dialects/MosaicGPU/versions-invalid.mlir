@@ -1,7 +1,7 @@
 // Ops, attributes and properties of newer dialect versions: errors with their names.
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
-// expected-error @+1 {{'mosaic_gpu.version' is 3, but the newest supported version of the mosaic_gpu dialect is 2}}
+// expected-error @+1 {{'mosaic_gpu.version' is 3, but the newest supported version of the mosaic_gpu dialect is 2; use a newer Smalti}}
 module attributes {mosaic_gpu.version = 3 : i32} {
 }
 

@@ -41,7 +41,7 @@ func.func @f(%t: tensor<8x16xf32>, %i: tensor<8x32xi32>) {
 // -----
 
 func.func @f(%t: tensor<8x16xf32>, %i: tensor<8x32xi32>) {
-  // expected-error@+1 {{fill is of type 'f16', but tile elements are 'f32'}}
+  // expected-error@+1 {{fill is of type 'f16', but tile elements are 'f32'; both must be equal}}
   triton_xla.gather_tile %t[%i] dim 1 fill 1.0 : f16 : tensor<8x16xf32>, tensor<8x32xi32> -> tensor<8x32xf32>
   return
 }

@@ -73,7 +73,7 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<5x8xf16>, %c: tensor<2x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x2xf32>) {
-  // expected-error@+1 {{the matmul result is 2x8, but the accumulator is 8x2}}
+  // expected-error@+1 {{the matmul result is 2x8, but the accumulator is 8x2; both must be equal}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<8x2xf32>
   return
 }
@@ -237,7 +237,7 @@ func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48
 // -----
 
 func.func @f(%a: tensor<48x64xf8E4M3FN>, %b: tensor<64x32xf8E5M2>, %c: tensor<48x31xf32>, %s: tensor<48x2xf8E8M0FNU>, %t: tensor<2x32xf8E8M0FNU>) {
-  // expected-error@+1 {{the matmul result is 48x32, but the accumulator is 48x31}}
+  // expected-error@+1 {{the matmul result is 48x32, but the accumulator is 48x31; both must be equal}}
   triton_xla.dot_scaled %a scale %s, %b scale %t, %c block 32
       : (tensor<48x64xf8E4M3FN>, tensor<48x2xf8E8M0FNU>, tensor<64x32xf8E5M2>, tensor<2x32xf8E8M0FNU>, tensor<48x31xf32>) -> tensor<48x31xf32>
   return

@@ -179,7 +179,7 @@ func.func @f(%a: memref<8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>) {
-  // expected-error@+1 {{window of 4 elements with stride 4611686018427387904 in dimension #0 exceeds the 64-bit index range}}
+  // expected-error@+1 {{window of 4 elements with stride 4611686018427387904 in dimension #0 exceeds the 64-bit index range; use a smaller stride}}
   triton_xla.extract %a[0] [4] [4611686018427387904] : memref<8xf32> to tensor<4xf32>
   return
 }
@@ -219,7 +219,7 @@ func.func @f(%a: memref<8x8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>) {
-  // expected-error@+1 {{fill is of type 'f64', but tile elements are 'f32'}}
+  // expected-error@+1 {{fill is of type 'f64', but tile elements are 'f32'; both must be equal}}
   triton_xla.extract %a[0] [4] [1] fill 1.0 : f64 : memref<8xf32> to tensor<4xf32>
   return
 }
@@ -628,7 +628,7 @@ triton_xla.entry_func @by_value(%src: memref<4xf32> {llvm.byval = i32}, %tile: i
 
 // -----
 
-// expected-error@+1 {{has the unknown attribute 'triton_xla.size_divisor' of argument #1; known are 'triton_xla.size_divisors', 'triton_xla.stride_divisors' and 'triton_xla.max_bytes' of arguments}}
+// expected-error@+1 {{has the unknown attribute 'triton_xla.size_divisor' of argument #1; known are 'triton_xla.size_divisors', 'triton_xla.stride_divisors' and 'triton_xla.max_bytes', as attributes of arguments}}
 triton_xla.entry_func @misspelled(%n: i32, %src: memref<?xf32> {triton_xla.size_divisor = array<i64: 8>}, %tile: index) tiles 1 {
   triton_xla.return
 }

@@ -161,7 +161,7 @@ func.func @too_little(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64
   return
 }
 
-// CHECK: Function=unknown_place | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 256 elements are proven to be overwritten); 'nvvm.cp.async.shared.global' is not counted as a write: the address that it writes cannot be determined"
+// CHECK: Function=unknown_place | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 256 elements are proven to be overwritten); 'nvvm.cp.async.shared.global' is not counted as a write: the address that it writes cannot be determined; compute it from constants, thread ids and the induction variables of loops"
 func.func @unknown_place(%a: !llvm.ptr<1>, %out: memref<64xf32>, %places: memref<64xi64>, %n: index)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -35,7 +35,7 @@ func.func @most_that_fit(%source: memref<8192xf16>) {
 }
 
 // The attributes ask for more than there is: none is changed.
-// REMARK-COUNT-2: Function=of_attributes | Remark="buffer not multi-buffered: the requested slots of all buffers need 81920 B of shared memory; gfx942 has 65536 B per block"
+// REMARK-COUNT-2: Function=of_attributes | Remark="buffer not multi-buffered: the requested slots of all buffers need 81920 B of shared memory; gfx942 has 65536 B per block, so use fewer slots or smaller buffers"
 // CHECK-LABEL: func.func @of_attributes(
 // CHECK:         memref.alloc() {smalti.slots = 3 : i64} : memref<8192xf16,
 // CHECK:         memref.alloc() {smalti.slots = 2 : i64} : memref<8192xf16,

@@ -219,7 +219,7 @@ func.func @bytes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: inde
   return
 }
 
-// CHECK: Function=chosen | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.arrive.expect_tx' uses an mbarrier index that is neither a constant nor the iteration number modulo the number of slots"
+// CHECK: Function=chosen | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.arrive.expect_tx' uses an mbarrier index that cannot be analyzed; use a constant, or the iteration number modulo the number of slots"
 // CHECK: Function=chosen | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @chosen(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %which: i32) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index

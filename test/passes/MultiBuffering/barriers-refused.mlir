@@ -520,7 +520,7 @@ func.func @initialized_late(%map: !map, %out: memref<64xf32>) attributes {gpu.kn
   return
 }
 
-// CHECK: Function=unknown_number | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses an mbarrier index that is neither a constant nor the iteration number modulo the number of slots"
+// CHECK: Function=unknown_number | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses an mbarrier index that cannot be analyzed; use a constant, or the iteration number modulo the number of slots"
 // CHECK: Function=unknown_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @unknown_number(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -553,7 +553,7 @@ func.func @unknown_number(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// CHECK: Function=no_such_number | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses index 3 of the array of mbarriers, whose size is {{.*}}"
+// CHECK: Function=no_such_number | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses index 3 of the array of mbarriers; it must be from 0 to {{.*}}"
 // CHECK: Function=no_such_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered (see the remark of the mbarrier)"
 func.func @no_such_number(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -11,7 +11,7 @@
 // RUN:   | FileCheck %s --check-prefix=FITS
 
 // All slots of all buffers count, and no buffer is changed if they exceed the capacity.
-// CHECK-COUNT-2: Remark="buffer not multi-buffered: 4 slots per buffer need 131072 B of shared memory; gfx942 has 65536 B per block"
+// CHECK-COUNT-2: Remark="buffer not multi-buffered: 4 slots per buffer need 131072 B of shared memory; gfx942 has 65536 B per block, so use fewer slots or smaller buffers"
 // DEPTH: error: smalti-multi-buffer: 'depth' must be 'auto' or between 1 and 64, but is 65
 // TARGET: error: unknown target 'sm_1'
 // FITS: memref.alloc() : memref<4x8192xf16, #gpu.address_space<workgroup>>

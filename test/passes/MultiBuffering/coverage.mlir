@@ -182,7 +182,7 @@ func.func @tensor(%a: memref<64x64xf32>, %out: memref<1xf32>) attributes {gpu.kn
 // A tile that is smaller than the buffer, and gaps, leave elements as they were.
 // CHECK-LABEL: func.func @part_of_a_tensor(
 // CHECK:         memref.alloc() : memref<64xf32, #gpu.address_space<workgroup>>
-// REMARK: Function=part_of_a_tensor | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'amdgpu.tensor_load_to_lds' is not counted as a write: the addresses that it writes cannot be determined statically"
+// REMARK: Function=part_of_a_tensor | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'amdgpu.tensor_load_to_lds' is not counted as a write: the addresses that it writes cannot be determined statically; use stores of memref or vector"
 func.func @part_of_a_tensor(%a: memref<64x64xf32>, %out: memref<1xf32>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

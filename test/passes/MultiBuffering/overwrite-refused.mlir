@@ -42,7 +42,7 @@ func.func @overflow(%value: f32, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=predicate | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'nvgpu.tma.async.load' is not counted as a write: the value of its predicate cannot be determined"
+// CHECK: Function=predicate | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'nvgpu.tma.async.load' is not counted as a write: the value of its predicate cannot be determined; compute it from constants, thread ids and the induction variables of loops"
 func.func @predicate(%map: !descriptor, %barriers: !barriers, %mine: memref<64xi1>, %out: memref<64xf32>)
     attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -59,7 +59,7 @@ func.func @predicate(%map: !descriptor, %barriers: !barriers, %mine: memref<64xi
   return
 }
 
-// CHECK: Function=window_somewhere | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.copy' is not counted as a write: the offset of the view that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: Function=window_somewhere | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.copy' is not counted as a write: the offset of the view that it writes cannot be determined, since the block size is unknown or control flow may be divergent; set known_block_size, or use uniform conditions"
 func.func @window_somewhere(%a: memref<32xf32>, %places: memref<8xindex>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -216,7 +216,7 @@ func.func @overhang(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu
 }
 
 // A write inside of dynamic bounds.
-// CHECK: Function=some_bounds | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'vector.transfer_write' is not counted as a write: it drops out-of-bounds elements, and the size of its memref is dynamic"
+// CHECK: Function=some_bounds | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'vector.transfer_write' is not counted as a write: it drops out-of-bounds elements, and the size of its memref is dynamic; use a memref of static size"
 func.func @some_bounds(%row: vector<64xf32>, %n: index, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -9,7 +9,7 @@
 // STRICT: error: smalti-multi-buffer: buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-multi-buffer | Category:smalti-multi-buffer | Function=partial_write | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'memref.store' is not counted as a write: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: [Missed] smalti-multi-buffer | Category:smalti-multi-buffer | Function=partial_write | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'memref.store' is not counted as a write: the address that it writes cannot be determined, since the block size is unknown or control flow may be divergent; set known_block_size, or use uniform conditions"
 func.func @partial_write(%a: memref<64x8xf32>, %out: memref<8xf32>, %thread: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -41,7 +41,7 @@ func.func @read_first(%a: memref<64x8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=masked_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.transfer_write' is not counted as a write: its mask may disable elements"
+// CHECK: Function=masked_write | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.transfer_write' is not counted as a write: its mask may disable elements; write all of them without a mask"
 func.func @masked_write(%row: vector<8xf32>, %out: memref<8xf32>, %mask: vector<8xi1>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -250,7 +250,7 @@ func.func @huge(%v: memref<4611686018427387904xf16>) {
 }
 
 // The inner loop may have a trip count of zero; the values that are read after it are then older.
-// CHECK: Function=maybe_none | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.store' is not counted as a write: the trip count of the enclosing 'scf.for' cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: Function=maybe_none | Remark="buffer not multi-buffered: 'vector.load' reads the buffer before the iteration has overwritten all of it (0 of 8 elements are proven to be overwritten); 'vector.store' is not counted as a write: the trip count of the enclosing 'scf.for' cannot be determined, since the block size is unknown or control flow may be divergent; set known_block_size, or use uniform conditions"
 func.func @maybe_none(%n: index, %row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -286,7 +286,7 @@ func.func @too_few_threads(%a: memref<64x128xf32>, %out: memref<128xf32>) attrib
 }
 
 // The threads of a block may run the loop a different number of times.
-// CHECK: Function=divergent_loop | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted as a write: the address that it writes cannot be determined (the block size is unknown, or control flow may be divergent)"
+// CHECK: Function=divergent_loop | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted as a write: the address that it writes cannot be determined, since the block size is unknown or control flow may be divergent; set known_block_size, or use uniform conditions"
 func.func @divergent_loop(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -302,7 +302,7 @@ func.func @divergent_loop(%a: memref<64x64xf32>, %out: memref<64xf32>) attribute
 }
 
 // The path of an iteration of the inner loop may change.
-// CHECK: Function=inner_branch | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted as a write: the condition of the enclosing branch cannot be determined"
+// CHECK: Function=inner_branch | Remark="buffer not multi-buffered: 'memref.load' reads the buffer before the iteration has overwritten all of it (0 of 64 elements are proven to be overwritten); 'memref.store' is not counted as a write: the condition of the enclosing branch cannot be determined; compute it from constants, thread ids and the induction variables of loops"
 func.func @inner_branch(%which: memref<8xi1>, %value: f32, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 8, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

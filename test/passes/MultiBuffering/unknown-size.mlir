@@ -13,8 +13,8 @@
 // RUN:   --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=2 target=sm_90a strict=true}))' \
 // RUN:   | FileCheck %s --check-prefix=STRICT
 
-// CHECK: Function=dynamic | Remark="buffer not multi-buffered: the function has a shared-memory buffer of type memref<?xf32, 3>, whose size cannot be determined statically, so no number of slots is proven to fit on sm_90a"
-// STRICT: error: smalti-multi-buffer: buffer not multi-buffered: the function has a shared-memory buffer of type memref<?xf32, 3>, whose size cannot be determined statically
+// CHECK: Function=dynamic | Remark="buffer not multi-buffered: the function has a shared-memory buffer of type memref<?xf32, 3>, whose size in bytes is dynamic or exceeds 64 bits, so no number of slots is proven to fit on sm_90a"
+// STRICT: error: smalti-multi-buffer: buffer not multi-buffered: the function has a shared-memory buffer of type memref<?xf32, 3>, whose size in bytes is dynamic or exceeds 64 bits
 func.func @dynamic(%source: memref<64xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -30,7 +30,7 @@ func.func @dynamic(%source: memref<64xf32>, %n: index) {
 
 // -----
 
-// CHECK: Function=too_large | Remark="buffer not multi-buffered: the function has a shared-memory buffer of type memref<4294967296x4294967296xf32, 3>, whose size cannot be determined statically
+// CHECK: Function=too_large | Remark="buffer not multi-buffered: the function has a shared-memory buffer of type memref<4294967296x4294967296xf32, 3>, whose size in bytes is dynamic or exceeds 64 bits
 func.func @too_large(%source: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -46,7 +46,7 @@ func.func @too_large(%source: memref<64xf32>) {
 
 // -----
 
-// CHECK: Function=layout | Remark="buffer not multi-buffered: 2 slots per buffer need 3996768 B of shared memory; sm_90a has 232448 B per block"
+// CHECK: Function=layout | Remark="buffer not multi-buffered: 2 slots per buffer need 3996768 B of shared memory; sm_90a has 232448 B per block, so use smaller buffers"
 func.func @layout(%source: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -19,7 +19,7 @@ func.func @dynamic_result(%source: tensor<?xf32>, %value: f32) -> tensor<?xf32> 
   return %padded : tensor<?xf32>
 }
 
-// CHECK: Function=large_bound | Remark="tensor.pad not lowered: the result has up to 132 elements; the limit is 100 (option 'max-elements')"
+// CHECK: Function=large_bound | Remark="tensor.pad not lowered: the result has up to 132 elements; the option 'max-elements' allows 100, so raise the option or use a smaller tensor"
 func.func @large_bound(%source: tensor<?xf32>, %n: index, %value: f32) -> tensor<?xf32> {
   %size = affine.min affine_map<(d0) -> (d0, 128)>(%n)
   %part = tensor.extract_slice %source[0] [%size] [1] : tensor<?xf32> to tensor<?xf32>
@@ -30,7 +30,7 @@ func.func @large_bound(%source: tensor<?xf32>, %n: index, %value: f32) -> tensor
   return %padded : tensor<?xf32>
 }
 
-// CHECK: Function=large_result | Remark="tensor.pad not lowered: the result has 128 elements; the limit is 100 (option 'max-elements')"
+// CHECK: Function=large_result | Remark="tensor.pad not lowered: the result has 128 elements; the option 'max-elements' allows 100, so raise the option or use a smaller tensor"
 func.func @large_result(%source: tensor<126xf32>, %value: f32) -> tensor<128xf32> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):

@@ -57,7 +57,7 @@ func.func @unknown_effects(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=no_reads | Remark="loop not pipelined: the body does not read global memory at addresses that an earlier iteration can compute"
+// CHECK: Function=no_reads | Remark="loop not pipelined: the body does not read global memory at addresses that an earlier iteration can compute, such as those of the induction variable"
 func.func @no_reads(%init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -69,7 +69,7 @@ func.func @no_reads(%init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=once | Remark="loop not pipelined: the trip count of 1 is less than the 2 stages"
+// CHECK: Function=once | Remark="loop not pipelined: the trip count of 1 is less than the 2 stages; a loop needs at least two iterations and one per stage"
 func.func @once(%a: memref<64xf32>, %init: f32) -> f32 {
   %c3 = arith.constant 3 : index
   %c5 = arith.constant 5 : index
@@ -81,7 +81,7 @@ func.func @once(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=never | Remark="loop not pipelined: the trip count of 0 is less than the 2 stages"
+// CHECK: Function=never | Remark="loop not pipelined: the trip count of 0 is less than the 2 stages; a loop needs at least two iterations and one per stage"
 func.func @never(%a: memref<64xf32>, %init: f32) -> f32 {
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
@@ -272,7 +272,7 @@ func.func @narrow_counter(%a: memref<64x8xf32>, %init: vector<8xf32>, %begin: i2
 }
 
 // The address of the next read comes from what the threads compute together.
-// CHECK: Function=address_computed | Remark="loop not pipelined: the body does not read global memory at addresses that an earlier iteration can compute"
+// CHECK: Function=address_computed | Remark="loop not pipelined: the body does not read global memory at addresses that an earlier iteration can compute, such as those of the induction variable"
 func.func @address_computed(%a: memref<64xindex>, %shared: memref<64xindex, 3>) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -358,7 +358,7 @@ func.func @copies_and_counts(%a: memref<64xf32>, %shared: memref<64xf32, 3>) -> 
 }
 
 // A thread's stack and global memory have the same type.
-// CHECK: Function=chosen_stack | Remark="loop not pipelined: the body does not read global memory at addresses that an earlier iteration can compute"
+// CHECK: Function=chosen_stack | Remark="loop not pipelined: the body does not read global memory at addresses that an earlier iteration can compute, such as those of the induction variable"
 func.func @chosen_stack(%condition: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

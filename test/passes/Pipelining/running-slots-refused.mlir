@@ -11,7 +11,7 @@
 !three = memref<3x256xf32, #shared>
 
 // Two numbers from outside.
-// CHECK: Function=different | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
+// CHECK: Function=different | Remark="loop not pipelined: the schedule needs 3 slots of %alloc, but the accesses of an iteration are not proven to use the same slot; use one slot per iteration"
 func.func @different(%a: !rows, %thread: index, %init: f32, %base: index, %other_base: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -39,7 +39,7 @@ func.func @different(%a: !rows, %thread: index, %init: f32, %base: index, %other
 }
 
 // The slot of the next iteration.
-// CHECK: Function=next_slot | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
+// CHECK: Function=next_slot | Remark="loop not pipelined: the schedule needs 3 slots of %alloc, but the accesses of an iteration are not proven to use the same slot; use one slot per iteration"
 func.func @next_slot(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

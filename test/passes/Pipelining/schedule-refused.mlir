@@ -5,7 +5,7 @@
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s < %t.remarks
 
-// CHECK: Function=no_schedule | Remark="loop not pipelined: 'memref.load' does not have the attribute 'smalti.stage', which use-schedule=true requires"
+// CHECK: Function=no_schedule | Remark="loop not pipelined: 'memref.load' does not have the attribute 'smalti.stage', which use-schedule=true requires; emit-schedule=true writes it"
 func.func @no_schedule(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -113,7 +113,7 @@ func.func @early_write(%a: memref<65xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=short_loop | Remark="loop not pipelined: the trip count of 2 is less than the 3 stages"
+// CHECK: Function=short_loop | Remark="loop not pipelined: the trip count of 2 is less than the 3 stages; a loop needs at least two iterations and one per stage"
 func.func @short_loop(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -139,7 +139,7 @@ func.func @negative(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=none | Remark="loop not pipelined: the ops of the loop do not have the attribute 'smalti.stage', which use-schedule=true requires"
+// CHECK: Function=none | Remark="loop not pipelined: the ops of the loop do not have the attribute 'smalti.stage', which use-schedule=true requires; emit-schedule=true writes it"
 func.func @none(%a: memref<64xf32>, %init: f32, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -75,7 +75,7 @@ func.func @runs(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) ->
 }
 
 // They may cross rows of 250.
-// REMARK: Function=crossing | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
+// REMARK: Function=crossing | Remark="loop not pipelined: the schedule needs 3 slots of %alloc, but the accesses of an iteration are not proven to use the same slot; use one slot per iteration"
 // CHECK-LABEL: @crossing
 // CHECK-NOT: scf.if
 func.func @crossing(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 256, 1, 1>} {
@@ -99,7 +99,7 @@ func.func @crossing(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32
 }
 
 // The slot of the previous iteration is also read.
-// REMARK: Function=previous | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
+// REMARK: Function=previous | Remark="loop not pipelined: the schedule needs 3 slots of %alloc, but the accesses of an iteration are not proven to use the same slot; use one slot per iteration"
 // CHECK-LABEL: @previous
 // CHECK-NOT: scf.if
 func.func @previous(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 256, 1, 1>} {

@@ -83,7 +83,7 @@ gpu.module @columns attributes {smalti.target = "sm_100a"} {
 // -----
 
 // Both vectors are live in the loop; expected spills are not an error.
-// CHECK: [Missed] smalti-check-resources | Category:smalti-check-resources | Function=registers | Remark="estimated register pressure is 400 per thread at this op, 200 for a value of type vector<200xf32>; sm_90a has 255, so spills are expected"
+// CHECK: [Missed] smalti-check-resources | Category:smalti-check-resources | Function=registers | Remark="estimated register pressure is 400 per thread at this op, 200 for a value of type vector<200xf32>; sm_90a has 255, so spills are expected; use smaller tiles or more warps"
 gpu.module @registers attributes {smalti.target = "sm_90a"} {
   gpu.func @registers(%a: memref<64x200xf32>, %n: index) kernel {
     %c0 = arith.constant 0 : index

@@ -63,7 +63,7 @@ func.func @placed() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=reinterpreted | Remark="rows not padded: the buffer is viewed by 'memref.reinterpret_cast', which does not accept padded rows"
+// CHECK: Function=reinterpreted | Remark="rows not padded: the buffer is viewed by 'memref.reinterpret_cast', which does not accept padded rows; access the buffer directly"
 func.func @reinterpreted() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -74,7 +74,7 @@ func.func @reinterpreted() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=collapsed | Remark="rows not padded: the buffer is viewed by 'memref.collapse_shape', which does not accept padded rows"
+// CHECK: Function=collapsed | Remark="rows not padded: the buffer is viewed by 'memref.collapse_shape', which does not accept padded rows; access the buffer directly"
 func.func @collapsed() -> f32 {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
@@ -138,7 +138,7 @@ func.func @hopeless() -> f32 {
 }
 
 // 65536 bytes are available.
-// CHECK: Function=budget | Remark="rows not padded: with the smallest padding that reduces the 62 bank conflicts of the buffer, the kernel needs 66048 B of shared memory; gfx942 allows 65536 B"
+// CHECK: Function=budget | Remark="rows not padded: with the smallest padding that reduces the 62 bank conflicts of the buffer, the kernel needs 66048 B of shared memory; gfx942 allows 65536 B, so use smaller buffers"
 func.func @budget() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

@@ -9,7 +9,7 @@
 
 // A has 64 MB and B 32 MB; a row of tiles reads 1 MB and a column 512 KB. The 132 tiles cover 7 rows and 19 columns instead
 // of 3 rows and all columns.
-// UNKNOWN: error: smalti-order-tiles: rasterization order not changed: the target table does not contain the L2 size of gfx942
+// UNKNOWN: error: smalti-order-tiles: rasterization order not changed: the L2 size of gfx942, on which order=auto depends, is unknown; set order=grouped or order=snake
 // CHECK: [Passed] smalti-order-tiles | {{.*}}Function=matmul | Remark="rasterization order changed to snake: 64 x 64 tiles, 7 rows per group; concurrent tiles read 17301504 B instead of 36700160 B"
 // BLOCKS: [Passed] smalti-order-tiles | {{.*}}Function=matmul | Remark="rasterization order changed to snake: 64 x 64 tiles, 6 rows per group; concurrent tiles read 12058624 B instead of 35651584 B"
 triton_xla.entry_func @matmul(%a: memref<8192x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<8192x4096xf32>,

@@ -157,7 +157,7 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=reads_thread_id | Remark="warp specialization not applied: 'gpu.thread_id' depends on the thread numbering, which producer warps change"
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=reads_thread_id | Remark="warp specialization not applied: 'gpu.thread_id' depends on the thread numbering, which producer warps change; remove the op"
 // STRICT: error: smalti-specialize-warps: warp specialization not applied: 'gpu.thread_id' depends on the thread numbering, which producer warps change
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
@@ -208,8 +208,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=asynchronous | Remark="warp specialization not applied: 'mosaic_gpu.wgmma' is asynchronous; only wgmma with 'smalti.synchronous' is supported"
-// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'mosaic_gpu.wgmma' is asynchronous; only wgmma with 'smalti.synchronous' is supported
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=asynchronous | Remark="warp specialization not applied: 'mosaic_gpu.wgmma' is asynchronous; only wgmma ops with the attribute 'smalti.synchronous' are supported"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'mosaic_gpu.wgmma' is asynchronous; only wgmma ops with the attribute 'smalti.synchronous' are supported
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>

@@ -315,7 +315,9 @@ def test_doctor_goes_on_after_a_tool_that_was_named_wrongly(shell: Shell) -> Non
     done = shell("doctor", SMALTI_PTXAS="/gone/ptxas")
     assert done.returncode == 0
     assert re.search(
-        r"^missing  ptxas: SMALTI_PTXAS is /gone/ptxas, which is not an executable file$", done.stdout, re.MULTILINE
+        r"^missing  ptxas: SMALTI_PTXAS is /gone/ptxas, which is not an executable file; set it to the path of the program, or unset it$",
+        done.stdout,
+        re.MULTILINE,
     )
     assert re.search(r"^(found  |missing)  GPU", done.stdout, re.MULTILINE)
 

@@ -131,7 +131,7 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
         (["blocks 0 2"], "'blocks' selects the blocks 0:2, but the grid has the blocks 0:1; select a range of these"),
         (
             ["hole 0 1"],
-            "a 'hole' or 'guard' range ends at byte 1 of the memory for arguments, which has 0 bytes",
+            "a range of bytes that the kernel must not access ('hole' or 'guard') ends at byte 1 of the memory for arguments, which has 0 bytes",
         ),
         (
             ["address memory 0 0"],

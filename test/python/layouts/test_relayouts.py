@@ -165,7 +165,7 @@ def test_splats() -> None:
             16,
             "sm_90a",
             4,
-            "the layout is for shape [128, 64], but the vector has shape [64, 64]",
+            "the layout is for shape [128, 64], but the vector has shape [64, 64]; both must be equal",
         ),
         (
             "WGMMA_TRANSPOSED",

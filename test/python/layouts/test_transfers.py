@@ -187,7 +187,7 @@ def test_random_problems(chip: str) -> None:
         try:
             layout, memory, bits = random_problem(rng, chip)
         except ValueError as error:
-            assert "and is not tiled; its stride" in str(error) or "is not a multiple of the" in str(error)
+            assert "of the memory is not tiled and has stride" in str(error) or "is not a multiple of the" in str(error)
             continue
         for is_load, conflict_free in itertools.product((True, False), repeat=2):
             try:
@@ -371,7 +371,7 @@ def test_excessive_vectors_are_refused_quickly() -> None:
     [
         (
             ([64, 64], [1 << 40, 1]),
-            "memory of shape [64, 64] and strides [1099511627776, 1] spans more than 2147483647 elements",
+            "memory of shape [64, 64] and strides [1099511627776, 1] spans more than 2147483647 elements, the limit; use a smaller shape or smaller strides",
         ),
         (([64, 64], [64]), "memory of shape [64, 64] has 1 strides; one for each dimension is required"),
         (([64, 64], None, [8, 8, 8]), "tile [8, 8, 8] has more dimensions than memory of shape [64, 64]"),
@@ -382,7 +382,7 @@ def test_excessive_vectors_are_refused_quickly() -> None:
         (([64, 64], [128, 2], [8, 64]), "the innermost tiled dimension of the memory has stride 2; it must be 1"),
         (
             ([4, 64, 64], [1, 256, 4], [8, 64]),
-            "dimension 0 of the memory has stride 1 and is not tiled; its stride must be at least 256, the stride of tiled dimension 1",
+            "dimension 0 of the memory is not tiled and has stride 1; it must be at least 256, the stride of tiled dimension 1, because untiled dimensions must be the outermost in memory",
         ),
         (
             ([64, 64], [72, 1], [8, 64]),

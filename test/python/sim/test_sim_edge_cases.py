@@ -185,7 +185,7 @@ def test_a_wait_that_another_lane_of_the_warp_needs() -> None:
     arrays = [np.zeros(256, np.float32) for _ in range(2)]
     found = sim.simulate(program(text.replace("SYNC", "")), "sim:sm_80").find(*arrays)
     assert {finding.kind for finding in found} == {"race"}
-    hint = "place nvvm.bar.warp.sync or another barrier after it; the threads of warp 0 are not in lockstep"
+    hint = "place nvvm.bar.warp.sync or another barrier between the wait for the copy and the second access; the threads of warp 0 are not in lockstep"
     assert found[0].hint == hint
     sound = text.replace("SYNC", "%all = arith.constant -1 : i32\n    nvvm.bar.warp.sync %all : i32")
     assert sim.simulate(program(sound), "sim:sm_80").find(*arrays) == ()

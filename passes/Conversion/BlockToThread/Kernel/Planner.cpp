@@ -344,7 +344,8 @@ LogicalResult Planner::planOp(Operation *op) {
   }
   if (isBlockOp)
     return op->emitOpError() << "cannot be lowered to thread level: the "
-                                "conversion does not support this op";
+                                "conversion does not support this op; use "
+                                "other ops of mosaic_gpu";
   if (isa<memref::AllocOp>(op))
     return op->emitOpError()
            << "allocates memory; run smalti-allocate-shared-memory before this "

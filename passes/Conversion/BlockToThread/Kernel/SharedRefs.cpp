@@ -185,15 +185,15 @@ Result block_to_thread::getWindow(const SharedRef &source,
                             std::to_string(stride) + " in " + name +
                             ", which is tiled; use stride 1");
       if (size % tile != 0)
-        return Result::none("the size of the view in " + name + " is " +
-                            std::to_string(size) +
-                            ", which is not a multiple of the tile size " +
-                            std::to_string(tile));
+        return Result::none(
+            "the size of the view in " + name + " is " + std::to_string(size) +
+            "; it must be a multiple of the tile size " + std::to_string(tile));
       if (inference::divisorOf(tile, offset) != tile)
         return Result::none(
             "the offset of the view in " + name +
             " cannot be proven to be a multiple of the tile size " +
-            std::to_string(tile));
+            std::to_string(tile) +
+            "; if it is, state this with 'mosaic_gpu.assume_multiple'");
     }
     SharedStep step = getStep(source, dim);
     unsigned log2Index = log2Divisor(offset), log2Run = log2Divisor(step.run);
@@ -202,10 +202,12 @@ Result block_to_thread::getWindow(const SharedRef &source,
           log2Index - std::min(log2Index, log2Run) + log2Divisor(step.stride),
           source.elementBits);
       if (!log2Step)
-        return Result::none("the offset of the view in " + name +
-                            " cannot be proven to be a multiple of " +
-                            std::to_string(8 / source.elementBits) +
-                            " elements, which is one byte");
+        return Result::none(
+            "the offset of the view in " + name +
+            " cannot be proven to be a multiple of " +
+            std::to_string(8 / source.elementBits) +
+            " elements, which is one byte; if it is, state this with "
+            "'mosaic_gpu.assume_multiple'");
       ref.log2Alignment = std::min(ref.log2Alignment, *log2Step);
     }
     // Its size is 1, and so is its tile, if it has one.

@@ -150,7 +150,8 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   if (warps % kWarpsOfGroup != 0)
     return op.emitOpError()
            << "requires a thread group of a multiple of " << kWarpsOfGroup
-           << " warps (one warpgroup); the thread group has " << warps;
+           << " warps (one warpgroup), but the thread group has " << warps
+           << "; change 'known_block_size' or 'mosaic_gpu.thread_group_size'";
   auto type = cast<VectorType>(op.getType());
   auto bType = cast<MemRefType>(op.getB().getType());
   auto plan = std::make_unique<WgmmaOpPlan>();

@@ -170,8 +170,9 @@ LogicalResult block_to_thread::planWarpExchange(Operation *op,
       return op->emitOpError()
              << "has scratch memory (attributes '" << kOffset << "' and '"
              << kScratchSize << "') that ends at byte " << end
-             << " of shared memory; the memory of the kernel ends at byte "
-             << limit;
+             << " of shared memory, but the memory of the kernel ends at byte "
+             << limit << "; raise '" << kSharedMemoryBytesAttr
+             << "' of the kernel, or lower '" << kOffset << "'";
     plan.bytes = llvm::alignDown(
         static_cast<uint64_t>(size.getInt() / getNumThreadGroups(kernel.grid)),
         kWidest);

@@ -78,7 +78,7 @@ ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
     if (from.size() == 1 && from.front()->isSplat())
       return std::vector<ElementPosition>{ElementPosition()};
     return Result::none("the result has the splat layout, but its elements "
-                        "cannot be proven to be equal");
+                        "cannot be proven to be equal; use another layout");
   }
   Elements elements(to, grid);
   std::vector<Elements> sources;

@@ -167,7 +167,8 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
       return Result::none(
           "the offset of the view cannot be proven to be a multiple of " +
           std::to_string(8 / source.elementBits) +
-          " elements, which is one byte");
+          " elements, which is one byte; if it is, state this with "
+          "'mosaic_gpu.assume_multiple'");
     ref.log2Alignment = std::min(ref.log2Alignment, *log2Step);
   }
   if (std::optional<std::string> why = checkRef(ref))

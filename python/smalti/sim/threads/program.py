@@ -265,10 +265,11 @@ def ordering_hint(before: Side, now: Side) -> str:
         if warp is now.warp and (before.thread == now.thread or not before.block.independent):
             return wait
         if warp is now.warp:
-            alone = (
-                f"place nvvm.bar.warp.sync or another barrier after it; the threads of {warp.name} are not in lockstep"
-            )
-            return f"{wait}, then {alone}" if warp.own.get(before.agent, 0) < before.step else alone
+            place = "place nvvm.bar.warp.sync or another barrier"
+            why = f"the threads of {warp.name} are not in lockstep"
+            if warp.own.get(before.agent, 0) < before.step:
+                return f"{wait}, then {place} before the second access; {why}"
+            return f"{place} between the wait for {before.what} and the second access; {why}"
         if warp.own.get(before.agent, 0) >= before.step:
             return (
                 f"in {warp.name}, after its wait for {before.what}, place a barrier that {now.warp.name} also reaches"

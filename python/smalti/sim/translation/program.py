@@ -16,6 +16,7 @@ from .translator import (
     ARGUMENT,
     AUTO_BARRIERS,
     PROGRAM_THREADS,
+    UNSUPPORTED,
     Translated,
     Translator,
     Unsupported,
@@ -88,14 +89,12 @@ def parameter(index: int, ty: ir.Type, written: bool) -> Parameter:
     """The parameter for an argument type: an array or a scalar."""
     if not isinstance(ty, ir.MemRefType):
         if values.numpy_type(ty) is None:
-            raise Unsupported(
-                f"the simulator does not support argument {index} of type {ty}; use a memref, an integer or a float"
-            )
+            raise Unsupported(f"{UNSUPPORTED} argument {index} of type {ty}; use a memref, an integer or a float")
         return Parameter(index, ty, (), (), False, scalar=True)
     packed = values.PACKED.get(str(ty.element_type), 1)
     if packed == 1 and values.numpy_type(ty.element_type) is None:
         raise Unsupported(
-            f"the simulator does not support argument {index} of type {ty}; elements must be index, floats, or integers of 1, 8, 16, 32 or 64 bits"
+            f"{UNSUPPORTED} argument {index} of type {ty}; elements must be index, floats, or integers of 1, 8, 16, 32 or 64 bits"
         )
     shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
     steps, _ = strides_and_offset(ty)
@@ -108,7 +107,7 @@ def parameter(index: int, ty: ir.Type, written: bool) -> Parameter:
         *by, one = strides
         if one != 1 or last is None or any(size is None or size % packed for size in (last, *by)):
             raise Unsupported(
-                f"the simulator does not support argument {index} of type {ty}; rows must be whole bytes, so use sizes and strides that are multiples of {packed}"
+                f"{UNSUPPORTED} argument {index} of type {ty}; rows must be whole bytes, so use sizes and strides that are multiples of {packed}"
             )
         shape = (*rows, last // packed)
         strides = (*(step // packed for step in by if step is not None), 1)

@@ -23,6 +23,10 @@ Step = Callable[[Any], Any]
 """The effect of an op on a warpgroup. The step of an op that may wait is a generator function."""
 
 
+UNSUPPORTED = "the simulator does not support"
+"""How a message begins if the kernel is valid, but the simulator cannot run it."""
+
+
 class Unsupported(Exception):
     """The simulator does not support an operation; the message says what is required, if it supports other forms."""
 
@@ -46,8 +50,8 @@ class Unsupported(Exception):
         if not self.is_valid:
             return f"'{name}': {self}"
         if not self.args:
-            return f"the simulator does not support '{name}'"
-        return f"the simulator does not support this form of '{name}': {self}"
+            return f"{UNSUPPORTED} '{name}'"
+        return f"{UNSUPPORTED} this form of '{name}': {self}"
 
 
 def require_chip(target: targets.Target, what: str, has: Callable[[targets.Target], bool]) -> None:

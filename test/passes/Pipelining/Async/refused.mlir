@@ -415,9 +415,9 @@ func.func @stores_the_source(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thre
 }
 
 // 16 bytes from the last thread's address on end in the next slot.
-// CHECK: Function=beyond_the_slot | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
+// CHECK: Function=beyond_the_slot | Remark="loop not pipelined: the schedule needs 3 slots of %alloc, but the accesses of an iteration are not proven to use the same slot; use one slot per iteration"
 // So they may with an offset of its own.
-// CHECK: Function=own_offset | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; use the same slot in all accesses of an iteration, which is not proven"
+// CHECK: Function=own_offset | Remark="loop not pipelined: the schedule needs 3 slots of %alloc, but the accesses of an iteration are not proven to use the same slot; use one slot per iteration"
 func.func @beyond_the_slot(%a: !llvm.ptr<1>, %init: f32) -> f32 attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
