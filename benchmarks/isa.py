@@ -43,7 +43,7 @@ import _isa_rates
 import _record
 import smalti
 from _isa_cases import CASES, CHIPS, Case
-from _isa_code import Code, read_gcn, read_sass
+from _isa_code import Code, multiply_accumulates, read_gcn, read_sass
 from _record import ROOT
 from rich.table import Table
 from smalti import targets, toolchain
@@ -267,7 +267,27 @@ class Runner:
         amount = case.amount * len(blocks) * per_block / len(case.tiles)
         resources = {name: kernel[name] for name in ("registers", "spills", "shared", "warps", "seconds")}
         occupancy = _isa_rates.occupancy(chip, kernel["registers"], kernel["shared"], kernel["warps"])
-        return {**found, **resources, "occupancy": occupancy, **_isa_rates.rates(found, case.is_matmul, amount)}
+        rates = _isa_rates.rates(found, case.is_matmul, amount, len(blocks))
+        if rates.get("loop kinds"):
+            rates["issue bound"] = _isa_rates.issue_bound(chip, case.operand, rates["loop kinds"])
+            rates["mca cycles"] = self.mca_cycles(chip, kernel, found)
+        return {**found, **resources, "occupancy": occupancy, **rates}
+
+    def mca_cycles(self, chip: str, kernel: dict[str, Any], found: dict[str, Any]) -> float | None:
+        """The cycles that llvm-mca computes per 4096 multiply-accumulates of a warp, for the loop with the most MMAs."""
+        path = self.cache.path("mca", chip, kernel["code"])
+        entry = self.cache.get(path)
+        if entry is None:
+            first = max(found["loops"], key=lambda loop: loop["mma"])["first"]
+            code = read(chip, kernel)
+            body = next(loop.body for loop in code.loops if loop.header == first)
+            work = [code.instructions[i] for i in sorted(body)]
+            lines = [i.text for i in work if i.kind != "branch"]
+            amount = sum(multiply_accumulates(i) or 0 for i in work if i.kind == "mma") / 4096
+            cycles = _isa_rates.mca_cycles(chip, lines) if amount else None
+            entry = {"cycles": cycles and cycles / amount}
+            self.cache.put(path, entry)
+        return entry["cycles"]
 
 
 @functools.cache
@@ -300,7 +320,19 @@ def worst_first(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def table_of(cells: Sequence[dict[str, Any]]) -> Table:
     table = Table(title="executed instructions of all warps, ours / Triton")
-    for column in ("kernel", "chip", "per", "whole", "ratio", "loops", "ratio", "registers", "spills", "occupancy"):
+    for column in (
+        "kernel",
+        "chip",
+        "per",
+        "whole",
+        "ratio",
+        "loops",
+        "ratio",
+        "conflicts",
+        "registers",
+        "spills",
+        "occupancy",
+    ):
         table.add_column(column)
     for cell in cells:
         sides = [cell["ours"], *([cell["Triton"]] if "Triton" in cell else [])]
@@ -315,12 +347,30 @@ def table_of(cells: Sequence[dict[str, Any]]) -> Table:
             ratios[0],
             both("loop rate"),
             ratios[1],
+            both("conflicts"),
             both("registers"),
             both("spills"),
             both("occupancy"),
         ]
         table.add_row(cell["kernel"], cell["chip"], cell["per"], *([error[:40]] if error else row))
     return table
+
+
+_BRIEF = ("error", "rate", "loop rate", "loop kinds", "widths", *_isa_page.RESOURCES.values())
+"""The figures of a side that the record of the grid has."""
+
+
+def brief(value: Any, names: Sequence[str] | None = None) -> Any:
+    """A cell as the record of the grid has it: not all figures, with four digits."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: brief(part, _BRIEF if name in ("ours", "Triton") else None)
+        for name, part in value.items()
+        if (names is None or name in names) and part is not None
+    }
 
 
 Work = tuple[Case, str]
@@ -419,9 +469,12 @@ def main() -> int:
     if runner.triton:
         runner.triton.close()
     record = {"what": "executed instructions of all warps of the counted blocks", "versions": versions, "cells": cells}
-    if absent:
-        record["absent"] = absent
-    _record.write(record, options.json or ROOT / "benchmarks" / "results" / f"{name}.json", table_of(cells), 160)
+    rows: tuple[str, ...] = ()
+    if options.grid:
+        rows = ("cells", "absent")
+        record |= {"cells": [brief(cell) for cell in cells], "absent": absent}
+    path = options.json or ROOT / "benchmarks" / "results" / f"{name}.json"
+    _record.write(record, path, table_of(cells), 160, rows)
     return 0
 
 
