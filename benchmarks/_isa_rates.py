@@ -45,7 +45,7 @@ def occupancy(chip: str, registers: int, shared: int, warps: int) -> int:
     return min(limits, default=0) * warps
 
 
-def rates(found: dict[str, Any], is_matmul: bool, amount: float, blocks: int = 1) -> dict[str, Any]:
+def rates(found: dict[str, Any], is_matmul: bool, amount: float) -> dict[str, Any]:
     """Executed instructions divided by what the blocks compute: `rate` of the whole kernel, `loop rate` of its loops.
 
     Without the MMAs for a matmul, and those of its loops divided by the multiply-accumulates of the MMAs in the loops.
@@ -69,7 +69,7 @@ def rates(found: dict[str, Any], is_matmul: bool, amount: float, blocks: int = 1
         result["loop kinds"] = {kind: number / (share * amount) for kind, number in in_loops.items() if number}
         banks = found.get("banks", {})
         result["bank cycles"], result["conflicts"] = (
-            None if banks.get("unknown") or not banks else banks[name] * blocks / (share * amount)
+            None if banks.get("unknown") or not banks else banks[name] / (share * amount)
             for name in ("cycles", "conflicts")
         )
     return result

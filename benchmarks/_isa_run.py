@@ -614,6 +614,7 @@ _VECTOR: dict[str, Callable[..., Any]] = {
     "bfi": lambda a, b, c: (a & b) | (~a & c),
     "bfe": lambda a, b, c: (a & WORD) >> (b & 31) & ((1 << (c & 31)) - 1),
     "mul_lo": lambda a, b: a * b,
+    "mad": lambda a, b, c: a * b + c,
     "mul_u32": lambda a, b: (a & 0xFFFFFF) * (b & 0xFFFFFF),
     "mad_u32": lambda a, b, c: (a & 0xFFFFFF) * (b & 0xFFFFFF) + c,
 }
@@ -851,6 +852,11 @@ class Gcn:
             result = _bits(values[0], at, width)
             result = _signed(result, width) & mask if signed and width else result
             scc = result != 0
+        elif kind == "brev":
+            result = int(f"{values[0]:0{bits}b}"[::-1], 2)
+        elif kind == "mul_hi":
+            a, b = (_signed(v) for v in values) if signed else values
+            result = a * b >> 32 & mask
         elif kind in ("min", "max"):
             by = (lambda v: _signed(v, bits)) if signed else (lambda v: v)
             result = (min if kind == "min" else max)(*values, key=by)

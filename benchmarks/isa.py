@@ -245,7 +245,13 @@ class Runner:
             kernels.append(kernel)
         if len(kernels) == 1:
             return kernels[0]
-        return min(kernels, key=lambda kernel: self.figures(case, chip, kernel).get("rate", math.inf))
+
+        def order(kernel: dict[str, Any]) -> tuple[bool, float]:
+            figures = self.figures(case, chip, kernel)
+            # A kernel that computes parts of the tile several times is not better.
+            return (figures.get("MMA work") or 0) > 1.05, figures.get("rate", math.inf)
+
+        return min(kernels, key=order)
 
     def figures(self, case: Case, chip: str, kernel: dict[str, Any]) -> dict[str, Any]:
         """The kernel's figures, or its error."""
@@ -267,7 +273,7 @@ class Runner:
         amount = case.amount * len(blocks) * per_block / len(case.tiles)
         resources = {name: kernel[name] for name in ("registers", "spills", "shared", "warps", "seconds")}
         occupancy = _isa_rates.occupancy(chip, kernel["registers"], kernel["shared"], kernel["warps"])
-        rates = _isa_rates.rates(found, case.is_matmul, amount, len(blocks))
+        rates = _isa_rates.rates(found, case.is_matmul, amount)
         if rates.get("loop kinds"):
             rates["issue bound"] = _isa_rates.issue_bound(chip, case.operand, rates["loop kinds"])
             rates["mca cycles"] = self.mca_cycles(chip, kernel, found)

@@ -180,6 +180,8 @@ def test_sass_kinds_and_widths() -> None:
         (("s_add_i32 s4, s4, 64", "s_cmp_lt_u32 s4, 0x1000", "s_cbranch_scc1 .LBB0_1"), 64),
         (("s_addk_i32 s4, 0xffff", "s_cmpk_lg_i32 s4, 0xfff6", "s_cbranch_scc1 .LBB0_1"), 10),
         (("s_addk_co_i32 s4, 0x80", "s_cmp_gt_u32 s4, 0xf7f", "s_cbranch_scc0 .LBB0_1"), 31),
+        (("s_add_i32 s4, s4, 1", "s_brev_b32 s6, 0x20000000", "s_cmp_lt_u32 s4, s6", "s_cbranch_scc1 .LBB0_1"), 4),
+        (("s_add_i32 s4, s4, 1", "s_mul_hi_i32 s6, s4, 0x40000000", "s_cmp_lt_u32 s6, 2", "s_cbranch_scc1 .LBB0_1"), 8),
         (("s_add_u32 s4, s4, 1", "s_addc_u32 s5, s5, 0", "s_cmp_eq_u64 s[4:5], 7", "s_cbranch_scc0 .LBB0_1"), 7),
         (("s_lshl_b32 s6, s6, 1", "s_and_b32 s7, s6, 0xff", "s_cmp_lg_u32 s7, 0", "s_cbranch_scc1 .LBB0_1"), 8),
         (
@@ -279,6 +281,7 @@ def test_sass_addresses_of_all_lanes() -> None:
         (("v_bitop3_b32 v1, v0, 3, 8 bitop3:0x6a", "ds_write_b32 v1, v7"), lambda i: [(i & 3) ^ 8]),
         (("v_bitop2_b32 v1, 12, v0 bitop3:0x40", "ds_write_b32 v1, v7"), lambda i: [i & 12]),
         (("v_cmp_gt_u32_e32 vcc, 5, v0", "v_cndmask_b32_e32 v1, 7, v0, vcc", "ds_write_b32 v1, v7"), lambda i: [i if i < 5 else 7]),
+        (("v_mad_u32 v1, v0, 5, 3", "ds_write_b32 v1, v7"), lambda i: [i * 5 + 3]),
         (("v_xad_u32 v1, v0, 5, 3", "ds_write_b32 v1, v7"), lambda i: [(i ^ 5) + 3]),
         (("v_bfi_b32 v1, 12, v0, 3", "ds_write_b32 v1, v7"), lambda i: [(i & 12) | 3]),
         (("ds_read2_b32 v[2:3], v0 offset1:4",), lambda i: [i, i + 16]),
