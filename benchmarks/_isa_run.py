@@ -956,6 +956,14 @@ class Gcn:
             for i, register in enumerate(found.groups()):
                 self.write(f"v{register}", None if value is None else (value >> 32 * i & WORD).astype(np.int64))
             return
+        if stem == "mad_u64_u32" and (found := re.fullmatch(r"v\[(\d+):(\d+)\]", s[0])):
+            # The second result is the carry.
+            self.forget(s[1])
+            sources = [self.lane_values(text, 32 + 32 * (i == 2)) for i, text in enumerate(s[2:])]
+            value = None if any(source is None for source in sources) else (sources[0] * sources[1] + sources[2]) & LONG
+            for i, register in enumerate(found.groups()):
+                self.write(f"v{register}", None if value is None else (value >> 32 * i & WORD).astype(np.int64))
+            return
         if stem == "pk_mov_b32" and (found := re.fullmatch(r"v\[(\d+):(\d+)\]", s[0])):
             # A word of each source: the low one, or the high one by op_sel.
             chosen = re.search(r"op_sel:\[(\d), ?(\d)\]", ", ".join(s))

@@ -282,6 +282,7 @@ def test_sass_addresses_of_all_lanes() -> None:
         (("v_bitop2_b32 v1, 12, v0 bitop3:0x40", "ds_write_b32 v1, v7"), lambda i: [i & 12]),
         (("v_cmp_gt_u32_e32 vcc, 5, v0", "v_cndmask_b32_e32 v1, 7, v0, vcc", "ds_write_b32 v1, v7"), lambda i: [i if i < 5 else 7]),
         (("v_mad_u32 v1, v0, 5, 3", "ds_write_b32 v1, v7"), lambda i: [i * 5 + 3]),
+        (("v_mad_u64_u32 v[2:3], null, v0, 5, 3", "ds_write_b32 v2, v7"), lambda i: [i * 5 + 3]),
         (("v_xad_u32 v1, v0, 5, 3", "ds_write_b32 v1, v7"), lambda i: [(i ^ 5) + 3]),
         (("v_bfi_b32 v1, 12, v0, 3", "ds_write_b32 v1, v7"), lambda i: [(i & 12) | 3]),
         (("ds_read2_b32 v[2:3], v0 offset1:4",), lambda i: [i, i + 16]),
