@@ -167,6 +167,11 @@ class Matmul(Case):
     def operand(self) -> str:
         return self.operand_type
 
+    @property
+    def is_for_iree(self) -> bool:
+        sizes = self.constants
+        return self.is_default and (sizes["TM"], sizes["TN"], sizes["SPLITS"]) == (128, 128, 1)
+
     def source(self) -> str:
         sizes = self.constants
         return matmul(

@@ -37,6 +37,9 @@ loop, where LLVM models the chip.
 """
 
 
+SIDES = ("ours", "Triton", "IREE")
+"""In the order of the columns. Only some matmuls have a kernel of IREE."""
+
 RESOURCES = {
     "conflicts": "conflicts",
     "warps": "warps",
@@ -66,7 +69,7 @@ def _ratio_cell(value: float | None) -> str:
 
 
 def _sides(cell: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    return [(name, cell[name]) for name in ("ours", "Triton") if name in cell]
+    return [(name, cell[name]) for name in SIDES if name in cell]
 
 
 def _row(cell: dict[str, Any], link: str) -> str:
@@ -155,6 +158,6 @@ def page(
     known = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     return (
         f"<!doctype html><meta charset=utf-8><title>Executed instructions</title><style>{_STYLE}</style>"
-        f"<h1>Executed instructions, ours / Triton</h1><p>{escape(_METHOD.strip())}</p><p>{escape(known)}</p>"
+        f"<h1>Executed instructions, {' / '.join(SIDES)}</h1><p>{escape(_METHOD.strip())}</p><p>{escape(known)}</p>"
         f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{rows}</table>{shown}"
     )

@@ -463,7 +463,7 @@ def test_our_code_is_not_worse_than_recorded(chip: str, tmp_path: Path) -> None:
     case = next(case for case in CASES if case.name == PINNED[chip])
     cells = json.loads(RECORD.read_text())["cells"]
     recorded = next(cell["ours"] for cell in cells if (cell["kernel"], cell["chip"]) == (case.name, chip))
-    runner = isa.Runner(isa.Cache(tmp_path), None)
+    runner = isa.Runner(isa.Cache(tmp_path))
     found = runner.figures(case, chip, runner.ours(case, chip))
     for name in ("rate", "loop rate", "registers", "spills"):
         assert (found[name] or 0) <= (recorded[name] or 0), name
