@@ -6,7 +6,11 @@ the LLVM of each. The instructions that all warps of a block execute are counted
 loops, by kind, with the widths of memory accesses. Trip counts are not assumed: the control flow of each warp is executed
 (`_isa_run.py` states the rules). Registers, spills and shared memory give the occupancy.
 
-Triton is optional. These commands install it where this script looks for it (`--peers` names another Python):
+With `--grid`, the kernels are matmuls of many chips, types, operand orders, alignments, tiles and numbers of warps
+(`_isa_grid.py`). Bank conflicts are those of the compiler's model, for the addresses that the machine code computes.
+
+Triton and IREE are optional. These commands install them where this script looks for them (`--peers` and `--iree` name
+another Python):
 
     python3 -m venv .cache/peers
     .cache/peers/bin/pip install -r benchmarks/requirements-peers.txt
@@ -14,7 +18,8 @@ Triton is optional. These commands install it where this script looks for it (`-
 Compiled kernels and counts are cached by content in `.cache/isa`, so that a run that stopped continues, and a second run
 compiles and counts only changed kernels.
 
-Prints a table, writes a page (HTML) with the worst cells first to `--page`, and JSON to `--json`.
+Prints a table, writes a page (HTML) with the worst cells first to `--page`, and JSON to `--json`. To see the loops of a cell
+side by side, select it: `--grid --chips sm_80 --kernel "f16 NT aligned 128x128x64"`.
 """
 
 from __future__ import annotations

@@ -395,16 +395,46 @@ def test_cache_is_by_content_and_survives_a_truncated_file(tmp_path: Path) -> No
     assert cache.get(path) is None
 
 
+def test_the_better_peer_counts(tmp_path: Path) -> None:
+    class Of(isa.Peer):
+        def __init__(self, name: str) -> None:
+            self.name, self.version = name, "1"
+
+    class Counted(isa.Runner):
+        def ours(self, case: Any, chip: str) -> dict[str, Any]:
+            return {"rate": 6.0, "loop rate": 5.0}
+
+        def peer(self, name: str, case: Any, chip: str) -> dict[str, Any] | None:
+            return {
+                "A": {"rate": 4.0, "loop rate": 2.0},
+                "B": {"rate": 3.0, "loop rate": 2.5},
+                "C": {"error": "no"},
+            }.get(name)
+
+        def figures(self, case: Any, chip: str, kernel: dict[str, Any], has_own_tile: bool = False) -> dict[str, Any]:
+            return kernel
+
+    runner = Counted(isa.Cache(tmp_path), [Of(name) for name in "ABCD"])
+    cell = isa.compare(runner, CASES[0], "sm_80")
+    assert (cell["rate ratio"], cell["loop rate ratio"]) == (2.0, 2.0)
+    assert "error" in cell["C"] and "D" not in cell
+
+
 def test_the_page_has_the_worst_cells_first() -> None:
     def cell(name: str, ratio: float | None, **ours: Any) -> dict[str, Any]:
         side = {"kinds": {"float": 1}, "executed": 1, "loops": [], "widths": {"global": {"load 16": 1}, "shared": {}}}
         result = {"kernel": name, "chip": "sm_80", "per": "row", "ours": {**side, **ours}, "Triton": side}
+        if ratio == 2.0:
+            result["IREE"] = {"error": "not <available>"}
         return result if ratio is None else result | {"rate ratio": ratio}
 
     cells = isa.worst_first([cell("good", 0.5), cell("bad <1>", 2.0), cell("refused", None, error="no & reason")])
     assert [c["kernel"] for c in cells] == ["refused", "bad <1>", "good"]
-    page = _isa_page.page(cells, {"smalti": "1"}, lambda cell, side: [])
+    absent = [{"kernel": "f32", "chip": "sm_80", "absent": "no MMA"}]
+    page = _isa_page.page(cells, {"smalti": "1"}, lambda cell, side: [], 1, absent)
     assert page.index("refused") < page.index("bad &lt;1&gt;") < page.index("good")
+    assert "IREE: not &lt;available&gt;" in page and "no MMA" in page
+    assert page.count("side by side</summary>") == 1
     assert "no &amp; reason" in page and "class=worse>2<" in page and "class=better>0.5<" in page
 
 
@@ -467,3 +497,33 @@ def test_our_code_is_not_worse_than_recorded(chip: str, tmp_path: Path) -> None:
     found = runner.figures(case, chip, runner.ours(case, chip))
     for name in ("rate", "loop rate", "registers", "spills"):
         assert (found[name] or 0) <= (recorded[name] or 0), name
+
+
+GRID_RECORD = ROOT / "benchmarks" / "results" / "isa_grid.json"
+PINNED_CELLS = {
+    "sm_80": "f16 NN aligned 128x128x64",
+    "sm_86": "f16 TN aligned 128x128x64",
+    "sm_89": "f16 NN ragged 128x128x64",
+    "sm_90a": "f16 TT aligned 128x128x64",
+    "sm_120a": "f16 NT aligned 128x128x64",
+    "gfx90a": "f16 NN aligned 128x128x64",
+    "gfx942": "f16 TN aligned 128x128x64",
+    "gfx950": "f16 NN ragged 128x128x64",
+    "gfx1100": "f16 NT aligned 128x128x64",
+    "gfx1201": "f16 TN aligned 128x128x64",
+    "gfx1250": "f16 NN aligned 128x128x64",
+}
+
+
+@pytest.mark.parametrize("chip", PINNED_CELLS)
+def test_our_matmul_is_not_worse_than_recorded(chip: str, tmp_path: Path) -> None:
+    if targets.get(chip).vendor == "nvidia" and not (toolchain.find_ptxas() and toolchain.find_nvdisasm()):
+        pytest.skip("needs ptxas and nvdisasm (tools/requirements-nvidia.txt)")
+    name = PINNED_CELLS[chip]
+    cell = next(cell for cell in Grid((chip,), ("f16",)).cells() if cell.name == name)
+    cells = json.loads(GRID_RECORD.read_text())["cells"]
+    recorded = next(cell["ours"] for cell in cells if (cell["kernel"], cell["chip"]) == (name, chip))
+    runner = isa.Runner(isa.Cache(tmp_path))
+    found = isa.brief(runner.figures(cell.case(), chip, runner.ours(cell.case(), chip)))
+    for figure in ("rate", "loop rate", "conflicts", "registers", "spills"):
+        assert found.get(figure, 0) <= recorded.get(figure, 0), figure
