@@ -2,8 +2,8 @@
 """The matmuls of benchmarks/isa.py in IREE, and their compilation without a GPU.
 
 The Python that has IREE executes this file. It reads jobs from standard input. For each it writes a line of JSON: the
-PTX or AMD assembly, the number of threads, the shared memory in bytes if it is known, and the seconds; or the error. IREE
-chooses tiles and threads.
+PTX or AMD assembly, the number of threads, the bytes of shared memory and the seconds; or the error. IREE chooses tiles
+and threads.
 """
 
 # Only the Python of the peers has IREE.

@@ -57,8 +57,8 @@ def figures(code: Code, warps: int, blocks: Sequence[int], chip: str) -> dict[st
 def bank_conflicts(
     code: Code, runs: Mapping[tuple[int, int], _isa_run.Counts], chip: str, bodies: Sequence[Loop]
 ) -> dict[str, int]:
-    """Cycles that the shared memory takes for the accesses of all warps, by block and warp, in these loops: all, and those due to
-    bank conflicts, by the compiler's bank model. The addresses of the first iteration stand for all; `unknown` counts
+    """Cycles that the shared memory takes for the accesses of all warps in these loops: all, and those due to
+    bank conflicts, by the compiler's bank model. The runs are by block and warp. The addresses of the first iteration stand for all; `unknown` counts
     executed accesses whose addresses are unknown. A matrix load or store accesses rows of 16 bytes. Accesses without
     an address per lane are not counted: copies of TMA, copies to LDS, operands of `wgmma`."""
     copies = ("copy",) if code.vendor == "nvidia" else ()

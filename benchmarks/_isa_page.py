@@ -29,10 +29,9 @@ predicate is false counts, because it takes an issue slot. Steady-state loops ar
 For matmuls the figures are instructions other than MMAs per 4096 multiply-accumulates; for loops, those that the MMAs of the
 loops compute. "MMA work" is the multiply-accumulates of all counted MMAs, divided by those of the kernel's tiles: a check of
 the counts, 1 where no MMA is wasted. Occupancy is in warps per SM or CU, as registers, shared memory and threads allow.
-"Conflicts" are the cycles that accesses to shared memory in the loops wait because of bank conflicts, per 4096
-multiply-accumulates of a warp, by the compiler's model of the chip's banks; "-" if an address is unknown. "Issue bound" is
-the time that the loops take of the issue slots of a part of an SM or CU, divided by that of its matrix unit: above 1, issue
-slots limit the speed. "llvm-mca" has the cycles that llvm-mca computes for 4096 multiply-accumulates of one wave in the
+"Conflicts" are the cycles that bank conflicts in the loops cost per 4096 multiply-accumulates of a warp, by the
+compiler's model of the banks. They are "-" if an address is unknown. "Issue bound" is the time that the loops take of the
+issue slots of a part of an SM or CU, divided by that of its matrix unit. Issue slots limit the speed above 1. "llvm-mca" has the cycles that llvm-mca computes for 4096 multiply-accumulates of one wave in the
 loop, where LLVM models the chip.
 """
 

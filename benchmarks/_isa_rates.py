@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Figures that follow from counted instructions: per unit of work, occupancy, and bounds of the loops' time."""
+"""Figures that follow from counted instructions: per amount of work, occupancy, and bounds of the loops' time."""
 
 from __future__ import annotations
 

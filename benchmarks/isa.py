@@ -140,7 +140,7 @@ class Peer:
         self._process: subprocess.Popen[str] | None = None
 
     def jobs(self, case: Case, chip: str) -> list[dict[str, Any]]:
-        """What the process compiles; the best kernel counts."""
+        """The jobs of a case, of which the best kernel counts."""
         raise NotImplementedError
 
     def compile(self, job: dict[str, Any]) -> dict[str, Any]:
@@ -257,8 +257,7 @@ class Runner:
         return kernel
 
     def peer(self, name: str, case: Case, chip: str) -> dict[str, Any] | None:
-        """A peer's kernel. Of several, the one with the fewest instructions per unit of work. None if the peer does not
-        have the case."""
+        """A peer's kernel: of its jobs, the one with the fewest instructions. None if the peer does not have the case."""
         peer = self.peers[name]
         kernels = []
         for job in peer.jobs(case, chip):
@@ -476,7 +475,7 @@ def main() -> int:
         if python.exists() and peer(python).version:
             pythons[peer] = python
         else:
-            print(f"{python} does not have {peer.name}, which is left out", file=sys.stderr)
+            print(f"{python} does not have {peer.name}, which is dropped", file=sys.stderr)
     absent: list[dict[str, Any]] = []
     if options.grid:
         chips = options.chips or _isa_grid.CHIPS
