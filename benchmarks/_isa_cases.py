@@ -40,6 +40,16 @@ class Case:
     def is_matmul(self) -> bool:
         return self.per.endswith("accumulates")
 
+    @property
+    def operand(self) -> str:
+        """The type of a matmul's operands, by which the table of targets has the rates of MMAs."""
+        return self.types[0]
+
+    @property
+    def is_for_iree(self) -> bool:
+        """Whether the kernel is compared with IREE's, which has a tile of its own."""
+        return False
+
     def source(self) -> str:
         """Our kernel."""
         text = _text(self.kernel)

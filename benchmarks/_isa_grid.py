@@ -142,6 +142,7 @@ class Cell:
             threads=warps[0] * target.wave_size,
             per=MACS,
             amount=m * n * depth / 4096,
+            operand_type=self.type,
             is_default=self.warps == "default",
             peer_warps=tuple(warps),
         )
@@ -156,10 +157,20 @@ class Cell:
 class Matmul(Case):
     """A matmul whose text is generated."""
 
+    operand_type: str = ""
     is_default: bool = False
     """Whether our compiler chooses the number of warps."""
     peer_warps: tuple[int, ...] = ()
     """The numbers of warps that a peer is compiled with; the best one counts."""
+
+    @property
+    def operand(self) -> str:
+        return self.operand_type
+
+    @property
+    def is_for_iree(self) -> bool:
+        sizes = self.constants
+        return self.is_default and (sizes["TM"], sizes["TN"], sizes["SPLITS"]) == (128, 128, 1)
 
     def source(self) -> str:
         sizes = self.constants

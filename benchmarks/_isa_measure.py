@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import _isa_run
@@ -15,9 +15,12 @@ from smalti.transfers import bank_cost
 
 def figures(code: Code, warps: int, blocks: Sequence[int], chip: str) -> dict[str, Any]:
     """Executed instructions of all warps of these blocks: all, by kind, of each loop, and by the width of accesses; and
-    the bank conflicts of the loops of the first block."""
+    the bank conflicts of the loops."""
     wave_size = targets.get(chip).wave_size
-    runs = [_isa_run.execute(code, warp, block, wave_size) for block in blocks for warp in range(warps)]
+    of_warps = {
+        (block, warp): _isa_run.execute(code, warp, block, wave_size) for block in blocks for warp in range(warps)
+    }
+    runs = list(of_warps.values())
     total = [sum(run.executed[i] for run in runs) for i in range(len(code.instructions))]
     widths: dict[str, dict[str, int]] = {"global": defaultdict(int), "shared": defaultdict(int)}
     for instruction, times in zip(code.instructions, total, strict=True):
@@ -45,17 +48,17 @@ def figures(code: Code, warps: int, blocks: Sequence[int], chip: str) -> dict[st
         "kinds": count((instruction.kind, n) for instruction, n in zip(code.instructions, total, strict=True)),
         "loops": loops,
         "widths": {memory: dict(sorted(found.items())) for memory, found in widths.items()},
-        "banks": bank_conflicts(code, runs[:warps], blocks[0], chip, bodies),
+        "banks": bank_conflicts(code, of_warps, chip, bodies),
         "multiply-accumulates": None if None in work else sum(w * n for w, (_, n) in zip(work, mmas, strict=True) if w),
         "undecided": sum(run.undecided for run in runs),
     }
 
 
 def bank_conflicts(
-    code: Code, runs: Sequence[_isa_run.Counts], block: int, chip: str, bodies: Sequence[Loop]
+    code: Code, runs: Mapping[tuple[int, int], _isa_run.Counts], chip: str, bodies: Sequence[Loop]
 ) -> dict[str, int]:
-    """Cycles that the shared memory takes for the accesses of all warps of a block in these loops: all, and those due to
-    bank conflicts, by the compiler's bank model. The addresses of the first iteration stand for all; `unknown` counts
+    """Cycles that the shared memory takes for the accesses of all warps in these loops: all, and those due to
+    bank conflicts, by the compiler's bank model. The runs are by block and warp. The addresses of the first iteration stand for all; `unknown` counts
     executed accesses whose addresses are unknown. A matrix load or store accesses rows of 16 bytes. Accesses without
     an address per lane are not counted: copies of TMA, copies to LDS, operands of `wgmma`."""
     copies = ("copy",) if code.vendor == "nvidia" else ()
@@ -66,14 +69,14 @@ def bank_conflicts(
     result = {"cycles": 0, "conflicts": 0, "unknown": 0}
     while rest:
         # The warp that executes the most of them; warps can have different code.
-        warp = max(range(len(runs)), key=lambda warp: sum(runs[warp].executed[i] > 0 for i in rest))
-        wanted = {i for i in rest if runs[warp].executed[i]}
+        block, warp = max(runs, key=lambda which: sum(runs[which].executed[i] > 0 for i in rest))
+        wanted = {i for i in rest if runs[block, warp].executed[i]}
         if not wanted:
             break
         rest -= wanted
         addresses = _isa_run.shared_addresses(code, warp, block, targets.get(chip).wave_size, wanted)
         for i in sorted(wanted):
-            instruction, times = code.instructions[i], sum(run.executed[i] for run in runs)
+            instruction, times = code.instructions[i], sum(run.executed[i] for run in runs.values())
             result["unknown"] += 0 if i in addresses else times
             for part in addresses.get(i, []):
                 bytes_ = instruction.bytes // len(addresses[i])

@@ -28,8 +28,30 @@ condition takes the shorter path to the end; the column "undecided" has the numb
 predicate is false counts, because it takes an issue slot. Steady-state loops are the innermost loops that a warp repeats.
 For matmuls the figures are instructions other than MMAs per 4096 multiply-accumulates; for loops, those that the MMAs of the
 loops compute. "MMA work" is the multiply-accumulates of all counted MMAs, divided by those of the kernel's tiles: a check of
-the counts, 1 where no MMA is wasted. Occupancy is in warps per SM, CU or WGP, as registers, shared memory and threads allow.
+the counts, 1 where no MMA is wasted. Occupancy is in warps per SM or CU, as registers, shared memory and threads allow.
+"Conflicts" are the cycles that bank conflicts in the loops cost per 4096 multiply-accumulates of a warp, by the
+compiler's model of the banks. They are "-" if an address is unknown. "Issue bound" is the time that the loops take of the
+issue slots of a part of an SM or CU, divided by that of its matrix unit. Issue slots limit the speed above 1. "llvm-mca" has the cycles that llvm-mca computes for 4096 multiply-accumulates of one wave in the
+loop, where LLVM models the chip.
 """
+
+
+SIDES = ("ours", "Triton", "IREE")
+"""In the order of the columns. Only some matmuls have a kernel of IREE."""
+
+RESOURCES = {
+    "conflicts": "conflicts",
+    "warps": "warps",
+    "registers": "registers",
+    "spills": "spills",
+    "shared memory": "shared",
+    "occupancy": "occupancy",
+    "issue bound": "issue bound",
+    "llvm-mca": "mca cycles",
+    "MMA work": "MMA work",
+    "undecided": "undecided",
+}
+"""Columns of the table, and the names of their figures."""
 
 
 def number(value: Any) -> str:
@@ -46,7 +68,7 @@ def _ratio_cell(value: float | None) -> str:
 
 
 def _sides(cell: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    return [(name, cell[name]) for name in ("ours", "Triton") if name in cell]
+    return [(name, cell[name]) for name in SIDES if name in cell]
 
 
 def _row(cell: dict[str, Any], link: str) -> str:
@@ -59,11 +81,11 @@ def _row(cell: dict[str, Any], link: str) -> str:
         f"<td><a href='#{link}'>{escape(cell['kernel'])}</a></td><td>{cell['chip']}</td><td>{escape(cell['per'])}</td>"
     )
     if error := cell["ours"].get("error"):
-        return f"<tr>{first}<td class=failed colspan=10>{escape(error)}</td></tr>"
+        return f"<tr>{first}<td class=failed colspan={len(RESOURCES) + 4}>{escape(error)}</td></tr>"
     return (
         f"<tr>{first}{both('rate')}{_ratio_cell(cell.get('rate ratio'))}"
         f"{both('loop rate')}{_ratio_cell(cell.get('loop rate ratio'))}"
-        f"{both('registers')}{both('spills')}{both('shared')}{both('occupancy')}{both('MMA work')}{both('undecided')}</tr>"
+        f"{''.join(both(name) for name in RESOURCES.values())}</tr>"
     )
 
 
@@ -88,6 +110,11 @@ def _detail(cell: dict[str, Any], link: str, loops: Callable[[dict[str, Any], st
             kinds.append([kind, *(str(value) for value in row)])
     totals = [side["executed"] for _, side in sides] + [sum(counted.values()) for counted in in_loops]
     kinds.append(["all", *(str(value) for value in totals)])
+    if any("loop kinds" in side for _, side in sides):
+        per_work = [[k, *(number(s.get("loop kinds", {}).get(k)) for _, s in sides)] for k in KINDS]
+        in_loop = f"<p>In the loops, per {escape(cell['per'])}:</p>{_table(['kind', *names], per_work)}"
+    else:
+        in_loop = ""
     widths = []
     for memory in ("global", "shared"):
         for access in sorted({name for _, side in sides for name in side["widths"][memory]}):
@@ -104,7 +131,7 @@ def _detail(cell: dict[str, Any], link: str, loops: Callable[[dict[str, Any], st
     side_by_side = f"<table><tr>{''.join(f'<th>{n}</th>' for n in names)}</tr><tr>{''.join(texts)}</tr></table>"
     return (
         f"<h3 id='{link}'>{escape(cell['kernel'])}, {cell['chip']}</h3>{''.join(errors)}"
-        f"<details><summary>by kind and width</summary>{_table(['kind', *columns], kinds)}"
+        f"<details><summary>by kind and width</summary>{_table(['kind', *columns], kinds)}{in_loop}"
         f"{_table(['access, bytes per lane', *names], widths)}</details>"
         f"<details><summary>the loops, side by side</summary>{side_by_side}</details>"
     )
@@ -119,16 +146,17 @@ def page(
 ) -> str:
     """The page: the method, a table with the first cell first, details of the first cells, and the cells that do not exist,
     with the reason."""
-    heads = ("kernel", "chip", "per", "whole kernel", "ratio", "loops", "ratio", "registers", "spills", "shared memory")
-    heads = (*heads, "occupancy", "MMA work", "undecided")
+    heads = ("kernel", "chip", "per", "whole kernel", "ratio", "loops", "ratio", *RESOURCES)
     rows = "".join(_row(cell, f"cell{i}") for i, cell in enumerate(cells))
     shown = "".join(_detail(cell, f"cell{i}", loops) for i, cell in enumerate(cells[:details]))
-    missing = [(cell["kernel"], cell["chip"], cell["absent"]) for cell in absent]
+    failed = [(cell, name, side["error"]) for cell in cells for name, side in _sides(cell) if "error" in side]
+    missing = [(cell["kernel"], cell["chip"], f"{name}: {error}") for cell, name, error in failed]
+    missing += [(cell["kernel"], cell["chip"], cell["absent"]) for cell in absent]
     if missing:
-        shown += f"<h2>Cells that do not exist</h2>{_table(('kernel', 'chip', 'reason'), missing)}"
+        shown += f"<h2>Cells without figures</h2>{_table(('kernel', 'chip', 'reason'), missing)}"
     known = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     return (
         f"<!doctype html><meta charset=utf-8><title>Executed instructions</title><style>{_STYLE}</style>"
-        f"<h1>Executed instructions, ours / Triton</h1><p>{escape(_METHOD.strip())}</p><p>{escape(known)}</p>"
+        f"<h1>Executed instructions, {' / '.join(SIDES)}</h1><p>{escape(_METHOD.strip())}</p><p>{escape(known)}</p>"
         f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{rows}</table>{shown}"
     )

@@ -614,6 +614,7 @@ _VECTOR: dict[str, Callable[..., Any]] = {
     "bfi": lambda a, b, c: (a & b) | (~a & c),
     "bfe": lambda a, b, c: (a & WORD) >> (b & 31) & ((1 << (c & 31)) - 1),
     "mul_lo": lambda a, b: a * b,
+    "mad": lambda a, b, c: a * b + c,
     "mul_u32": lambda a, b: (a & 0xFFFFFF) * (b & 0xFFFFFF),
     "mad_u32": lambda a, b, c: (a & 0xFFFFFF) * (b & 0xFFFFFF) + c,
 }
@@ -851,6 +852,11 @@ class Gcn:
             result = _bits(values[0], at, width)
             result = _signed(result, width) & mask if signed and width else result
             scc = result != 0
+        elif kind == "brev":
+            result = int(f"{values[0]:0{bits}b}"[::-1], 2)
+        elif kind == "mul_hi":
+            a, b = (_signed(v) for v in values) if signed else values
+            result = a * b >> 32 & mask
         elif kind in ("min", "max"):
             by = (lambda v: _signed(v, bits)) if signed else (lambda v: v)
             result = (min if kind == "min" else max)(*values, key=by)
@@ -947,6 +953,14 @@ class Gcn:
             # A shift has 32 bits.
             sources = [self.lane_values(text, 32 if "rev_" in stem and i == 0 else 64) for i, text in enumerate(s[1:])]
             value = None if any(source is None for source in sources) else wide(*sources) & LONG
+            for i, register in enumerate(found.groups()):
+                self.write(f"v{register}", None if value is None else (value >> 32 * i & WORD).astype(np.int64))
+            return
+        if stem == "mad_u64_u32" and (found := re.fullmatch(r"v\[(\d+):(\d+)\]", s[0])):
+            # The second result is the carry.
+            self.forget(s[1])
+            sources = [self.lane_values(text, 32 + 32 * (i == 2)) for i, text in enumerate(s[2:])]
+            value = None if any(source is None for source in sources) else (sources[0] * sources[1] + sources[2]) & LONG
             for i, register in enumerate(found.groups()):
                 self.write(f"v{register}", None if value is None else (value >> 32 * i & WORD).astype(np.int64))
             return

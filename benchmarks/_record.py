@@ -77,10 +77,16 @@ def _processor() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), unknown)
 
 
-def write(record: dict[str, Any], path: Path, table: Any = None, width: int = 120) -> None:
-    """Writes the record, and prints its table, with this width if the output is not a terminal."""
+def write(record: dict[str, Any], path: Path, table: Any = None, width: int = 120, rows: tuple[str, ...] = ()) -> None:
+    """Writes the record, and prints its table, with this width if the output is not a terminal. The entries of the lists
+    `rows` take one line each."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=2) + "\n")
+    text = json.dumps({name: value for name, value in record.items() if name not in rows}, indent=2)
+    for name in rows:
+        lines = ",\n".join("    " + json.dumps(entry) for entry in record[name])
+        start = text.removesuffix("\n}")
+        text = f'{start},\n  "{name}": [\n{lines}\n  ]\n}}'
+    path.write_text(text + "\n")
     if table is not None:
         from rich.console import Console
 

@@ -280,6 +280,12 @@ void bindTransfers(nb::module_ &m) {
                                  " addresses; a warp of " + target + " has " +
                                  std::to_string(model.waveSize) + " lanes")
                                     .c_str());
+        for (int64_t address : addresses)
+          if (address < banks::kInactive)
+            throw nb::value_error(
+                ("address " + std::to_string(address) +
+                 "; it must be at least 0, or -1 for an inactive lane")
+                    .c_str());
         banks::Cost cost = banks::getCost(model, bytes, isRead, addresses);
         return std::make_tuple(cost.cycles, cost.conflicts);
       },

@@ -83,6 +83,19 @@ def test_matmul(shape: tuple[int, int, int], tile: tuple[int, int, int], dtype: 
     c.check_guards()
 
 
+def test_matmul_in_parts_of_k() -> None:
+    (m, n, k), splits = (20, 24, 75), 3
+    a, b = random((m, k), np.float16, 1), random((k, n), np.float16, 2)
+    c = Guarded((splits, m, n), np.float32)
+    compiled(matmul((m, n, k), (16, 16, 16), "f16", start="zero", splits=splits))(a, b, c.array)
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    # 75 columns are five tiles of 16: two, two and one.
+    for part in range(splits):
+        columns = slice(32 * part, 32 * (part + 1))
+        np.testing.assert_allclose(c.array[part], wide_a[:, columns] @ wide_b[columns], rtol=1e-4, atol=1e-4)
+    c.check_guards()
+
+
 def test_matmul_propagates_special_values() -> None:
     m, n, k = 20, 24, 30
     a, b = random((m, k), np.float16, 1), random((k, n), np.float16, 2)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from smalti import layouts, targets
 from smalti.layouts import SplatLayout, StridedLayout, TiledLayout, named_layout
-from smalti.transfers import MemoryLayout, is_transfer_in_jax, plan_relayout, plan_transfer
+from smalti.transfers import MemoryLayout, bank_cost, is_transfer_in_jax, plan_relayout, plan_transfer
 from test_layout_transforms import random_reshape
 from test_layouts import divisors
 from transfer_simulator import Layout, Mismatch, addresses_of_elements, chip_layouts, execute, thread_addresses
@@ -429,3 +429,33 @@ def test_layouts_that_jax_accepts() -> None:
         ValueError, match="unknown transfer mode 'fast'; it must be 'optimized', 'unoptimized' or 'downgradable'"
     ):
         is_transfer_in_jax(named_layout("WGMMA"), memory, 16, "fast")
+
+
+# --- the bank model ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chip", "bytes_", "addresses", "cost"),
+    [
+        ("sm_80", 4, [4 * lane for lane in range(32)], (1, 0)),
+        # All lanes read other words of one bank.
+        ("sm_80", 4, [128 * lane for lane in range(32)], (32, 31)),
+        # One word is read once.
+        ("sm_80", 4, [64] * 32, (1, 0)),
+        ("sm_80", 4, [128 * lane if lane < 3 else -1 for lane in range(32)], (3, 2)),
+        # Four phases of eight lanes.
+        ("sm_80", 16, [128 * lane for lane in range(32)], (32, 28)),
+        ("gfx942", 16, [16 * lane for lane in range(64)], (8, 0)),
+    ],
+)
+def test_bank_cost(chip: str, bytes_: int, addresses: list[int], cost: tuple[int, int]) -> None:
+    assert bank_cost(chip, bytes_, True, addresses) == cost
+
+
+def test_bank_cost_of_invalid_accesses() -> None:
+    with pytest.raises(ValueError, match="33 addresses; a warp of sm_80 has 32 lanes"):
+        bank_cost("sm_80", 4, True, [0] * 33)
+    with pytest.raises(ValueError, match="address -2; it must be at least 0"):
+        bank_cost("sm_80", 4, True, [0, -2])
+    with pytest.raises(ValueError, match="cpu does not have banks"):
+        bank_cost("cpu", 4, True, [0])

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import ROOT
-from smalti import targets, toolchain
+from smalti import parse, targets, toolchain
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -20,7 +21,8 @@ import _isa_rates
 import isa
 from _isa_cases import CASES
 from _isa_code import Code, multiply_accumulates, read_gcn, read_sass
-from _isa_run import Counts, execute
+from _isa_grid import Cell, Grid
+from _isa_run import Counts, execute, shared_addresses
 
 
 def sass(*lines: str) -> Code:
@@ -177,6 +179,9 @@ def test_sass_kinds_and_widths() -> None:
     [
         (("s_add_i32 s4, s4, 64", "s_cmp_lt_u32 s4, 0x1000", "s_cbranch_scc1 .LBB0_1"), 64),
         (("s_addk_i32 s4, 0xffff", "s_cmpk_lg_i32 s4, 0xfff6", "s_cbranch_scc1 .LBB0_1"), 10),
+        (("s_addk_co_i32 s4, 0x80", "s_cmp_gt_u32 s4, 0xf7f", "s_cbranch_scc0 .LBB0_1"), 31),
+        (("s_add_i32 s4, s4, 1", "s_brev_b32 s6, 0x20000000", "s_cmp_lt_u32 s4, s6", "s_cbranch_scc1 .LBB0_1"), 4),
+        (("s_add_i32 s4, s4, 1", "s_mul_hi_i32 s6, s4, 0x40000000", "s_cmp_lt_u32 s6, 2", "s_cbranch_scc1 .LBB0_1"), 8),
         (("s_add_u32 s4, s4, 1", "s_addc_u32 s5, s5, 0", "s_cmp_eq_u64 s[4:5], 7", "s_cbranch_scc0 .LBB0_1"), 7),
         (("s_lshl_b32 s6, s6, 1", "s_and_b32 s7, s6, 0xff", "s_cmp_lg_u32 s7, 0", "s_cbranch_scc1 .LBB0_1"), 8),
         (
@@ -248,6 +253,61 @@ def test_gcn_kinds_and_widths() -> None:
     ]  # fmt: skip
 
 
+# Addresses in shared memory.
+
+
+def addresses(code: Code, access: int, warp: int = 0, wave_size: int = 32) -> list[list[int]] | None:
+    return shared_addresses(code, warp, 0, wave_size, [access]).get(access)
+
+
+def test_sass_addresses_of_all_lanes() -> None:
+    code = sass(
+        "S2R R0, SR_TID.X", "LOP3.LUT R1, R0, 0x1f, RZ, 0xc0, !PT", "SHF.L.U32 R1, R1, 0x4, RZ", "UMOV UR4, 0x400",
+        "LDS.128 R4, [R1+UR4+0x20]", "ISETP.GE.AND P0, PT, R0, 0x28, PT", "@!P0 STS [R0.X4], R4", "LDG.E R2, desc[UR4][R2.64]",
+        "STS [R2], R4", "@!PT LDS RZ, [RZ]", "EXIT",
+    )  # fmt: skip
+    assert addresses(code, 4, warp=1) == [[0x420 + 16 * lane for lane in range(32)]]
+    # Lanes 8 to 31 of warp 1 are inactive.
+    assert addresses(code, 6, warp=1) == [[4 * (32 + lane) if lane < 8 else -1 for lane in range(32)]]
+    assert addresses(code, 8) is None
+    assert code.instructions[9].kind == "hint"
+
+
+@pytest.mark.parametrize(
+    "lines, expected",
+    [
+        (("v_mbcnt_lo_u32_b32 v1, -1, 0", "v_mbcnt_hi_u32_b32 v1, -1, v1", "ds_read_b128 v[2:5], v1 offset:32"), lambda i: [32 + i]),
+        (("v_bfe_i32 v1, v0, 2, 1", "v_and_b32_e32 v1, 0x140, v1", "ds_read_b64 v[2:3], v1"), lambda i: [0x140 * (i >> 2 & 1)]),
+        (("v_bitop3_b32 v1, v0, 3, 8 bitop3:0x6a", "ds_write_b32 v1, v7"), lambda i: [(i & 3) ^ 8]),
+        (("v_bitop2_b32 v1, 12, v0 bitop3:0x40", "ds_write_b32 v1, v7"), lambda i: [i & 12]),
+        (("v_cmp_gt_u32_e32 vcc, 5, v0", "v_cndmask_b32_e32 v1, 7, v0, vcc", "ds_write_b32 v1, v7"), lambda i: [i if i < 5 else 7]),
+        (("v_mad_u32 v1, v0, 5, 3", "ds_write_b32 v1, v7"), lambda i: [i * 5 + 3]),
+        (("v_mad_u64_u32 v[2:3], null, v0, 5, 3", "ds_write_b32 v2, v7"), lambda i: [i * 5 + 3]),
+        (("v_xad_u32 v1, v0, 5, 3", "ds_write_b32 v1, v7"), lambda i: [(i ^ 5) + 3]),
+        (("v_bfi_b32 v1, 12, v0, 3", "ds_write_b32 v1, v7"), lambda i: [(i & 12) | 3]),
+        (("ds_read2_b32 v[2:3], v0 offset1:4",), lambda i: [i, i + 16]),
+        (("ds_read2st64_b64 v[2:5], v0 offset0:1 offset1:2",), lambda i: [i + 512, i + 1024]),
+        (("ds_store_2addr_b64 v0, v[2:3], v[4:5] offset0:2",), lambda i: [i + 16, i]),
+        (("v_cmp_gt_u32_e32 vcc, 5, v0", "s_and_saveexec_b64 s[2:3], vcc", "ds_write_b32 v0, v7"), lambda i: [i if i < 5 else -1]),
+    ],
+)  # fmt: skip
+def test_gcn_addresses_of_all_lanes(lines: tuple[str, ...], expected: Callable[[int], list[int]]) -> None:
+    code = gcn(*lines, "s_endpgm")
+    of_lanes = [expected(lane) for lane in range(64)]
+    assert addresses(code, len(lines) - 1, wave_size=64) == [list(part) for part in zip(*of_lanes, strict=True)]
+
+
+@pytest.mark.parametrize("stride, conflicts", [(16, 0), (128, 28)])
+def test_bank_conflicts_of_a_loop(stride: int, conflicts: int) -> None:
+    # A matrix load reads 4 x 8 rows of 16 bytes; rows at a distance of 128 bytes are in the same banks.
+    code = sass(
+        "S2R R0, SR_TID.X", f"IMAD R1, R0, {stride:#x}, RZ", "MOV R2, RZ", ".L_x_0:", "LDSM.16.M88.4 R4, [R1]", "IADD3 R2, R2, 0x1, RZ",
+        "ISETP.GE.AND P0, PT, R2, 0x3, PT", "@!P0 BRA `(.L_x_0)", "EXIT",
+    )  # fmt: skip
+    found = _isa_measure.figures(code, warps=1, blocks=(0,), chip="sm_80")
+    assert found["banks"] == {"cycles": 3 * (4 + conflicts), "conflicts": 3 * conflicts, "unknown": 0}
+
+
 # Loops and figures.
 
 
@@ -267,7 +327,14 @@ def test_rates_of_a_matmul_exclude_mmas_and_follow_its_loops() -> None:
     found: dict[str, Any] = {"executed": 200, "kinds": {"mma": 80}, "loops": [loop, producer]}
     # The loops have 60 of 80 MMAs, so 40 others belong to three quarters of the amount.
     found["multiply-accumulates"] = 10 * 4096
-    assert _isa_rates.rates(found, True, 10) == {"rate": 12, "loop rate": pytest.approx(40 / 7.5), "MMA work": 1}
+    found["banks"] = {"cycles": 30, "conflicts": 15, "unknown": 0}
+    rates = _isa_rates.rates(found, True, 10)
+    assert {name: rates[name] for name in ("rate", "loop rate", "MMA work", "conflicts")} == {
+        "rate": 12, "loop rate": pytest.approx(40 / 7.5), "MMA work": 1, "conflicts": 15 / 7.5,
+    }  # fmt: skip
+    assert rates["loop kinds"]["shared load"] == 30 / 7.5
+    found["banks"]["unknown"] = 1
+    assert _isa_rates.rates(found, True, 10)["conflicts"] is None
     assert _isa_rates.rates(found, False, 10) == {"rate": 20, "loop rate": 10}
 
 
@@ -292,6 +359,31 @@ def test_occupancy(chip: str, registers: int, shared: int, warps: int, expected:
     assert _isa_rates.occupancy(chip, registers, shared, warps) == expected
 
 
+@pytest.mark.parametrize(
+    "chip, type_, kinds, bound",
+    [
+        # 4096 multiply-accumulates take 16 cycles of a quarter of an SM of sm_80.
+        ("sm_80", "f16", {"mma": 2, "integer": 4, "shared load": 2}, 8 / 16),
+        # A wave of 64 takes four cycles, and 4096 multiply-accumulates take 16 of a SIMD.
+        ("gfx942", "f16", {"mma": 1, "integer": 2, "scalar": 2, "shared load": 1}, 3 * 4 / 16),
+        ("gfx942", "fp8", {"mma": 1, "integer": 2, "scalar": 4}, 4 * 4 / 8),
+        ("gfx1100", "i8", {"mma": 1, "integer": 3}, 4 / (4096 * 2 / 256)),
+        ("sm_90a", "f32", {"mma": 1}, None),
+    ],
+)
+def test_issue_bound(chip: str, type_: str, kinds: dict[str, float], bound: float | None) -> None:
+    assert _isa_rates.issue_bound(chip, type_, kinds) == bound
+
+
+def test_mca_cycles() -> None:
+    if not toolchain.find_llvm_tool("llvm-mca"):
+        pytest.skip("needs llvm-mca")
+    lines = ["v_add_u32_e32 v0, v0, v1"] * 4
+    assert _isa_rates.mca_cycles("gfx90a", lines) == pytest.approx(4, abs=1)
+    assert _isa_rates.mca_cycles("gfx90a", ["v_wmma_of_another_chip v0"]) is None
+    assert _isa_rates.mca_cycles("sm_80", lines) is None
+
+
 def test_cache_is_by_content_and_survives_a_truncated_file(tmp_path: Path) -> None:
     cache = isa.Cache(tmp_path / "cache")
     path = cache.path("ours", "a")
@@ -303,17 +395,78 @@ def test_cache_is_by_content_and_survives_a_truncated_file(tmp_path: Path) -> No
     assert cache.get(path) is None
 
 
+def test_the_better_peer_counts(tmp_path: Path) -> None:
+    class Of(isa.Peer):
+        def __init__(self, name: str) -> None:
+            self.name, self.version = name, "1"
+
+    class Counted(isa.Runner):
+        def ours(self, case: Any, chip: str) -> dict[str, Any]:
+            return {"rate": 6.0, "loop rate": 5.0}
+
+        def peer(self, name: str, case: Any, chip: str) -> dict[str, Any] | None:
+            return {
+                "A": {"rate": 4.0, "loop rate": 2.0},
+                "B": {"rate": 3.0, "loop rate": 2.5},
+                "C": {"error": "no"},
+            }.get(name)
+
+        def figures(self, case: Any, chip: str, kernel: dict[str, Any], has_own_tile: bool = False) -> dict[str, Any]:
+            return kernel
+
+    runner = Counted(isa.Cache(tmp_path), [Of(name) for name in "ABCD"])
+    cell = isa.compare(runner, CASES[0], "sm_80")
+    assert (cell["rate ratio"], cell["loop rate ratio"]) == (2.0, 2.0)
+    assert "error" in cell["C"] and "D" not in cell
+
+
 def test_the_page_has_the_worst_cells_first() -> None:
     def cell(name: str, ratio: float | None, **ours: Any) -> dict[str, Any]:
         side = {"kinds": {"float": 1}, "executed": 1, "loops": [], "widths": {"global": {"load 16": 1}, "shared": {}}}
         result = {"kernel": name, "chip": "sm_80", "per": "row", "ours": {**side, **ours}, "Triton": side}
+        if ratio == 2.0:
+            result["IREE"] = {"error": "not <available>"}
         return result if ratio is None else result | {"rate ratio": ratio}
 
     cells = isa.worst_first([cell("good", 0.5), cell("bad <1>", 2.0), cell("refused", None, error="no & reason")])
     assert [c["kernel"] for c in cells] == ["refused", "bad <1>", "good"]
-    page = _isa_page.page(cells, {"smalti": "1"}, lambda cell, side: [])
+    absent = [{"kernel": "f32", "chip": "sm_80", "absent": "no MMA"}]
+    page = _isa_page.page(cells, {"smalti": "1"}, lambda cell, side: [], 1, absent)
     assert page.index("refused") < page.index("bad &lt;1&gt;") < page.index("good")
+    assert "IREE: not &lt;available&gt;" in page and "no MMA" in page
+    assert page.count("side by side</summary>") == 1
     assert "no &amp; reason" in page and "class=worse>2<" in page and "class=better>0.5<" in page
+
+
+# The grid.
+
+
+def test_the_grid_has_every_cell_or_a_reason() -> None:
+    cells = Grid(splits=(1,)).cells()
+    assert len(cells) == len(set(cells)) == 11 * 6 * 4 * 2 * 4 * 3
+    reasons = {(cell.chip, cell.absent) for cell in cells if cell.absent}
+    assert ("sm_80", "sm_80 does not have an MMA for fp8 operands") in reasons
+    accumulators = "the accumulators of a 128x256 tile take 256 registers per thread with 4 warps"
+    assert ("sm_90a", f"{accumulators}; sm_90a has 255") in reasons
+    assert not any(chip == "gfx1250" and "accumulators" in reason for chip, reason in reasons if reason)
+
+
+def test_samples_of_the_grid_repeat() -> None:
+    assert Grid().sample(20, 1) == Grid().sample(20, 1) != Grid().sample(20, 2)
+    assert len(Grid(chips=("sm_80",), types=("f16",), orders=("NN",), rows=("aligned",)).sample(1000, 0)) == 4 * 3 + 1
+
+
+@pytest.mark.parametrize("type_, size", [("f16", 4100), ("i8", 4104), ("f32", 4098)])
+def test_ragged_rows_are_not_a_multiple_of_16_bytes(type_: str, size: int) -> None:
+    case = Cell("gfx942", type_, "NN", "ragged", "64x64x64", "8", 1).case()
+    assert {case.constants[name] for name in "MNK"} == {size}
+    assert case.warps(64) == 8 and case.amount == 64 * 64 * 65 * 64 / 4096
+
+
+def test_every_kernel_of_the_grid_parses() -> None:
+    for cell in Grid(chips=("gfx942",), tiles=("64x64x64",), warps=("default",)).cells():
+        if not cell.absent:
+            parse(cell.case().source())
 
 
 # Our own figures.
@@ -340,7 +493,37 @@ def test_our_code_is_not_worse_than_recorded(chip: str, tmp_path: Path) -> None:
     case = next(case for case in CASES if case.name == PINNED[chip])
     cells = json.loads(RECORD.read_text())["cells"]
     recorded = next(cell["ours"] for cell in cells if (cell["kernel"], cell["chip"]) == (case.name, chip))
-    runner = isa.Runner(isa.Cache(tmp_path), None)
+    runner = isa.Runner(isa.Cache(tmp_path))
     found = runner.figures(case, chip, runner.ours(case, chip))
     for name in ("rate", "loop rate", "registers", "spills"):
         assert (found[name] or 0) <= (recorded[name] or 0), name
+
+
+GRID_RECORD = ROOT / "benchmarks" / "results" / "isa_grid.json"
+PINNED_CELLS = {
+    "sm_80": "f16 NN aligned 128x128x64",
+    "sm_86": "f16 TN aligned 128x128x64",
+    "sm_89": "f16 NN ragged 128x128x64",
+    "sm_90a": "f16 TT aligned 128x128x64",
+    "sm_120a": "f16 NT aligned 128x128x64",
+    "gfx90a": "f16 NN aligned 128x128x64",
+    "gfx942": "f16 TN aligned 128x128x64",
+    "gfx950": "f16 NN ragged 128x128x64",
+    "gfx1100": "f16 NT aligned 128x128x64",
+    "gfx1201": "f16 TN aligned 128x128x64",
+    "gfx1250": "f16 NN aligned 128x128x64",
+}
+
+
+@pytest.mark.parametrize("chip", PINNED_CELLS)
+def test_our_matmul_is_not_worse_than_recorded(chip: str, tmp_path: Path) -> None:
+    if targets.get(chip).vendor == "nvidia" and not (toolchain.find_ptxas() and toolchain.find_nvdisasm()):
+        pytest.skip("needs ptxas and nvdisasm (tools/requirements-nvidia.txt)")
+    name = PINNED_CELLS[chip]
+    cell = next(cell for cell in Grid((chip,), ("f16",)).cells() if cell.name == name)
+    cells = json.loads(GRID_RECORD.read_text())["cells"]
+    recorded = next(cell["ours"] for cell in cells if (cell["kernel"], cell["chip"]) == (name, chip))
+    runner = isa.Runner(isa.Cache(tmp_path))
+    found = isa.brief(runner.figures(cell.case(), chip, runner.ours(cell.case(), chip)))
+    for figure in ("rate", "loop rate", "conflicts", "registers", "spills"):
+        assert found.get(figure, 0) <= recorded.get(figure, 0), figure
