@@ -546,7 +546,7 @@ def block_matmul(mma: dict[str, Any], wave_size: int) -> tuple[str, tuple[int, i
 
     Two instructions a warp and dimension; C ends within the last one, and K within the last step.
     """
-    m, n, k = (4 * mma[dim] for dim in "mnk")
+    m, n, k = 4 * mma["m"], 4 * mma["n"], 2 * mma["k"]
     rows, columns, depth = m - 3, n - 2, k - 1 if mma["k"] > 1 else k
     operand, operand_b = (mma[x].replace("tf32", "f32") for x in "ab")
     total = mma["accumulator"]
