@@ -133,8 +133,6 @@ void Block::begin(uint64_t index) {
     for (AsyncWork &work : thread.async)
       work.clear();
     char *stack = stacks + thread.index * each + guardBytes;
-    if (sanitizer::kind == sanitizer::Kind::Address)
-      sanitizer::unpoison(stack, stackBytes);
     if (currentSet)
       thread.sanitizerThread = currentSet->threads[thread.index];
     thread.fiber.prepare(stack, stackBytes, runThread);
@@ -431,6 +429,13 @@ void Block::endThread() {
   cluster.noteProgress();
   cluster.leave(thread);
   leaveBarriers(thread);
+  // The frames of an instruction that ends the thread do not return, and the
+  // next block uses the stack.
+  if (sanitizer::kind == sanitizer::Kind::Address) {
+    auto *frame = static_cast<const char *>(__builtin_frame_address(0));
+    sanitizer::unpoison(frame, thread.fiber.stack() +
+                                   thread.fiber.stackBytes() - frame);
+  }
   thread.fiber.switchTo(schedule, /*ends=*/true);
   __builtin_unreachable();
 }

@@ -7,6 +7,7 @@ in which a dimension is a number, or [times] if it is replicated.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import sys
@@ -34,6 +35,27 @@ NAMES = {
     "TMA_INDICES": fa.TMA_INDICES_LAYOUT,
     "TMA_INDICES_4": fa.TMA_INDICES_4_LAYOUT,
 }
+
+
+# The same transfer is planned for several kinds of optimization; a plan takes JAX 30 ms.
+_plan = fa.plan_tiled_transfer
+
+
+@functools.cache
+def _refusal(*transfer: Any) -> fa.TransferPlanDerivationError | None:
+    try:
+        _plan(*transfer)
+    except fa.TransferPlanDerivationError as error:
+        return error
+    return None
+
+
+def plan_once(*transfer: Any) -> None:
+    if error := _refusal(*transfer):
+        raise error
+
+
+fa.plan_tiled_transfer = plan_once
 
 
 def spell(layout: Any) -> list[Any]:

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Printer of `mosaic_gpu` modules of the Pallas front end of JAX, without a GPU.
 
-    python print_modules.py OUT_DIR [NAME ...]
+    python print_modules.py [--fuel N] OUT_DIR [NAME ...]
 
 For each kernel (all, or those named), NAME.mlir is the module before layout inference, and NAME.inferred.mlir is the
 module after the inference of JAX. If JAX reports an error, its message is in NAME.refused.txt instead. The modules in
 modules/ are written by hand for features that the front end cannot emit, and are inferred too. A kernel that cannot be
-traced is reported, and the exit code is 1.
+traced is reported, and the exit code is 1. JAX's inference stops after `--fuel` assignments of its search; the default is
+that of JAX.
 """
 
 from __future__ import annotations
 
+import argparse
+import functools
 import os
 import sys
 from pathlib import Path
@@ -33,10 +36,10 @@ from jaxlib.mlir import ir
 class Printer:
     """Stands in for JAX's layout inference, and writes what goes in and what comes out."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, fuel: int | None) -> None:
         self.folder = folder
         self.name, self.arch, self.count = "", (0, 0), 0
-        self.infer = mgpu.infer_layout
+        self.infer = mgpu.infer_layout if fuel is None else functools.partial(mgpu.infer_layout, fuel=fuel)
         mgpu.infer_layout = self
         core._infer_arch = lambda: self.arch
         # Kernels that choose no semantics get those of threads otherwise.
@@ -88,14 +91,18 @@ class Printer:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fuel", type=int)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     shipped.without_a_device()
     known = kernels.KERNELS | shipped.KERNELS
-    printer = Printer(folder)
+    printer = Printer(arguments.folder, arguments.fuel)
     failed = False
     written = {path.stem: path for path in sorted(Path(__file__).with_name("modules").glob("*.mlir"))}
-    for name in sys.argv[2:] or (*known, *written):
+    for name in arguments.names or (*known, *written):
         result = printer.run(name, known[name]) if name in known else printer.read(written[name])
         failed |= result.startswith("no module")
         print(f"{name}: {result}", flush=True)

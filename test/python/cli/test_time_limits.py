@@ -147,7 +147,7 @@ def test_ctrl_c_is_a_keyboard_interrupt(engine: str, name: str) -> None:
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(0.3, send)
+    timer = threading.Timer(0.1, send)
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
