@@ -267,9 +267,15 @@ def _custom_op(
     if operator.has_backward:
         result.register_autograd(operator.backward, setup_context=operator.save)
     derivatives.register(result, operator)
+
     # Torch cannot copy an operator, which a module may have as an attribute.
-    result.__deepcopy__ = lambda memo: result
-    result.__reduce_ex__ = lambda protocol: (_operator, (name,))
+    def copied(_: Any) -> Any:
+        return result
+
+    def reduced(_: Any) -> Any:
+        return _operator, (name,)
+
+    result.__deepcopy__, result.__reduce_ex__ = copied, reduced
     _operators[name] = result
     result.__doc__ = found.__doc__
     return result
