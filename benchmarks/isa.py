@@ -503,12 +503,6 @@ def main() -> int:
         return [_isa_measure.loop_text(code, loop["first"]) for loop in cell[side]["loops"]]
 
     versions = {**_record.versions(), **{name.lower(): peer.version for name, peer in runner.peers.items()}}
-    page = options.page or options.cache / f"{name}.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(_isa_page.page(cells, versions, loops, options.details, absent))
-    print(f"written to {page}")
-    for peer in runner.peers.values():
-        peer.close()
     record = {"what": "executed instructions of all warps of the counted blocks", "versions": versions, "cells": cells}
     rows: tuple[str, ...] = ()
     if options.grid:
@@ -516,6 +510,12 @@ def main() -> int:
         record |= {"cells": [brief(cell) for cell in cells], "absent": absent}
     path = options.json or ROOT / "benchmarks" / "results" / f"{name}.json"
     _record.write(record, path, table_of(cells), 160, rows)
+    page = options.page or options.cache / f"{name}.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(_isa_page.page(cells, versions, loops, options.details, absent))
+    print(f"written to {page}")
+    for peer in runner.peers.values():
+        peer.close()
     return 0
 
 
