@@ -406,7 +406,8 @@ static std::optional<std::string> planGrowth(PadPlan &plan) {
             (loop.multiple - loop.size % loop.multiple) % loop.multiple;
         if (llvm::MulOverflow(more, coefficient.getValue(), more) ||
             llvm::AddOverflow(size, more, size))
-          return std::string("the padded sizes exceed the 63-bit range");
+          return std::string("the padded sizes exceed the 63-bit range; set "
+                             "smaller options 'm', 'n' and 'k'");
       }
     }
   }

@@ -271,8 +271,10 @@ Refusal WarpPlanner::planBuffers(CopyGroup &group) {
     }
   }
   if (group.wgmmas.empty())
-    return refuse(group.wait, "no wgmma reads the tiles of the TMA loads, so "
-                              "consumer warps would have no work");
+    return refuse(group.wait,
+                  "no wgmma reads the tiles of the TMA loads, so "
+                  "consumer warps would have no work; use the tiles as "
+                  "operands of wgmma in shared memory");
   llvm::sort(group.wgmmas,
              [](WGMMAOp a, WGMMAOp b) { return a->isBeforeInBlock(b); });
   return std::nullopt;

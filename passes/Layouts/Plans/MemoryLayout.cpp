@@ -84,8 +84,8 @@ static std::optional<std::string> tileSteps(const MemoryLayout &memory,
     if (memory.strides[dim] % row != 0)
       return "stride " + std::to_string(memory.strides[dim]) +
              " of dimension " + std::to_string(dim) +
-             " of the memory is not a multiple of the " + std::to_string(row) +
-             " elements that a tile spans in dimension " +
+             " of the memory must be a multiple of " + std::to_string(row) +
+             ", the elements that a tile spans in dimension " +
              std::to_string(previous);
     outer *= memory.strides[dim] / row;
     steps[dim].outerStride = outer;

@@ -73,7 +73,7 @@ func.func @encoded(%a: tensor<15x16xf16, "sparse">, %b: tensor<16x16xf16>, %c: t
   return %0 : tensor<15x16xf32>
 }
 
-// CHECK: Function=huge | Remark="op not padded: the padded sizes exceed the 63-bit range"
+// CHECK: Function=huge | Remark="op not padded: the padded sizes exceed the 63-bit range; set smaller options 'm', 'n' and 'k'"
 func.func @huge(%a: tensor<9223372036854775807x16xf16>, %b: tensor<16x16xf16>, %c: tensor<9223372036854775807x16xf32>)
     -> tensor<9223372036854775807x16xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<9223372036854775807x16xf16>, tensor<16x16xf16>)

@@ -117,7 +117,7 @@ def test_the_kernel_without_an_edit() -> None:
         (
             WGMMA,
             "      %next = arith.addf %acc, %acc {in_layouts = [#acc, #acc], out_layouts = [#acc]} : vector<64x64xf32>\n",
-            "no wgmma reads the tiles of the TMA loads, so consumer warps would have no work",
+            "no wgmma reads the tiles of the TMA loads, so consumer warps would have no work; use the tiles as operands of wgmma in shared memory",
         ),
         (
             "      %k32 = arith.index_cast %k : index to i32\n",
