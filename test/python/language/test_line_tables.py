@@ -159,7 +159,7 @@ def test_errors_of_assemblers_have_the_line(target: str, form: str) -> None:
         if form == "ptx":
             assemble.assemble_ptx("\n".join(rows), toolchain.require(toolchain.find_ptxas(), "ptxas", "", "").path)
         else:
-            assert (lld := toolchain.find_llvm_tool("ld.lld")) is not None
+            lld = toolchain.require(toolchain.find_llvm_tool("ld.lld"), "ld.lld", "", "")
             assemble.assemble_gcn("\n".join(rows), lld.path)
     text = str(caught.value)
     assert f"{__file__}:{marked('helper')}:" in text and "return t * t.sum()  # helper" in text

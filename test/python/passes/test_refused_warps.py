@@ -142,7 +142,10 @@ def test_refused_kernels(old: str, new: str, reason: str) -> None:
 
 def test_slots_that_do_not_fit() -> None:
     reasons, is_unchanged = run(KERNEL, "depth=16")
-    assert "16 slots need 263168 B of shared memory; sm_90a has 232448 B, so set a smaller depth or use smaller tiles" in reasons[0]
+    assert (
+        "16 slots need 263168 B of shared memory; sm_90a has 232448 B, so set a smaller depth or use smaller tiles"
+        in reasons[0]
+    )
     assert is_unchanged
 
 

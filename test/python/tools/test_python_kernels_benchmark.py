@@ -86,8 +86,18 @@ def test_a_process_defines_one_kernel_alone(language: str) -> None:
 
 
 def test_a_process_imports_what_its_kernel_uses() -> None:
-    text = cases.excerpt("from __future__ import annotations\nimport os, sys\nimport re\n\ndef k():\n    sys.path\n", "k")
-    assert text.split("\n") == ["from __future__ import annotations", "import os, sys", "", "", "def k():", "    sys.path", ""]
+    text = cases.excerpt(
+        "from __future__ import annotations\nimport os, sys\nimport re\n\ndef k():\n    sys.path\n", "k"
+    )
+    assert text.split("\n") == [
+        "from __future__ import annotations",
+        "import os, sys",
+        "",
+        "",
+        "def k():",
+        "    sys.path",
+        "",
+    ]
 
 
 def test_warm_seconds_do_not_include_the_definition_of_the_kernel(
