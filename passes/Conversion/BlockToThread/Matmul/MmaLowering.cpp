@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -185,6 +186,33 @@ static Value multiplyAdd(OpBuilder &builder, mosaic_gpu::MMAOp op, Value a,
   return LLVM::FMAOp::create(builder, loc, extend(a), extend(b), accumulator);
 }
 
+/// The MMAs of one tile; their registers are in the order of the instruction.
+static SmallVector<Value> emitTile(OpBuilder &builder, Location loc,
+                                   const VendorLowering &vendor,
+                                   const targets::MmaInstruction &instruction,
+                                   const MmaOperands &operands) {
+  if (!instruction.pairing.columns)
+    return vendor.emitMma(builder, loc, instruction, operands);
+  // An MMA has every other column.
+  size_t numB = operands.b.size() / instruction.numMmas();
+  SmallVector<SmallVector<Value>> results;
+  for (int64_t mma = 0; mma < instruction.numMmas(); ++mma) {
+    SmallVector<Value> accumulator;
+    for (Value reg : operands.accumulator)
+      accumulator.push_back(vector::ShuffleOp::create(
+          builder, loc, reg, reg, ArrayRef<int64_t>{mma, mma + 2}));
+    MmaOperands own = operands;
+    own.b = operands.b.slice(mma * numB, numB);
+    own.accumulator = accumulator;
+    results.push_back(vendor.emitMma(builder, loc, instruction, own));
+  }
+  SmallVector<Value> merged;
+  for (auto [even, odd] : llvm::zip_equal(results[0], results[1]))
+    merged.push_back(vector::ShuffleOp::create(builder, loc, even, odd,
+                                               ArrayRef<int64_t>{0, 2, 1, 3}));
+  return merged;
+}
+
 void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
                OpBuilder &builder) const {
   const auto &plan = *emitter.plan.getOpPlan<MmaPlan>(op);
@@ -232,9 +260,9 @@ void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
           results.push_back(multiplyAdd(builder, op, operandA.front(),
                                         operandB.front(), accumulator.front()));
         else
-          results = emitter.vendor.emitMma(
-              builder, op.getLoc(), instruction,
-              {operandA, operandB, accumulator, unsignedA, unsignedB});
+          results =
+              emitTile(builder, op.getLoc(), emitter.vendor, instruction,
+                       {operandA, operandB, accumulator, unsignedA, unsignedB});
         for (auto [reg, value] : llvm::zip_equal(instruction.cOrder, results))
           result[tile * instruction.cOrder.size() + reg] = value;
       }
