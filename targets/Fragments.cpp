@@ -53,14 +53,20 @@ Fragment targets::mmaSyncB(int64_t k, int64_t packed, bool hasPairedColumns) {
 
 Fragment targets::mmaSyncC(int64_t m, MmaPairing pairing) {
   Fragment fragment;
-  int64_t columns = pairing.columns ? 16 : 8;
-  // Tiled: row half, 1 | row in half, thread, element; the rows as in A.
-  fragment.layout.tiling = {
-      {m, columns}, {pairing.rows ? m / 8 : 8, columns}, {columns / 4}};
-  fragment.layout.laneDims = {PartitionDim::of(pairing.rows ? -5 : -3),
-                              PartitionDim::of(-2)};
-  fragment.layout.vectorDim = -1;
-  fragment.order = inOrder(m / 8);
+  int64_t rows = pairing.rows ? m / 8 : 8, mmas = pairing.columns ? 2 : 1;
+  // Tiled: row half, 1 | row in half, thread, element[, MMA]; the rows as in A.
+  fragment.layout.tiling = {{m, 8 * mmas}, {rows, 8 * mmas}, {2 * mmas}};
+  int64_t group = pairing.rows ? -5 : -3, thread = -2, element = -1;
+  if (pairing.columns) {
+    fragment.layout.tiling.push_back({mmas});
+    --group, --thread, --element;
+  }
+  fragment.layout.laneDims = {PartitionDim::of(group),
+                              PartitionDim::of(thread)};
+  fragment.layout.vectorDim = element;
+  for (int64_t mma = 0; mma < mmas; ++mma)
+    for (int64_t half = 0; half < m / 8; ++half)
+      fragment.order.push_back(half * mmas + mma);
   return fragment;
 }
 

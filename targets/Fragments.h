@@ -28,13 +28,10 @@ struct Fragment {
 Fragment mmaSyncA(int64_t m, int64_t k, int64_t packed,
                   bool hasPairedRows = false);
 /// mma.sync, B of k x n8: operand register i, element e is
-/// row 4 * packed * i + packed * thread + e and column group. With paired
-/// columns, the registers of the second MMA follow those of the first.
+/// row 4 * packed * i + packed * thread + e and column group.
 Fragment mmaSyncB(int64_t k, int64_t packed, bool hasPairedColumns = false);
 /// mma.sync, C and D of m x n8: operand register i, element e is
-/// row group + 8 * i and column 2 * thread + e. With paired columns, element e
-/// of the j-th MMA is element 2 * e + j of a register with 4 consecutive
-/// columns.
+/// row group + 8 * i and column 2 * thread + e.
 Fragment mmaSyncC(int64_t m, MmaPairing pairing = {});
 
 /// A matrix with its rows along the lanes (A of MFMA and WMMA). A wave has

@@ -100,9 +100,8 @@ struct MmaInstruction {
   bool accumulatesInHalves = false;
   /// Whether each i8 operand may also be unsigned.
   bool takesUnsigned = false;
-  /// With paired columns, the operand registers of B are those of the first
-  /// MMA, then those of the second; and element `e` of operand register `i` of
-  /// C of the j-th MMA is element `2 * e + j` of operand register `i` here.
+  /// With paired columns, the operand registers of B, C and D are those of the
+  /// first MMA, then those of the second.
   MmaPairing pairing;
 
   llvm::SmallVector<int64_t, 2> aShape() const { return {m, k}; }

@@ -135,7 +135,8 @@ gpu.module @view_module {
 // permutations separate them; the MMAs of the even and the odd columns have one accumulator with 4 consecutive columns.
 #a = #mosaic_gpu.TiledLayout<[[16, 32], [8, 16], [4]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
 #b = #mosaic_gpu.TiledLayout<[[32, 16], [16, 16], [4, 2]], warp_dims = [], lane_dims = [-3, -4], vector_dim = -2>
-#c = #mosaic_gpu.TiledLayout<[[16, 16], [8, 16], [4]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#c = #mosaic_gpu.TiledLayout<[[16, 16], [8, 16], [4], [2]], warp_dims = [], lane_dims = [-4, -3], vector_dim = -2>
+#rows = #mosaic_gpu.TiledLayout<[[16, 16], [8, 16], [4]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
 #smem = #gpu.address_space<workgroup>
 gpu.module @bytes_module {
   // CHECK-LABEL: gpu.func @bytes
@@ -147,19 +148,20 @@ gpu.module @bytes_module {
     %sa = mosaic_gpu.slice_smem 0 : memref<16x32xi8, #smem>
     %sb = mosaic_gpu.slice_smem 512 : memref<32x16xi8, #smem>
     %zero = arith.constant dense<0> : vector<16x16xi32>
-    // CHECK: nvgpu.ldmatrix {{.*}} {numTiles = 4 : i32, transpose = false} : {{.*}} -> vector<4x4xi8>
+    // CHECK: nvvm.ldmatrix %{{.*}} {eltType = {{.*}}b16>, layout = {{.*}}row>, num = 4 : i32
     %a = mosaic_gpu.vector_load %sa {out_layouts = [#a]} : memref<16x32xi8, #smem> -> vector<16x32xi8>
     // CHECK: %[[M:.*]] = nvvm.ldmatrix %{{.*}} {eltType = {{.*}}b16>, layout = {{.*}}col>, num = 4 : i32
     // CHECK-DAG: %[[M0:.*]] = llvm.extractvalue %[[M]][0]
     // CHECK-DAG: %[[M1:.*]] = llvm.extractvalue %[[M]][1]
-    // CHECK-DAG: nvvm.prmt {{.*}}%[[M0]], %[[EVEN]], %[[M1]]
-    // CHECK-DAG: nvvm.prmt {{.*}}%[[M0]], %[[ODD]], %[[M1]]
+    // CHECK-DAG: nvvm.prmt <default> %[[EVEN]], %[[M0]], %[[M1]] : i32
+    // CHECK-DAG: nvvm.prmt <default> %[[ODD]], %[[M0]], %[[M1]] : i32
     %b = mosaic_gpu.vector_load %sb {out_layouts = [#b]} : memref<32x16xi8, #smem> -> vector<32x16xi8>
     // CHECK-COUNT-2: nvvm.mma.sync {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 32>
     %c = mosaic_gpu.mma accumulator(%zero : vector<16x16xi32>) a(%a : vector<16x32xi8>) b(%b : vector<32x16xi8>)
         {out_layouts = [#c]} -> vector<16x16xi32>
     // CHECK-COUNT-2: vector.store {{.*}} : memref<16x16xi32>, vector<4xi32>
-    vector.transfer_write %c, %dst[%c0, %c0] {in_bounds = [true, true]} : vector<16x16xi32>, memref<16x16xi32>
+    %rows = mosaic_gpu.layout_cast x(%c : vector<16x16xi32>) {in_layouts = [#c], new_layout = #rows, out_layouts = [#rows]}
+    vector.transfer_write %rows, %dst[%c0, %c0] {in_bounds = [true, true]} : vector<16x16xi32>, memref<16x16xi32>
     gpu.return
   }
 }

@@ -11,7 +11,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -186,31 +185,21 @@ static Value multiplyAdd(OpBuilder &builder, mosaic_gpu::MMAOp op, Value a,
   return LLVM::FMAOp::create(builder, loc, extend(a), extend(b), accumulator);
 }
 
-/// The MMAs of one tile; their registers are in the order of the instruction.
+/// The MMAs of one tile; the registers are in the order of the instruction.
 static SmallVector<Value> emitTile(OpBuilder &builder, Location loc,
                                    const VendorLowering &vendor,
                                    const targets::MmaInstruction &instruction,
                                    const MmaOperands &operands) {
-  if (!instruction.pairing.columns)
-    return vendor.emitMma(builder, loc, instruction, operands);
-  // An MMA has every other column.
-  size_t numB = operands.b.size() / instruction.numMmas();
-  SmallVector<SmallVector<Value>> results;
-  for (int64_t mma = 0; mma < instruction.numMmas(); ++mma) {
-    SmallVector<Value> accumulator;
-    for (Value reg : operands.accumulator)
-      accumulator.push_back(vector::ShuffleOp::create(
-          builder, loc, reg, reg, ArrayRef<int64_t>{mma, mma + 2}));
+  size_t numMmas = instruction.numMmas(), numB = operands.b.size() / numMmas,
+         numC = operands.accumulator.size() / numMmas;
+  SmallVector<Value> results;
+  for (size_t mma = 0; mma < numMmas; ++mma) {
     MmaOperands own = operands;
     own.b = operands.b.slice(mma * numB, numB);
-    own.accumulator = accumulator;
-    results.push_back(vendor.emitMma(builder, loc, instruction, own));
+    own.accumulator = operands.accumulator.slice(mma * numC, numC);
+    llvm::append_range(results, vendor.emitMma(builder, loc, instruction, own));
   }
-  SmallVector<Value> merged;
-  for (auto [even, odd] : llvm::zip_equal(results[0], results[1]))
-    merged.push_back(vector::ShuffleOp::create(builder, loc, even, odd,
-                                               ArrayRef<int64_t>{0, 2, 1, 3}));
-  return merged;
+  return results;
 }
 
 void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
