@@ -62,9 +62,9 @@ enum class MmaKind {
 struct MmaPairing {
   /// Row `group + 8 * i` of A and C in PTX is row `2 * group + i` of the tile.
   bool rows = false;
-  /// The tile has 16 columns and is computed by two MMAs with the same A:
-  /// column `c` in PTX is column `2 * c` of the tile for the first MMA, and
-  /// column `2 * c + 1` for the second.
+  /// Two MMAs with the same A compute a tile of 16 columns. Column `c` in PTX
+  /// is column `2 * c` of the tile for the first MMA, and column `2 * c + 1`
+  /// for the second.
   bool columns = false;
 
   bool operator==(const MmaPairing &other) const {

@@ -132,7 +132,8 @@ gpu.module @view_module {
 // -----
 
 // 8-bit operands. Rows of A are contiguous along K. A transposed ldmatrix reads pairs of columns of B, and two byte
-// permutations separate them; the MMAs of the even and the odd columns have one accumulator with 4 consecutive columns.
+// permutations separate them. The MMAs of the even and the odd columns have one accumulator. Before the store, a change
+// of the layout makes vectors of 4 columns.
 #a = #mosaic_gpu.TiledLayout<[[16, 32], [8, 16], [4]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
 #b = #mosaic_gpu.TiledLayout<[[32, 16], [16, 16], [4, 2]], warp_dims = [], lane_dims = [-3, -4], vector_dim = -2>
 #c = #mosaic_gpu.TiledLayout<[[16, 16], [8, 16], [4], [2]], warp_dims = [], lane_dims = [-4, -3], vector_dim = -2>

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import smalti
 from matmuls import matmul
-from smalti import targets
+from smalti import dtypes, targets
+from smalti.emulator import SCHEDULES, Emulation
 from test_gpu_numerics import FAMILIES, LOOKS
 from test_narrow_matmuls import check_exactly, small_integers
 
@@ -111,7 +112,51 @@ def test_8_bit_operands_are_read_with_ldmatrix(target: str, dtype: str, order: s
         result = c.copy()
         kernel.launcher(a, b, result, emulation=emulation)
         np.testing.assert_array_equal(result.astype(np.float64), wanted)
-    ptx = smalti.compile(text, target=target, **options).asm["ptx"]
+    compiled = smalti.compile(text, target=target, **options)
+    assert isinstance(compiled, smalti.Kernel)
+    ptx = compiled.asm["ptx"]
     assert not re.search(r"ld\.shared\S*\.[bsu](8|16)", ptx)
     assert "ldmatrix.sync.aligned.m8n8.x4" in ptx
     assert (".trans." in ptx) == (order != "NT")
+
+
+WGMMA_SHAPES = {
+    "two-groups": ((128, 128, 256), (128, 128, 64)),
+    "one-step": ((128, 256, 96), (128, 256, 32)),
+    "ragged": ((144, 112, 176), (64, 64, 64)),
+    "replicated-blocks": ((64, 64, 64), (64, 32, 32)),
+}
+
+
+@pytest.mark.grid(6, cover=lambda dtype, order, shape: {order, shape})
+@pytest.mark.parametrize("shape", WGMMA_SHAPES)
+@pytest.mark.parametrize("order", ["NN", "TN", "TT"])
+@pytest.mark.parametrize("dtype", ["f8E4M3FN", "f8E5M2", "i8"])
+def test_8_bit_operands_of_wgmma_are_transposed(dtype: str, order: str, shape: str) -> None:
+    kernel = smalti.compile(matmul_of_transposes(*WGMMA_SHAPES[shape], dtype, order), target="emu:sm_90a")
+    assert any("and transposed in shared memory" in r.message for r in kernel.remarks)
+    a, b, c = small_integers(kernel)
+    left, right = (
+        x.astype(np.float64).T if o == "T" else x.astype(np.float64) for x, o in zip((a, b), order, strict=True)
+    )
+    wanted = c.astype(np.float64) + left @ right
+    for emulation in (*SCHEDULES, Emulation(sanitize="address"), Emulation(sanitize="thread")):
+        result = c.copy()
+        kernel.launcher(a, b, result, emulation=emulation)
+        np.testing.assert_array_equal(result.astype(np.float64), wanted)
+
+
+def test_transposed_operands_need_the_proxy_fence() -> None:
+    """The emulator finds the race of a kernel whose fence was removed."""
+    text = matmul_of_transposes((64, 64, 128), (64, 64, 64), "f8E4M3FN", "NN")
+    module = smalti.parse(text)
+    smalti.Pipeline("convert-triton-xla-to-mosaic-gpu{target=sm_90a}").run(module)
+    blocks = str(module)
+    mutant = re.sub(r"nvvm\.fence\.proxy .*\n", "", blocks)
+    assert mutant.count("\n") == blocks.count("\n") - 1
+    element = dtypes.from_mlir("f8E4M3FN")
+    assert element is not None
+    a, b, c = np.zeros((64, 128), element.numpy), np.zeros((128, 64), element.numpy), np.zeros((64, 64), np.float32)
+    smalti.compile(blocks, target="emu:sm_90a").launcher(a, b, c)
+    with pytest.raises(smalti.EmulationError, match="missing proxy fence"):
+        smalti.compile(mutant, target="emu:sm_90a").launcher(a, b, c, emulation=Emulation(sanitize="thread"))
