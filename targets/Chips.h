@@ -13,12 +13,15 @@
 namespace smalti::targets {
 
 /// Owns the chips. The deque keeps the addresses of entries, into which their
-/// `mmas` point.
+/// `mmas` and `pairedMmas` point.
 class ChipTable {
 public:
-  void add(Target target, std::vector<MmaInstruction> mmas) {
-    Entry &entry = entries.emplace_back(Entry{target, std::move(mmas)});
+  void add(Target target, std::vector<MmaInstruction> mmas,
+           std::vector<MmaInstruction> pairedMmas = {}) {
+    Entry &entry = entries.emplace_back(
+        Entry{target, std::move(mmas), std::move(pairedMmas)});
     entry.target.mmas = entry.mmas;
+    entry.target.pairedMmas = entry.pairedMmas;
     order.push_back(&entry.target);
   }
   llvm::ArrayRef<const Target *> targets() const { return order; }
@@ -26,7 +29,7 @@ public:
 private:
   struct Entry {
     Target target;
-    std::vector<MmaInstruction> mmas;
+    std::vector<MmaInstruction> mmas, pairedMmas;
   };
   std::deque<Entry> entries;
   std::vector<const Target *> order;

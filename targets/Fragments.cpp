@@ -14,37 +14,59 @@ static llvm::SmallVector<int64_t, 4> inOrder(int64_t registers) {
   return llvm::to_vector<4>(llvm::seq<int64_t>(0, registers));
 }
 
-Fragment targets::mmaSyncA(int64_t m, int64_t k, int64_t packed) {
+Fragment targets::mmaSyncA(int64_t m, int64_t k, int64_t packed,
+                           bool hasPairedRows) {
   Fragment fragment;
-  // Tiled: row half, column part | row in half, thread, element.
-  fragment.layout.tiling = {{m, k}, {8, 4 * packed}, {packed}};
-  fragment.layout.laneDims = {PartitionDim::of(-3), PartitionDim::of(-2)};
+  int64_t parts = k / (4 * packed), halves = m / 8;
+  // Tiled: row half, column part | row in half, thread, element. Or with paired
+  // rows: row in half, column part | row half, thread, element.
+  int64_t rows = hasPairedRows ? halves : 8;
+  fragment.layout.tiling = {{m, k}, {rows, 4 * packed}, {packed}};
+  fragment.layout.laneDims = {PartitionDim::of(hasPairedRows ? -5 : -3),
+                              PartitionDim::of(-2)};
   fragment.layout.vectorDim = -1;
+  if (hasPairedRows) {
+    fragment.order = inOrder(parts * halves);
+    return fragment;
+  }
   // In the layout the parts along K vary fastest; in the instruction, the row
   // halves do.
-  int64_t parts = k / (4 * packed), halves = m / 8;
   for (int64_t part = 0; part < parts; ++part)
     for (int64_t half = 0; half < halves; ++half)
       fragment.order.push_back(half * parts + part);
   return fragment;
 }
 
-Fragment targets::mmaSyncB(int64_t k, int64_t packed) {
+Fragment targets::mmaSyncB(int64_t k, int64_t packed, bool hasPairedColumns) {
   Fragment fragment;
-  // Tiled: row part, 1 | thread, column | element, 1.
-  fragment.layout.tiling = {{k, 8}, {4 * packed, 8}, {packed, 1}};
+  int64_t parts = k / (4 * packed), mmas = hasPairedColumns ? 2 : 1;
+  // Tiled: row part, 1 | thread, column | element, MMA.
+  fragment.layout.tiling = {
+      {k, 8 * mmas}, {4 * packed, 8 * mmas}, {packed, mmas}};
   fragment.layout.laneDims = {PartitionDim::of(-3), PartitionDim::of(-4)};
   fragment.layout.vectorDim = -2;
-  fragment.order = inOrder(k / (4 * packed));
+  for (int64_t mma = 0; mma < mmas; ++mma)
+    for (int64_t part = 0; part < parts; ++part)
+      fragment.order.push_back(part * mmas + mma);
   return fragment;
 }
 
-Fragment targets::mmaSyncC(int64_t m) {
+Fragment targets::mmaSyncC(int64_t m, MmaPairing pairing) {
   Fragment fragment;
-  fragment.layout.tiling = {{m, 8}, {8, 8}, {2}};
-  fragment.layout.laneDims = {PartitionDim::of(-3), PartitionDim::of(-2)};
-  fragment.layout.vectorDim = -1;
-  fragment.order = inOrder(m / 8);
+  int64_t rows = pairing.rows ? m / 8 : 8, mmas = pairing.columns ? 2 : 1;
+  // Tiled: row half, 1 | row in half, thread, element[, MMA]; the rows as in A.
+  fragment.layout.tiling = {{m, 8 * mmas}, {rows, 8 * mmas}, {2 * mmas}};
+  int64_t group = pairing.rows ? -5 : -3, thread = -2, element = -1;
+  if (pairing.columns) {
+    fragment.layout.tiling.push_back({mmas});
+    --group, --thread, --element;
+  }
+  fragment.layout.laneDims = {PartitionDim::of(group),
+                              PartitionDim::of(thread)};
+  fragment.layout.vectorDim = element;
+  for (int64_t mma = 0; mma < mmas; ++mma)
+    for (int64_t half = 0; half < m / 8; ++half)
+      fragment.order.push_back(half * mmas + mma);
   return fragment;
 }
 

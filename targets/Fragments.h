@@ -25,13 +25,14 @@ struct Fragment {
 /// "mma.m16n8k*". With halves = m / 8, group = lane / 4, thread = lane % 4:
 /// operand register i, element e is row group + 8 * (i % halves) and
 /// column 4 * packed * (i / halves) + packed * thread + e.
-Fragment mmaSyncA(int64_t m, int64_t k, int64_t packed);
+Fragment mmaSyncA(int64_t m, int64_t k, int64_t packed,
+                  bool hasPairedRows = false);
 /// mma.sync, B of k x n8: operand register i, element e is
 /// row 4 * packed * i + packed * thread + e and column group.
-Fragment mmaSyncB(int64_t k, int64_t packed);
+Fragment mmaSyncB(int64_t k, int64_t packed, bool hasPairedColumns = false);
 /// mma.sync, C and D of m x n8: operand register i, element e is
 /// row group + 8 * i and column 2 * thread + e.
-Fragment mmaSyncC(int64_t m);
+Fragment mmaSyncC(int64_t m, MmaPairing pairing = {});
 
 /// A matrix with its rows along the lanes (A of MFMA and WMMA). A wave has
 /// `groups` groups of `rows` lanes; each group has `chunk` consecutive columns,

@@ -58,7 +58,8 @@ static std::string typeName(Element element) {
 
 static MmaInstruction mmaSync(int64_t m, int64_t k, Element a, Element b,
                               Element accumulator,
-                              std::optional<int64_t> macsPerCycle) {
+                              std::optional<int64_t> macsPerCycle,
+                              MmaPairing pairing = {}) {
   int64_t packed = 4;
   if (a == Element::F16 || a == Element::BF16)
     packed = 2;
@@ -68,10 +69,13 @@ static MmaInstruction mmaSync(int64_t m, int64_t k, Element a, Element b,
                          std::to_string(k) + ".row.col." +
                          typeName(accumulator) + "." + typeName(a) + "." +
                          typeName(b) + "." + typeName(accumulator);
-  MmaInstruction mma = makeMma(MmaKind::MmaSync, {m, 8, k}, a, b, accumulator,
-                               mmaSyncA(m, k, packed), mmaSyncB(k, packed),
-                               mmaSyncC(m), mnemonic, macsPerCycle);
+  MmaInstruction mma =
+      makeMma(MmaKind::MmaSync, {m, pairing.columns ? 16 : 8, k}, a, b,
+              accumulator, mmaSyncA(m, k, packed, pairing.rows),
+              mmaSyncB(k, packed, pairing.columns), mmaSyncC(m, pairing),
+              mnemonic, macsPerCycle);
   mma.takesUnsigned = a == Element::I8;
+  mma.pairing = pairing;
   return mma;
 }
 
@@ -111,6 +115,20 @@ static std::vector<MmaInstruction> instructions(const Rates &rates,
   mmas.push_back(scalarFma(8, 4, Element::F64, rates.f64Fma));
   mmas.push_back(scalarFma(8, 4, Element::I8, /*macsPerCycle=*/{}));
   return mmas;
+}
+
+/// The 8-bit MMAs with every pairing.
+static std::vector<MmaInstruction>
+pairings(const std::vector<MmaInstruction> &mmas) {
+  std::vector<MmaInstruction> paired;
+  for (const MmaInstruction &mma : mmas)
+    if (mma.kind == MmaKind::MmaSync && mma.aLayout.vectorLength() == 4)
+      for (MmaPairing pairing :
+           {MmaPairing{true, false}, MmaPairing{false, true},
+            MmaPairing{true, true}})
+        paired.push_back(mmaSync(mma.m, mma.k, mma.a, mma.b, mma.accumulator,
+                                 mma.macsPerCycle, pairing));
+  return paired;
 }
 
 /// Common properties of all NVIDIA chips.
@@ -154,33 +172,36 @@ static Target hopper(llvm::StringRef name, llvm::StringRef architecture,
 
 void smalti::targets::addNVIDIA(ChipTable &table) {
   constexpr int64_t kb = 1024;
-  table.add(
-      ampere("sm_80", "Ampere", 163 * kb),
+  auto add = [&](const Target &target, std::vector<MmaInstruction> mmas) {
+    std::vector<MmaInstruction> paired = pairings(mmas);
+    table.add(target, std::move(mmas), std::move(paired));
+  };
+  add(ampere("sm_80", "Ampere", 163 * kb),
       instructions({/*f16=*/1024, /*tf32=*/512, /*eightBit=*/2048, /*fma=*/64,
                     /*f64=*/64, /*f64Fma=*/32},
                    Generation::Ampere));
-  table.add(ampere("sm_86", "Ampere", 99 * kb),
-            instructions({/*f16=*/512, /*tf32=*/256, /*eightBit=*/1024,
-                          /*fma=*/128, /*f64=*/2, /*f64Fma=*/2},
-                         Generation::Ampere));
-  table.add(ampere("sm_89", "Ada", 99 * kb),
-            instructions({/*f16=*/512, /*tf32=*/256, /*eightBit=*/1024,
-                          /*fma=*/128, /*f64=*/2, /*f64Fma=*/2},
-                         Generation::Ada));
+  add(ampere("sm_86", "Ampere", 99 * kb),
+      instructions({/*f16=*/512, /*tf32=*/256, /*eightBit=*/1024,
+                    /*fma=*/128, /*f64=*/2, /*f64Fma=*/2},
+                   Generation::Ampere));
+  add(ampere("sm_89", "Ada", 99 * kb),
+      instructions({/*f16=*/512, /*tf32=*/256, /*eightBit=*/1024,
+                    /*fma=*/128, /*f64=*/2, /*f64Fma=*/2},
+                   Generation::Ada));
   for (const char *name : {"sm_90", "sm_90a"}) {
     Target target = hopper(name, "Hopper", 227 * kb);
     target.hasWGMMA = name == llvm::StringRef("sm_90a");
-    table.add(target, instructions({}, Generation::Hopper));
+    add(target, instructions({}, Generation::Hopper));
   }
   for (const char *name : {"sm_100a", "sm_103a"}) {
     Target target = hopper(name, "Blackwell", 227 * kb);
     target.tensorMemoryColumns = 512;
     target.hasTransposed8BitMatrix = true;
-    table.add(target, instructions({}, Generation::Hopper));
+    add(target, instructions({}, Generation::Hopper));
   }
   for (const char *name : {"sm_120a", "sm_121a"}) {
     Target target = hopper(name, "Blackwell", 99 * kb);
     target.hasTransposed8BitMatrix = true;
-    table.add(target, instructions({}, Generation::Hopper));
+    add(target, instructions({}, Generation::Hopper));
   }
 }

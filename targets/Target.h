@@ -56,6 +56,22 @@ enum class MmaKind {
   Fma,
 };
 
+/// How a thread holds neighbors along M or N for mma.sync with 8-bit operands.
+/// A transposed ldmatrix moves pairs of bytes, so this is how it reads an
+/// operand whose elements along M or N are contiguous in memory.
+struct MmaPairing {
+  /// Row `group + 8 * i` of A and C in PTX is row `2 * group + i` of the tile.
+  bool rows = false;
+  /// Two MMAs with the same A compute a tile of 16 columns. Column `c` in PTX
+  /// is column `2 * c` of the tile for the first MMA, and column `2 * c + 1`
+  /// for the second.
+  bool columns = false;
+
+  bool operator==(const MmaPairing &other) const {
+    return rows == other.rows && columns == other.columns;
+  }
+};
+
 /// A warp-wide MMA: D[MxN] = A[MxK] * B[KxN] + C[MxN].
 ///
 /// Each operand has a layout on one warp, whose first tile is the shape of the
@@ -84,10 +100,15 @@ struct MmaInstruction {
   bool accumulatesInHalves = false;
   /// Whether each i8 operand may also be unsigned.
   bool takesUnsigned = false;
+  /// With paired columns, the operand registers of B, C and D are those of the
+  /// first MMA, then those of the second.
+  MmaPairing pairing;
 
   llvm::SmallVector<int64_t, 2> aShape() const { return {m, k}; }
   llvm::SmallVector<int64_t, 2> bShape() const { return {k, n}; }
   llvm::SmallVector<int64_t, 2> cShape() const { return {m, n}; }
+  /// The number of MMAs of the chip that compute one tile.
+  int64_t numMmas() const { return pairing.columns ? 2 : 1; }
 };
 
 /// The block barrier of the chip.
@@ -209,6 +230,8 @@ struct Target {
   llvm::ArrayRef<WaitKind> waits;
   /// Best first for each combination of element types.
   llvm::ArrayRef<MmaInstruction> mmas;
+  /// Those with 8-bit operands that ldmatrix reads, with each pairing.
+  llvm::ArrayRef<MmaInstruction> pairedMmas;
   /// Newest PTX version that LLVM emits for the chip ("90" for 9.0); empty for
   /// other vendors.
   llvm::StringRef ptxVersion;

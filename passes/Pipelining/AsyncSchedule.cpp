@@ -152,7 +152,7 @@ Scheduler::Reason Scheduler::placeAsync() {
   }
   if (Reason reason = hoistOperandsOfCopies(copy))
     return reason;
-  if (options.streamsInAsyncMode)
+  if (options.streamsInAsyncMode && !proxyFence)
     placeRegisterStream(copy, {schedule.stages - 2, startsCopiesFirst ? 2 : 1});
   // Waits that precede all computation also precede the next copies, unless
   // these come first. The barrier after the waits then also orders the reuse of

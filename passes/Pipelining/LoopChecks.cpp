@@ -10,6 +10,7 @@
 #include "smalti/passes/Pipelining/ValueFlow.h"
 #include "smalti/passes/Support/ValueNames.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -84,7 +85,9 @@ Scheduler::Reason Scheduler::classify() {
                          return WalkResult::interrupt();
                        }).wasInterrupted();
     std::string reason;
-    if (!collectAccesses(&op, bodyOp.accesses, reason))
+    if (isa<NVVM::FenceProxyOp>(op))
+      proxyFence = &op;
+    else if (!collectAccesses(&op, bodyOp.accesses, reason))
       return reason;
     if (const MemoryAccess *atomic = findAtomic(bodyOp.accesses))
       return quote(atomic->op) + " atomically updates " +
@@ -155,6 +158,15 @@ Scheduler::Reason Scheduler::chooseMode() {
   if (schedule.mode == PipelineMode::Stream && (hasCopies || hasGroups))
     return std::string("mode=stream does not support the asynchronous copies "
                        "in this loop; use mode=async or mode=auto");
+  // The fence stays in the last stage, between the writes that it makes visible
+  // and the barrier.
+  if (proxyFence &&
+      (schedule.mode == PipelineMode::Stream || options.useSchedule))
+    return quote(proxyFence) +
+           " must follow writes to shared memory in the same iteration, and " +
+           (options.useSchedule ? "a given schedule" : "mode=stream") +
+           " may move them to another iteration; only the schedules of "
+           "mode=async are supported";
   return std::nullopt;
 }
 

@@ -131,6 +131,8 @@ private:
   /// The bytes that each thread copies through a pointer; 0 if unknown.
   llvm::DenseMap<mlir::Value, int64_t> bytesOfThread;
   std::optional<AsyncAnalysis> async;
+  /// A proxy fence in the loop, which writes to shared memory must precede.
+  mlir::Operation *proxyFence = nullptr;
   bool streamsInAsyncMode = false, startsCopiesFirst = false;
   /// The entry of an op that is not duplicated.
   llvm::DenseMap<mlir::Operation *, unsigned> entryNumber;

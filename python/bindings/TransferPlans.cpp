@@ -91,6 +91,8 @@ const char *kindName(AccessKind kind) {
     return "matrix_transposed";
   case AccessKind::MatrixTransposed8:
     return "matrix_transposed_8";
+  case AccessKind::MatrixOfPairs:
+    return "matrix_of_pairs";
   case AccessKind::TransposedRead:
     return "transposed_read";
   }

@@ -155,6 +155,15 @@ def addresses_of_access(
                 row = of_lane * (lane % 4) + 2 * (number // 2) + place
                 inside = 8 * (lane // 4 + 8 * (number % 2))
                 moved.append((register, first + place, address[first_lane + rows * matrix + row] * 8 + inside))
+    elif access.kind == "matrix_of_pairs":
+        if not target.has_ldmatrix or not is_load or bits != 8 or access.bytes != 16:
+            raise Mismatch("no such matrix instruction")
+        if len(access.pieces) not in (8, 16) or any(count != 1 for _, _, count in access.pieces):
+            raise Mismatch("no such number of matrices")
+        for number, (register, place, _) in enumerate(access.pieces):
+            matrix, number = divmod(number, 4)
+            row, inside = 2 * (lane % 4) + number // 2, 16 * (lane // 4) + 8 * (number % 2)
+            moved.append((register, place, address[first_lane + 8 * matrix + row] * 8 + inside))
     else:
         assert access.kind == "transposed_read"
         count = access.bytes * 8 // bits
@@ -205,6 +214,8 @@ def recount_banks(plan: TransferPlan, is_read: bool, target: targets.Target) -> 
             if access.kind == "matrix_transposed_8":
                 # Four bytes of a lane for each of 8 rows that are named.
                 named = named[: 4 * len(access.pieces)]
+            elif access.kind == "matrix_of_pairs":
+                named = named[: 2 * len(access.pieces)]
             elif access.kind.startswith("matrix"):
                 named = named[: 8 * len(access.pieces)]
             # Lanes whose addresses differ by a multiple of all banks access the same banks.

@@ -272,6 +272,9 @@ private:
   mlir::SmallVector<mlir::Value> coordinates(mlir::Location loc,
                                              const TensorWindow &window);
   void emitProxyFence(mlir::Location loc);
+  /// Transposes a tile from one buffer to another one.
+  void transposeInShared(mlir::Location loc, const TensorWindow &window,
+                         const TensorBuffer &from, const TensorBuffer &to);
   void emitTensorStore(triton_xla::InsertOp op, const TensorWindow &window);
   void emitTensorLoad(mlir::Location loc, const TensorWindow &window,
                       const TensorBuffer &buffer, mlir::Value barrier);

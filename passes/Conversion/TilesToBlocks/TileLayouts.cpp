@@ -127,6 +127,32 @@ Attribute smalti::chooseTileLayout(MLIRContext *context,
   return mosaic_gpu::WGStridedFragLayoutAttr::get(context, shape, vector);
 }
 
+Attribute smalti::getRowVectors(Attribute layout) {
+  auto tiled = dyn_cast<mosaic_gpu::TiledLayoutAttr>(layout);
+  if (!tiled)
+    return layout;
+  // The vector is the second last tiled dimension, and registers differ in the
+  // last one.
+  TiledLayout data = tiled.getLayout();
+  if (data.vectorDim != -2 || data.tiling.size() < 2 ||
+      data.tiling.back().size() != 1 ||
+      data.tiling.back()[0] * data.vectorLength() !=
+          data.tiling[data.tiling.size() - 2].back())
+    return layout;
+  data.tiling.pop_back();
+  data.vectorDim = -1;
+  for (auto *dims : {&data.warpDims, &data.laneDims})
+    for (PartitionDim &dim : *dims) {
+      if (dim.isReplicated())
+        continue;
+      if (dim.dim == -1)
+        return layout;
+      ++dim.dim;
+    }
+  return mosaic_gpu::TiledLayoutAttr::get(layout.getContext(),
+                                          data.canonical());
+}
+
 int64_t smalti::elementsPerThread(Attribute layout, ArrayRef<int64_t> shape,
                                   const BlockShape &block) {
   if (auto tiled = dyn_cast<mosaic_gpu::TiledLayoutAttr>(layout)) {

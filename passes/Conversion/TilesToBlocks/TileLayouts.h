@@ -68,6 +68,11 @@ mlir::Attribute getBroadcastOperandLayout(mlir::Attribute layout,
                                           llvm::ArrayRef<int64_t> dims,
                                           const BlockShape &block);
 
+/// The layout for accesses to memory, in which every thread keeps its elements:
+/// elements that are consecutive along the last dimension are one vector. The
+/// same layout if its vectors already are, or cannot be.
+mlir::Attribute getRowVectors(mlir::Attribute layout);
+
 /// Elements per thread of a tile in this layout.
 int64_t elementsPerThread(mlir::Attribute layout, llvm::ArrayRef<int64_t> shape,
                           const BlockShape &block);

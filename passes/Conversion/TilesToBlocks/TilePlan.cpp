@@ -425,6 +425,16 @@ int64_t Planner::countTileRegisters(ArrayRef<WgmmaDot> plans) {
   return most;
 }
 
+/// Whether a tile is loaded, or is the transpose of a loaded tile.
+static bool isLoaded(Value tile, bool isTransposed) {
+  triton_xla::TransposeOp transpose = getOperandTranspose(tile);
+  if (static_cast<bool>(transpose) != isTransposed)
+    return false;
+  if (transpose)
+    tile = transpose.getTile();
+  return tile.getDefiningOp<triton_xla::ExtractOp>() != nullptr;
+}
+
 /// Plans wgmma for all dots or for none, since MMAs have other accumulator
 /// layouts.
 bool Planner::chooseWarpgroups() {
@@ -600,6 +610,16 @@ LogicalResult Planner::chooseWarps() {
         (votes > 0 ||
          (votes == 0 && transposed->accumulator.vectorLength() > 1)))
       dotPlan.mma = *transposed;
+    // ldmatrix reads an operand that was loaded with contiguous rows of A, or
+    // columns of B, in pairs.
+    targets::MmaPairing pairing;
+    pairing.rows = isLoaded(dot.getLhs(), /*isTransposed=*/true);
+    pairing.columns = isLoaded(dot.getRhs(), /*isTransposed=*/false);
+    std::optional<BlockMma> paired = pairMma(target, *mma, pairing);
+    if (!paired)
+      paired = pairMma(target, *mma, {pairing.rows, /*columns=*/false});
+    if (paired)
+      dotPlan.mma = *paired;
     if (mma->instruction->kind == targets::MmaKind::Fma)
       for (const MmaInstruction &other : llvm::reverse(target.mmas))
         if (other.kind != targets::MmaKind::Fma &&

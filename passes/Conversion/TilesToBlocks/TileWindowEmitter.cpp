@@ -168,12 +168,13 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   Attribute layout = plan.layoutOf(op.getTile());
   VectorType type = vectorOf(op.getTileType());
   auto createRead = [&] {
+    Attribute rows = getRowVectors(layout);
     auto read = vector::TransferReadOp::create(
         builder, loc, type, transfer.memref, transfer.indices, fill,
         transfer.map, ArrayRef<bool>(transfer.inBounds));
-    setLayouts(read, {}, {layout});
+    setLayouts(read, {}, {rows});
     setHint(op, read);
-    return read.getResult();
+    return castLayout(loc, read.getResult(), rows, layout);
   };
   if (!transfer.isInside) {
     mapping.map(op.getTile(), createRead());
@@ -223,10 +224,12 @@ void TileEmitter::emitInsert(triton_xla::InsertOp op) {
   if (!isTile(op.getTile()))
     return setHint(op, emitScalarStore(loc, mapping.lookup(op.getTile()),
                                        transfer.memref, transfer.indices));
+  Attribute layout = storageLayout(op.getTile()), rows = getRowVectors(layout);
   auto write = vector::TransferWriteOp::create(
-      builder, loc, mapping.lookup(op.getTile()), transfer.memref,
-      transfer.indices, transfer.map, ArrayRef<bool>(transfer.inBounds));
-  setLayouts(write, {storageLayout(op.getTile())}, {});
+      builder, loc, castLayout(loc, mapping.lookup(op.getTile()), layout, rows),
+      transfer.memref, transfer.indices, transfer.map,
+      ArrayRef<bool>(transfer.inBounds));
+  setLayouts(write, {rows}, {});
   setHint(op, write);
 }
 

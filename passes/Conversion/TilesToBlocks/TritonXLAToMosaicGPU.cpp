@@ -34,12 +34,15 @@ static constexpr llvm::StringLiteral kPassName =
 
 /// How a wgmma gets its operands, for a remark.
 static std::string describeOperands(const WgmmaDot &dot) {
-  auto describe = [](bool isCopied) {
-    return isCopied ? "loaded by TMA" : "stored to shared memory once";
+  auto describe = [](const TensorWindow &window) {
+    return window.stored ? "stored to shared memory once"
+           : window.transposeSwizzleBytes != 0
+               ? "loaded by TMA and transposed in shared memory"
+               : "loaded by TMA";
   };
   std::string text = std::string("operand A ") +
-                     (dot.lhs ? describe(dot.copiesLhs()) : "in registers") +
-                     ", B " + describe(dot.copiesRhs());
+                     (dot.lhs ? describe(*dot.lhs) : "in registers") + ", B " +
+                     describe(dot.rhs);
   if (int64_t bytes = dot.getBytes())
     text += " (" + std::to_string(bytes) + " B by TMA)";
   return text;

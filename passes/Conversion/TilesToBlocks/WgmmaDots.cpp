@@ -12,6 +12,8 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace smalti;
 
@@ -31,6 +33,8 @@ static constexpr int64_t kMaxColumns = 256;
 static constexpr int64_t kStepBytes = 32;
 /// Number of rows after which the swizzle repeats.
 static constexpr int64_t kSwizzleRows = 8;
+/// Rows and columns of the blocks in which threads transpose 8-bit elements.
+static constexpr int64_t kTransposedBlock = 16;
 /// Bytes of an mbarrier.
 static constexpr int64_t kMbarrierBytes = 8;
 /// Maximum extent of a TMA box.
@@ -76,6 +80,34 @@ int64_t TensorWindow::getAlignment() const {
 SmallVector<int64_t> TensorWindow::getTiling() const {
   return {getShape()[0],
           swizzleBytes * 8 / window.tile.getElementTypeBitWidth()};
+}
+
+TensorWindow TensorWindow::getTranspose() const {
+  TensorWindow transpose = *this;
+  transpose.isTransposed = !isTransposed;
+  transpose.swizzleBytes = transposeSwizzleBytes;
+  transpose.transposeSwizzleBytes = 0;
+  return transpose;
+}
+
+layout::TiledLayout TensorWindow::getTransposeLayout(int64_t warps) const {
+  // Blocks of 16x16 elements, which ldmatrix reads in pairs: tiled, a block
+  // ends with thread, group, element, and the element of the pair.
+  SmallVector<int64_t> shape = getShape();
+  int64_t columns = std::gcd(warps, shape[1] / kTransposedBlock),
+          rows = std::gcd(warps / columns, shape[0] / kTransposedBlock),
+          replicas = warps / (rows * columns);
+  layout::TiledLayout layout;
+  layout.tiling = {{rows * kTransposedBlock, columns * kTransposedBlock},
+                   {kTransposedBlock, kTransposedBlock},
+                   {4, 2}};
+  using layout::PartitionDim;
+  if (replicas > 1)
+    layout.warpDims.push_back(PartitionDim::replicated(replicas));
+  layout.warpDims.append({PartitionDim::of(-6), PartitionDim::of(-5)});
+  layout.laneDims = {PartitionDim::of(-3), PartitionDim::of(-4)};
+  layout.vectorDim = -2;
+  return layout.canonical();
 }
 
 /// Chooses the swizzle of the tile in shared memory.
@@ -290,23 +322,35 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
   if (Reason reason = planOperand(dot, dot.getRhs(), plan.rhs))
     return describeRefusal("B", plan.rhs) + *reason;
   // K is the last dimension of A and the first of B.
-  auto refuse = [&](char name, StringRef help) {
+  auto planTranspose = [&](char name, TensorWindow &window,
+                           StringRef help) -> Reason {
+    SmallVector<int64_t> shape = window.getShape();
+    TensorWindow transpose = window.getTranspose();
+    if (isByte && !window.stored && shape[0] % kTransposedBlock == 0 &&
+        shape[1] % kTransposedBlock == 0 && !planSwizzle(transpose)) {
+      window.transposeSwizzleBytes = transpose.swizzleBytes;
+      return std::nullopt;
+    }
     return llvm::formatv("operand {0} is not contiguous along K, which wgmma "
                          "requires for elements of type {1}; {2}",
                          name, element, help)
         .str();
   };
   if (!is16Bit && plan.lhs->isOperandTransposed())
-    return refuse('A', plan.lhs->stored
-                           ? "use a tile without triton_xla.transpose"
-                           : "store operand A in row-major order, that is, "
-                             "contiguous along K");
+    if (Reason reason = planTranspose(
+            'A', *plan.lhs,
+            plan.lhs->stored
+                ? "use a tile without triton_xla.transpose"
+                : "store operand A in row-major order, that is, contiguous "
+                  "along K"))
+      return reason;
   if (!is16Bit && !plan.rhs.isOperandTransposed())
-    return refuse('B', plan.rhs.stored
-                           ? "use triton_xla.transpose of a tile with N rows "
-                             "and K columns"
-                           : "store operand B in column-major order, that is, "
-                             "contiguous along K");
+    return planTranspose(
+        'B', plan.rhs,
+        plan.rhs.stored ? "use triton_xla.transpose of a tile with N rows and "
+                          "K columns"
+                        : "store operand B in column-major order, that is, "
+                          "contiguous along K");
   return std::nullopt;
 }
 
@@ -336,6 +380,9 @@ int64_t smalti::getSharedMemoryEnd(ArrayRef<WgmmaDot> dots) {
   auto append = [&](const TensorWindow &window) {
     if (!window.stored || stored.insert(window.stored).second)
       end = appendBuffer(end, window.getBytes(), window.getAlignment());
+    if (window.transposeSwizzleBytes != 0)
+      end = appendBuffer(end, window.getBytes(),
+                         window.getTranspose().getAlignment());
   };
   for (const WgmmaDot &dot : dots) {
     if (dot.lhs)

@@ -33,6 +33,10 @@ struct TensorWindow {
   /// Whether the dot uses the transpose of the tile.
   bool isViewTransposed = false;
   int64_t swizzleBytes = 0;
+  /// Swizzle of the transpose in shared memory that threads write after TMA has
+  /// loaded the tile, because wgmma requires operands that are contiguous along
+  /// K; 0: wgmma reads the tile.
+  int64_t transposeSwizzleBytes = 0;
   /// The op that loads the tile with TMA.
   mlir::Operation *load = nullptr;
 
@@ -47,6 +51,11 @@ struct TensorWindow {
   int64_t getAlignment() const;
   /// The tile transform: all rows, and as many columns as the swizzle spans.
   mlir::SmallVector<int64_t> getTiling() const;
+  /// The transpose of the tile in shared memory.
+  TensorWindow getTranspose() const;
+  /// The layout in registers in which `warps` warps transpose the tile in
+  /// shared memory.
+  layout::TiledLayout getTransposeLayout(int64_t warps) const;
 };
 
 /// A dot that is lowered to wgmma.

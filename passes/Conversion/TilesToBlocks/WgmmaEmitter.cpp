@@ -148,6 +148,34 @@ void TileEmitter::emitProxyFence(Location loc) {
   gpu::BarrierOp::create(builder, loc);
 }
 
+void TileEmitter::transposeInShared(Location loc, const TensorWindow &window,
+                                    const TensorBuffer &from,
+                                    const TensorBuffer &to) {
+  constexpr int64_t swapped[] = {1, 0};
+  SmallVector<int64_t> shape = window.getShape();
+  Attribute layout = mosaic_gpu::TiledLayoutAttr::get(
+      builder.getContext(), window.getTransposeLayout(plan.block.numWarps));
+  auto load = mosaic_gpu::VectorLoadOp::create(
+      builder, loc, VectorType::get(shape, window.getElementType()),
+      from.memory, /*optimized=*/builder.getBoolAttr(false));
+  setLayouts(load, {}, {layout});
+  load->setAttr(mosaic_gpu::kInTransforms,
+                builder.getArrayAttr({from.transforms}));
+  auto transpose = vector::TransposeOp::create(
+      builder, loc,
+      VectorType::get({shape[1], shape[0]}, window.getElementType()), load,
+      swapped);
+  Attribute result = getTransposedLayout(layout, shape, swapped);
+  setLayouts(transpose, {layout}, {result});
+  auto store = mosaic_gpu::VectorStoreOp::create(
+      builder, loc, transpose, to.memory,
+      /*optimized=*/builder.getBoolAttr(false),
+      /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
+  setLayouts(store, {result}, {});
+  store->setAttr(mosaic_gpu::kInTransforms,
+                 builder.getArrayAttr({to.transforms}));
+}
+
 /// The offset as a TMA coordinate. An offset beyond the limit is out of bounds
 /// before and after clamping.
 Value TileEmitter::coordinate(Location loc, OpFoldResult offset) {
@@ -246,6 +274,24 @@ void TileEmitter::emitWgmmaDot(const WgmmaDot &dot) {
     Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
     phases[op] = arith::XOrIOp::create(builder, loc, phase, one);
   }
+  // The windows and buffers that wgmma reads.
+  std::optional<TensorWindow> lhsWindow = dot.lhs;
+  TensorWindow rhsWindow = dot.rhs;
+  auto transpose = [&](TensorWindow &window, TensorBuffer &buffer) {
+    TensorWindow own = window.getTranspose();
+    TensorBuffer to = allocateTensorBuffer(loc, own);
+    transposeInShared(loc, window, buffer, to);
+    window = own;
+    buffer = to;
+  };
+  bool transposesLhs = dot.lhs && dot.lhs->transposeSwizzleBytes != 0,
+       transposesRhs = dot.rhs.transposeSwizzleBytes != 0;
+  if (transposesLhs)
+    transpose(*lhsWindow, lhs);
+  if (transposesRhs)
+    transpose(rhsWindow, rhs);
+  if (transposesLhs || transposesRhs)
+    emitProxyFence(loc);
 
   Attribute layout = mosaic_gpu::TiledLayoutAttr::get(
       builder.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
@@ -256,10 +302,11 @@ void TileEmitter::emitWgmmaDot(const WgmmaDot &dot) {
   Value a;
   ArrayAttr aTransforms;
   if (dot.lhs)
-    std::tie(a, aTransforms) = getOperand(op.getLhs().getLoc(), *dot.lhs, lhs);
+    std::tie(a, aTransforms) =
+        getOperand(op.getLhs().getLoc(), *lhsWindow, lhs);
   else
     a = lookupAs(loc, op.getLhs(), layout);
-  auto [b, bTransforms] = getOperand(op.getRhs().getLoc(), dot.rhs, rhs);
+  auto [b, bTransforms] = getOperand(op.getRhs().getLoc(), rhsWindow, rhs);
   auto wgmma = mosaic_gpu::WGMMAOp::create(builder, loc, accumulator.getType(),
                                            accumulator, a, b);
   wgmma.setUnsignedA(op.getUnsignedLhs());

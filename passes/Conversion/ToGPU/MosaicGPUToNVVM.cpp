@@ -25,6 +25,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include <array>
+
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTMOSAICGPUTONVVM
 #define GEN_PASS_DEF_CONVERTMOSAICGPUTONVVM
@@ -103,17 +105,29 @@ static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How ldmatrix loads the registers of a vector: an 8x8 matrix of 16-bit
-/// elements each. A thread receives two neighbors in a row of the matrix, or in
-/// a column with `transposed`.
+/// How ldmatrix loads the registers of a vector: 8 rows of 16 bytes in a
+/// matrix. A thread receives 32 bits of a row or, with `transposed`, 16 bits of
+/// two rows.
 struct MatrixLoad {
   bool transposed = false;
+  /// Whether the elements have 8 bits and are transposed. A thread receives
+  /// elements of two registers, which are neighbors in a row: two matrices
+  /// provide both registers.
+  bool isPaired = false;
   /// Matrices per instruction; 1, 2 or 4.
   int64_t count = 1;
   /// The registers in the order of the matrices.
   SmallVector<int64_t> order;
   /// Offset of the second and third matrix of an instruction from the first.
+  /// The matrices of paired registers have the same offset.
   SmallVector<int64_t> toSecond{0, 0}, toThird{0, 0};
+
+  /// The first element of a matrix in the first lane.
+  SmallVector<int64_t> getOrigin(const Distribution &distribution,
+                                 int64_t matrix) const {
+    return distribution.getTiled().elementIndex(distribution.getShape(), 0, 0,
+                                                order[matrix], 0);
+  }
 };
 } // namespace
 
@@ -140,43 +154,22 @@ static SmallVector<int64_t> getMatrixOrder(const Distribution &distribution,
   return order;
 }
 
-/// Whether each register of the layout is an 8x8 matrix whose rows are
-/// contiguous in memory. `rowDim` is the dimension that steps from row to row.
+/// How ldmatrix loads the registers of a layout, if it can: `rowDim` is the
+/// dimension that steps from row to row in memory.
 static std::optional<MatrixLoad>
 matchMatrixLoad(const Distribution &distribution, const ThreadGrid &grid,
                 int64_t rowDim, const targets::Target &target,
                 Type elementType) {
+  constexpr int64_t rowBits = 128, wordBits = 32;
+  int64_t bits = elementType.getIntOrFloatBitWidth(), length = wordBits / bits;
   if (distribution.getKind() != Distribution::Kind::Tiled ||
       distribution.getShape().size() != 2 ||
-      distribution.getVectorLength() != 2 || grid.waveSize != 32)
+      distribution.getVectorLength() != length || grid.waveSize != 32)
     return std::nullopt;
   const layout::TiledLayout &tiled = distribution.getTiled();
   ArrayRef<int64_t> shape = distribution.getShape();
-  int64_t columnDim = 1 - rowDim;
-  auto isMatrix = [&](bool transposed) {
-    for (int64_t lane = 0; lane < 32; ++lane)
-      for (int64_t element = 0; element < 2; ++element) {
-        int64_t major = lane / 4, minor = 2 * (lane % 4) + element;
-        SmallVector<int64_t> index =
-            tiled.elementIndex(shape, 0, lane, 0, element);
-        if (index[rowDim] != (transposed ? minor : major) ||
-            index[columnDim] != (transposed ? major : minor))
-          return false;
-      }
-    return true;
-  };
+  int64_t columnDim = 1 - rowDim, registers = distribution.getNumRegisters();
   MatrixLoad load;
-  if (!isMatrix(false)) {
-    if (!isMatrix(true))
-      return std::nullopt;
-    load.transposed = true;
-  }
-  // Rows of a matrix start at multiples of 16 bytes.
-  for (int64_t warp = 0; warp < grid.numWarps(); ++warp)
-    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
-      if (tiled.elementIndex(shape, warp, 0, reg, 0)[columnDim] % 8 != 0)
-        return std::nullopt;
-
   load.order =
       getMatrixOrder(distribution, target, elementType, grid.numWarps());
   auto step = [&](int64_t from, int64_t to) {
@@ -186,9 +179,42 @@ matchMatrixLoad(const Distribution &distribution, const ThreadGrid &grid,
                              tiled.elementIndex(shape, 0, 0, load.order[to], 0);
     return SmallVector<int64_t>{second[0] - first[0], second[1] - first[1]};
   };
+  // `neighbors` is the number of elements of a row that a thread receives.
+  auto isMatrix = [&](bool transposed, int64_t neighbors) {
+    for (int64_t lane = 0; lane < 32; ++lane)
+      for (int64_t element = 0; element < length; ++element) {
+        int64_t major = lane / 4, minor = length * (lane % 4) + element;
+        SmallVector<int64_t> index =
+            tiled.elementIndex(shape, 0, lane, 0, element);
+        if (index[rowDim] != (transposed ? minor : major) ||
+            index[columnDim] != (transposed ? neighbors * major : minor))
+          return false;
+      }
+    return true;
+  };
+  if (!isMatrix(/*transposed=*/false, length)) {
+    load.transposed = true;
+    load.isPaired = bits == 8;
+    if (!isMatrix(/*transposed=*/true, load.isPaired ? 2 : 1))
+      return std::nullopt;
+  }
+  if (load.isPaired) {
+    SmallVector<int64_t> next(2);
+    next[columnDim] = 1;
+    for (int64_t first = 0; first < registers; first += 2)
+      if (first + 1 == registers || step(first, first + 1) != next)
+        return std::nullopt;
+  }
+  // Rows of a matrix start at multiples of 16 bytes.
+  for (int64_t warp = 0; warp < grid.numWarps(); ++warp)
+    for (int64_t reg = 0; reg < registers; reg += load.isPaired ? 2 : 1)
+      if (tiled.elementIndex(shape, warp, 0, load.order[reg], 0)[columnDim] %
+              (rowBits / bits) !=
+          0)
+        return std::nullopt;
+
   // Several matrices per instruction if the offsets between them are the same
   // in all instructions.
-  int64_t registers = distribution.getNumRegisters();
   auto haveEqualSteps = [&](int64_t count) {
     if (registers % count != 0)
       return false;
@@ -203,7 +229,8 @@ matchMatrixLoad(const Distribution &distribution, const ThreadGrid &grid,
   };
   if (registers % 2 == 0 && haveEqualSteps(2)) {
     load.count = 2;
-    load.toSecond = step(0, 1);
+    if (!load.isPaired)
+      load.toSecond = step(0, 1);
     if (registers % 4 == 0 && haveEqualSteps(4)) {
       load.count = 4;
       load.toThird = step(0, 2);
@@ -317,9 +344,15 @@ public:
                              const MmaInstruction &instruction,
                              const MmaOperands &operands) const override;
   SmallVector<Value> emitFragmentLoad(OpBuilder &builder, Location loc,
-                                      Value memref, unsigned log2Alignment,
+                                      const SharedVector &source,
                                       const Distribution &distribution,
                                       ThreadIndices &indices) const override;
+  SmallVector<Value> emitByteMatrices(OpBuilder &builder, Location loc,
+                                      const SharedVector &source,
+                                      const MatrixLoad &load, int64_t rowDim,
+                                      int64_t stride,
+                                      const Distribution &distribution,
+                                      ThreadIndices &indices) const;
 
   Value emitElected(ThreadIndices &indices) const override {
     if (!target.hasTMA)
@@ -463,7 +496,8 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
       overflow = NVVM::MMAIntOverflow::wrapped;
     mmaResult = NVVM::MmaOp::create(
         builder, loc, resultType, operandsA, operandsB, operandsC,
-        ArrayRef<int64_t>{instruction.m, instruction.n, instruction.k},
+        ArrayRef<int64_t>{instruction.m, instruction.n / instruction.numMmas(),
+                          instruction.k},
         /*b1Op=*/std::nullopt, overflow,
         std::array<NVVM::MMATypes, 2>{
             *getMultiplicandType(instruction.a, operands.unsignedA),
@@ -626,58 +660,160 @@ void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
       bits == 128 ? builder.getUnitAttr() : UnitAttr());
 }
 
-SmallVector<Value> NVIDIALowering::emitFragmentLoad(
-    OpBuilder &builder, Location loc, Value memref, unsigned log2Alignment,
+/// The row and column of the row of a matrix whose address a lane provides:
+/// lanes 8*i to 8*i+7 provide those of matrix i.
+static SmallVector<Value> emitMatrixRows(const MatrixLoad &load, int64_t rowDim,
+                                         const Distribution &distribution,
+                                         ThreadIndices &indices) {
+  SmallVector<Value> base;
+  for (const Coordinate &coordinate : indices.getWarpCoordinates(distribution))
+    base.push_back(coordinate.base);
+  Value lane = indices.getLane();
+  auto digit = [&](int64_t divisor, int64_t size) {
+    return indices.rem(indices.div(lane, divisor), size);
+  };
+  auto addTo = [&](int64_t dim, Value digit, int64_t stride) {
+    base[dim] = indices.add(base[dim], indices.mul(digit, stride));
+  };
+  if (load.isPaired) {
+    // Thread t (modulo 4) needs the rows 4 * t to 4 * t + 3. The first matrix
+    // has the first two of them for t = 0 and 1, and the last two for t = 2 and
+    // 3; the second matrix has the others. A padding of 16 bytes then prevents
+    // bank conflicts.
+    addTo(rowDim, digit(1, 2), 1);
+    addTo(rowDim, digit(2, 4), 4);
+    addTo(
+        rowDim,
+        indices.rem(indices.add(indices.div(lane, 8), indices.div(lane, 4)), 2),
+        2);
+  } else {
+    addTo(rowDim, digit(1, 8), 1);
+  }
+  // Fewer than 32 addresses are used for one or two matrices; the others must
+  // still be valid, so they repeat.
+  for (int64_t dim = 0; dim < 2; ++dim) {
+    if (load.count >= 2)
+      addTo(dim, digit(8, 2), load.toSecond[dim]);
+    if (load.count == 4)
+      addTo(dim, indices.div(lane, 16), load.toThird[dim]);
+  }
+  return base;
+}
+
+/// The selectors of the byte permutations that take the elements of two paired
+/// registers from the words of two matrices.
+static std::array<Value, 2> emitPairSelectors(Location loc,
+                                              ThreadIndices &indices) {
+  OpBuilder &head = indices.getBuilder();
+  // In the lanes with t = 2 and 3, the first matrix has the last rows.
+  Value isOther =
+      arith::CmpIOp::create(head, loc, arith::CmpIPredicate::eq,
+                            indices.rem(indices.div(indices.getLane(), 2), 2),
+                            indices.getConstant(1));
+  auto select = [&](int64_t other, int64_t own) -> Value {
+    return arith::SelectOp::create(head, loc, isOther, getI32(head, loc, other),
+                                   getI32(head, loc, own));
+  };
+  return {select(0x2064, 0x6420), select(0x3175, 0x7531)};
+}
+
+/// Loads registers of 8-bit elements from rows that are `stride` bytes apart.
+/// The element types of nvgpu.ldmatrix do not allow this.
+SmallVector<Value> NVIDIALowering::emitByteMatrices(
+    OpBuilder &builder, Location loc, const SharedVector &source,
+    const MatrixLoad &load, int64_t rowDim, int64_t stride,
     const Distribution &distribution, ThreadIndices &indices) const {
-  auto type = cast<MemRefType>(memref.getType());
+  Type word = builder.getI32Type();
+  SmallVector<Value> base = emitMatrixRows(load, rowDim, distribution, indices);
+  Value own = arith::IndexCastOp::create(
+      indices.getBuilder(), loc, word,
+      indices.add(indices.mul(base[rowDim], stride), base[1 - rowDim]));
+  Value start = LLVM::GEPOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), 3),
+      builder.getI8Type(), source.getPointer(), ArrayRef<LLVM::GEPArg>{own});
+  std::array<Value, 2> selectors;
+  if (load.isPaired)
+    selectors = emitPairSelectors(loc, indices);
+  Type loaded = load.count == 1 ? word
+                                : LLVM::LLVMStructType::getLiteral(
+                                      builder.getContext(),
+                                      SmallVector<Type>(load.count, word));
+  auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+  VectorType type = distribution.getRegisterType(
+      cast<MemRefType>(source.memref.getType()).getElementType());
+  SmallVector<Value> registers(distribution.getNumRegisters());
+  for (int64_t first = 0; first < distribution.getNumRegisters();
+       first += load.count) {
+    SmallVector<int64_t> origin = load.getOrigin(distribution, first);
+    Value address = LLVM::GEPOp::create(
+        builder, loc, start.getType(), builder.getI8Type(), start,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(origin[rowDim] * stride +
+                                                    origin[1 - rowDim])});
+    Value matrices = NVVM::LdMatrixOp::create(
+        builder, loc, loaded, address, static_cast<uint32_t>(load.count),
+        load.transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
+        NVVM::LdStMatrixEltType::B16);
+    SmallVector<Value> words;
+    for (int64_t matrix = 0; matrix < load.count; ++matrix)
+      words.push_back(load.count == 1 ? matrices
+                                      : LLVM::ExtractValueOp::create(
+                                            builder, loc, matrices, matrix)
+                                            .getResult());
+    if (load.isPaired)
+      for (size_t pair = 0; pair < words.size(); pair += 2) {
+        Value a = words[pair], b = words[pair + 1];
+        for (size_t i = 0; i < 2; ++i)
+          words[pair + i] = emitBytePermute(builder, loc, a, b, selectors[i]);
+      }
+    for (auto [index, held] : llvm::enumerate(words))
+      registers[load.order[first + index]] =
+          fromWords(builder, loc, held, type);
+  }
+  return registers;
+}
+
+SmallVector<Value> NVIDIALowering::emitFragmentLoad(
+    OpBuilder &builder, Location loc, const SharedVector &source,
+    const Distribution &distribution, ThreadIndices &indices) const {
+  auto type = cast<MemRefType>(source.memref.getType());
   Type elementType = type.getElementType();
   SmallVector<int64_t> strides;
   int64_t offset;
   if (!target.hasLdMatrix ||
       !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) ||
       !elementType.isIntOrFloat() ||
-      elementType.getIntOrFloatBitWidth() != 16 ||
+      !llvm::is_contained({8, 16}, elementType.getIntOrFloatBitWidth()) ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.size() != 2)
     return {};
   // Every row of 16 bytes starts at a multiple of 16 bytes.
+  int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
   int64_t rowDim = strides.back() == 1 ? 0 : 1;
   if (strides[1 - rowDim] != 1 || ShapedType::isDynamic(strides[rowDim]) ||
-      strides[rowDim] % 8 != 0 || log2Alignment < 4)
+      strides[rowDim] * bytes % 16 != 0 || source.log2Alignment < 4)
     return {};
   std::optional<MatrixLoad> load = matchMatrixLoad(
       distribution, indices.getGrid(), rowDim, target, elementType);
   if (!load)
     return {};
+  if (bytes == 1)
+    return source.getPointer
+               ? emitByteMatrices(builder, loc, source, *load, rowDim,
+                                  strides[rowDim], distribution, indices)
+               : SmallVector<Value>();
 
-  // Lanes 8*i to 8*i+7 provide the row addresses of matrix i.
-  SmallVector<Coordinate> base = indices.getWarpCoordinates(distribution);
-  Value lane = indices.getLane();
-  base[rowDim].base = indices.add(base[rowDim].base, indices.rem(lane, 8));
-  for (int64_t dim = 0; dim < 2; ++dim) {
-    if (load->count >= 2)
-      base[dim].base = indices.add(
-          base[dim].base, indices.mul(indices.rem(indices.div(lane, 8), 2),
-                                      load->toSecond[dim]));
-    if (load->count == 4)
-      base[dim].base =
-          indices.add(base[dim].base,
-                      indices.mul(indices.div(lane, 16), load->toThird[dim]));
-  }
-  // Fewer than 32 addresses are used for one or two matrices; the others must
-  // still be valid, so they repeat.
+  SmallVector<Value> base =
+      emitMatrixRows(*load, rowDim, distribution, indices);
   auto fragmentType = VectorType::get({load->count, 2}, elementType);
   SmallVector<Value> registers(distribution.getNumRegisters());
   for (int64_t first = 0; first < distribution.getNumRegisters();
        first += load->count) {
-    SmallVector<int64_t> origin = distribution.getTiled().elementIndex(
-        distribution.getShape(), 0, 0, load->order[first], 0);
+    SmallVector<int64_t> origin = load->getOrigin(distribution, first);
     SmallVector<Value> address;
     for (int64_t dim = 0; dim < 2; ++dim)
-      address.push_back(base[dim].base
-                            ? indices.add(base[dim].base, origin[dim])
-                            : indices.getConstant(origin[dim]));
+      address.push_back(base[dim] ? indices.add(base[dim], origin[dim])
+                                  : indices.getConstant(origin[dim]));
     Value fragment = nvgpu::LdMatrixOp::create(
-        builder, loc, fragmentType, memref, address,
+        builder, loc, fragmentType, source.memref, address,
         builder.getBoolAttr(load->transposed),
         builder.getI32IntegerAttr(static_cast<int32_t>(load->count)));
     for (int64_t matrix = 0; matrix < load->count; ++matrix)

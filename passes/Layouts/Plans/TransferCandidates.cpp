@@ -264,6 +264,45 @@ static std::optional<Candidate> matrix8Candidate(const TransferDigits &digits,
   return withMatrices(candidate, rows, together, digits);
 }
 
+/// ldmatrix of transposed pairs of 8-bit elements, which are neighbors in a
+/// row.
+static std::optional<Candidate> pairsCandidate(const TransferDigits &digits) {
+  constexpr int64_t elementBits = 8;
+  std::optional<SmallVector<int64_t>> bits = laneBits(digits.lanes);
+  if (digits.elementBits != elementBits || !bits ||
+      int64_t(1) << bits->size() != kWarpLanes)
+    return std::nullopt;
+  for (int64_t bit = 0; bit < 3; ++bit)
+    if ((*bits)[2 + bit] != 2 * elementBits << bit)
+      return std::nullopt;
+  Candidate candidate;
+  candidate.kind = AccessKind::MatrixOfPairs;
+  candidate.bytes = kRowBits / 8;
+  candidate.outside = heldDigits(digits);
+  auto takeDigit = [&](auto isWanted) -> std::optional<Digit> {
+    auto digit = llvm::find_if(candidate.outside, [&](const Digit &digit) {
+      return digit.size % 2 == 0 && isWanted(digit);
+    });
+    if (digit == candidate.outside.end())
+      return std::nullopt;
+    return takeLowest(*digit, 2);
+  };
+  // The other element of the pair, and the four rows of a register: two in each
+  // of two matrices.
+  std::optional<Digit> neighbor = takeDigit([&](const Digit &digit) {
+    return digit.stride == elementBits && digit.element == 0;
+  });
+  std::optional<Digit> row =
+      takeDigit([](const Digit &digit) { return digit.element == 1; });
+  std::optional<Digit> next =
+      takeDigit([](const Digit &digit) { return digit.element == 2; });
+  if (!neighbor || !row || !next)
+    return std::nullopt;
+  return withMatrices(candidate,
+                      {row->stride, (*bits)[0], (*bits)[1], next->stride},
+                      {*neighbor, *row, *next}, digits);
+}
+
 /// A transposed LDS read of AMD targets.
 static std::optional<Candidate>
 transposedCandidate(const TransferDigits &digits,
@@ -326,6 +365,8 @@ SmallVector<Candidate> transfers::listCandidates(const TransferDigits &digits,
       add(matrixCandidate(digits, isTransposed));
   if (target.hasTransposed8BitMatrix)
     add(matrix8Candidate(digits, isLoad));
+  if (isLoad && target.hasLdMatrix)
+    add(pairsCandidate(digits));
   if (isLoad)
     for (const targets::TransposedRead &read : target.transposedReads)
       add(transposedCandidate(digits, read, target.waveSize));

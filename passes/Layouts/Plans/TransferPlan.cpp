@@ -220,8 +220,9 @@ int64_t Planner::baseMask() const {
 
 int64_t Planner::countMoves() const {
   int64_t count = offsets.size();
-  // The halves of each register of the instruction belong to two registers.
-  if (candidate.kind == AccessKind::MatrixTransposed8)
+  // The parts of each register of the instruction belong to two registers.
+  if (candidate.kind == AccessKind::MatrixTransposed8 ||
+      candidate.kind == AccessKind::MatrixOfPairs)
     return count * static_cast<int64_t>(candidate.slots.size()) / 4;
   if (candidate.kind != AccessKind::Vector ||
       std::holds_alternative<layout::SplatLayout>(problem.registers))
@@ -322,6 +323,9 @@ static std::string instructionText(const Access &access, int64_t elementBytes) {
   case AccessKind::MatrixTransposed8:
     return "matrix accesses of " + std::to_string(access.pieces.size() * 2) +
            " bytes per lane, transposed,";
+  case AccessKind::MatrixOfPairs:
+    return "matrix accesses x" + std::to_string(access.pieces.size() / 4) +
+           " of pairs, transposed,";
   case AccessKind::TransposedRead:
     return "transposed reads of " + std::to_string(elementBytes) + " bytes";
   }

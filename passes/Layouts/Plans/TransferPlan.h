@@ -87,6 +87,10 @@ enum class AccessKind {
   /// register
   /// holds two rows of the first column, then two rows of the second.
   MatrixTransposed8,
+  /// ldmatrix of 8 x 8 pairs of 8-bit elements, transposed: `MatrixTransposed`
+  /// with a pair as one element. The elements of a pair belong to two
+  /// registers.
+  MatrixOfPairs,
   /// AMD's transposed read by groups of 16 lanes: each lane reads `bytes` bytes
   /// at
   /// its own address, and the lanes of a group transpose the elements. See

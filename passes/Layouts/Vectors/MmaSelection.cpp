@@ -140,16 +140,28 @@ smalti::findMma(const targets::Target &target, const MmaElements &elements,
                 int64_t m, int64_t n, int64_t k, int64_t numWarps,
                 llvm::function_ref<bool(const BlockMma &)> accepts) {
   std::optional<BlockMma> found;
-  for (const MmaInstruction &instruction : target.mmas) {
-    if (!elements.match(instruction))
-      continue;
-    forEachArrangement(instruction, m, n, k, numWarps,
-                       [&](const BlockMma &mma) {
-                         if (!found && accepts(mma))
-                           found = mma;
-                       });
-    if (found)
-      return found;
-  }
+  for (ArrayRef<MmaInstruction> table : {target.mmas, target.pairedMmas})
+    for (const MmaInstruction &instruction : table) {
+      if (!elements.match(instruction))
+        continue;
+      forEachArrangement(instruction, m, n, k, numWarps,
+                         [&](const BlockMma &mma) {
+                           if (!found && accepts(mma))
+                             found = mma;
+                         });
+      if (found)
+        return found;
+    }
+  return std::nullopt;
+}
+
+std::optional<BlockMma> smalti::pairMma(const targets::Target &target,
+                                        const BlockMma &mma,
+                                        targets::MmaPairing pairing) {
+  for (const MmaInstruction &instruction : target.pairedMmas)
+    if (instruction.mnemonic == mma.instruction->mnemonic &&
+        instruction.pairing == pairing)
+      return arrangeMma(instruction, mma.m, mma.n, mma.k, mma.warpsM,
+                        mma.warpsN);
   return std::nullopt;
 }

@@ -84,11 +84,17 @@ std::optional<BlockMma> selectMma(const targets::Target &target,
 
 /// The first instruction and grid of warps for these element types and this
 /// tile that satisfies `accepts`, or no value. For each grid, the transposed
-/// matmul comes last.
+/// matmul comes last, and paired instructions come after all others.
 std::optional<BlockMma>
 findMma(const targets::Target &target, const MmaElements &elements, int64_t m,
         int64_t n, int64_t k, int64_t numWarps,
         llvm::function_ref<bool(const BlockMma &)> accepts);
+
+/// The matmul with a pairing of rows or columns, if the instruction has it and
+/// it divides the tile.
+std::optional<BlockMma> pairMma(const targets::Target &target,
+                                const BlockMma &mma,
+                                targets::MmaPairing pairing);
 
 } // namespace smalti
 

@@ -131,6 +131,44 @@ gpu.module @view_module {
 
 // -----
 
+// 8-bit operands. Rows of A are contiguous along K. A transposed ldmatrix reads pairs of columns of B, and two byte
+// permutations separate them. The MMAs of the even and the odd columns have one accumulator. Before the store, a change
+// of the layout makes vectors of 4 columns.
+#a = #mosaic_gpu.TiledLayout<[[16, 32], [8, 16], [4]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#b = #mosaic_gpu.TiledLayout<[[32, 16], [16, 16], [4, 2]], warp_dims = [], lane_dims = [-3, -4], vector_dim = -2>
+#c = #mosaic_gpu.TiledLayout<[[16, 16], [8, 16], [4], [2]], warp_dims = [], lane_dims = [-4, -3], vector_dim = -2>
+#rows = #mosaic_gpu.TiledLayout<[[16, 16], [8, 16], [4]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#smem = #gpu.address_space<workgroup>
+gpu.module @bytes_module {
+  // CHECK-LABEL: gpu.func @bytes
+  gpu.func @bytes(%dst: memref<16x16xi32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    // In the lanes 2 and 3 of each 4, the first matrix has the last rows.
+    // CHECK-DAG: %[[EVEN:.*]] = arith.select %[[LAST:.*]], %c8292_i32, %c25632_i32
+    // CHECK-DAG: %[[ODD:.*]] = arith.select %[[LAST]], %c12661_i32, %c30001_i32
+    %sa = mosaic_gpu.slice_smem 0 : memref<16x32xi8, #smem>
+    %sb = mosaic_gpu.slice_smem 512 : memref<32x16xi8, #smem>
+    %zero = arith.constant dense<0> : vector<16x16xi32>
+    // CHECK: nvvm.ldmatrix %{{.*}} {eltType = {{.*}}b16>, layout = {{.*}}row>, num = 4 : i32
+    %a = mosaic_gpu.vector_load %sa {out_layouts = [#a]} : memref<16x32xi8, #smem> -> vector<16x32xi8>
+    // CHECK: %[[M:.*]] = nvvm.ldmatrix %{{.*}} {eltType = {{.*}}b16>, layout = {{.*}}col>, num = 4 : i32
+    // CHECK-DAG: %[[M0:.*]] = llvm.extractvalue %[[M]][0]
+    // CHECK-DAG: %[[M1:.*]] = llvm.extractvalue %[[M]][1]
+    // CHECK-DAG: nvvm.prmt <default> %[[EVEN]], %[[M0]], %[[M1]] : i32
+    // CHECK-DAG: nvvm.prmt <default> %[[ODD]], %[[M0]], %[[M1]] : i32
+    %b = mosaic_gpu.vector_load %sb {out_layouts = [#b]} : memref<32x16xi8, #smem> -> vector<32x16xi8>
+    // CHECK-COUNT-2: nvvm.mma.sync {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 32>
+    %c = mosaic_gpu.mma accumulator(%zero : vector<16x16xi32>) a(%a : vector<16x32xi8>) b(%b : vector<32x16xi8>)
+        {out_layouts = [#c]} -> vector<16x16xi32>
+    // CHECK-COUNT-2: vector.store {{.*}} : memref<16x16xi32>, vector<4xi32>
+    %rows = mosaic_gpu.layout_cast x(%c : vector<16x16xi32>) {in_layouts = [#c], new_layout = #rows, out_layouts = [#rows]}
+    vector.transfer_write %rows, %dst[%c0, %c0] {in_bounds = [true, true]} : vector<16x16xi32>, memref<16x16xi32>
+    gpu.return
+  }
+}
+
+// -----
+
 // The loop carries one value per register of the layout; a splat initializes it.
 #l = #mosaic_gpu.WGStridedFragLayout<[32, 8], 2>
 gpu.module @loop_module {

@@ -29,7 +29,6 @@ STORE = "triton_xla.insert {} into %d[0, 0] [64, 64] [1, 1] : tensor<64x64xf16> 
 TRANSPOSE = "%t = triton_xla.transpose %l [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>\n    "
 MORE = "%m = triton_xla.dot %t, %r, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>\n    "
 USE_TRANSPOSED = DOT.replace("%l", "%t").replace("%acc", "%m")
-CODES = "f8E4M3FN"
 
 
 def run(text: str) -> list[str]:
@@ -75,10 +74,10 @@ def test_the_dot_without_an_edit() -> None:
         ({EXTRACT: EXTRACT + " fill 1.0 : f16"}, "the fill value of triton_xla.extract is not 0"),
         ({"f16": "f32"}, "operands of type f32 are supported only as TF32; set the attribute 'tf32' on the dot"),
         (
-            {"f16": CODES, "memref<128x256xf16>": "memref<128x256xf16, strided<[1, 128]>>"},
+            {"f16": "f32", DOT: DOT + " tf32", "memref<128x256xf16>": "memref<128x256xf16, strided<[1, 128]>>"},
             "operand A is not contiguous along K",
         ),
-        ({"f16": CODES}, "operand B is not contiguous along K"),
+        ({"f16": "f32", DOT: DOT + " tf32"}, "operand B is not contiguous along K"),
     ],
 )  # fmt: skip
 def test_reasons(edits: dict[str, str], reason: str) -> None:

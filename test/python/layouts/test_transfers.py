@@ -41,6 +41,8 @@ def grid(chip: str) -> list[tuple[str, Layout, MemoryLayout, int]]:
                 cases += [(name, named_layout(name), bits) for bits in (8, 16, 32)]
         cases.append(("WGMMA_UPCAST_4X", named_layout("WGMMA_UPCAST_4X"), 4))
         cases.append(("TMEM_NATIVE(8)", layouts.tmem_native(8), 32))
+        pairs = TiledLayout([[16, 64], [16, 16], [4, 2]], warp_dims=[-5], lane_dims=[-3, -4], vector_dim=-2)
+        cases.append(("pairs", pairs, 8))
     cases += [(name, layout, bits) for name, (layout, bits) in chip_layouts(chip).items()]
     result: list[tuple[str, Layout, MemoryLayout, int]] = []
     for name, layout, bits in cases:
@@ -106,6 +108,8 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
         expected |= {"matrix", "matrix_transposed"}
     if target.has_transposed_8bit_matrix:
         expected.add("matrix_transposed_8")
+    if is_load and target.has_ldmatrix:
+        expected.add("matrix_of_pairs")
     if is_load and target.transposed_reads:
         expected.add("transposed_read")
     assert kinds == expected

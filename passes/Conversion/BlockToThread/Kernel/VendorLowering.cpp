@@ -116,7 +116,7 @@ Value VendorLowering::emitWaveReduction(OpBuilder &, Location, Value,
 }
 
 SmallVector<Value> VendorLowering::emitFragmentLoad(OpBuilder &, Location,
-                                                    Value, unsigned,
+                                                    const SharedVector &,
                                                     const Distribution &,
                                                     ThreadIndices &) const {
   return {};

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <optional>
 #include <string>
@@ -90,6 +91,15 @@ struct MmaOperands {
   bool unsignedA = false, unsignedB = false;
 };
 
+/// A vector in memory, at the origin of a memref.
+struct SharedVector {
+  mlir::Value memref;
+  unsigned log2Alignment = 0;
+  /// Emits a pointer to the first element; null if the memref is not a part of
+  /// the block's buffer of shared memory.
+  llvm::function_ref<mlir::Value()> getPointer;
+};
+
 /// The vendor-specific part of the lowering to thread level. The `refuse`
 /// members are called while planning and return why something cannot be
 /// lowered; the others emit and cannot fail.
@@ -150,8 +160,7 @@ public:
   /// warp-wide loads; nothing if they are not applicable.
   virtual llvm::SmallVector<mlir::Value>
   emitFragmentLoad(mlir::OpBuilder &builder, mlir::Location loc,
-                   mlir::Value memref, unsigned log2Alignment,
-                   const Distribution &distribution,
+                   const SharedVector &source, const Distribution &distribution,
                    ThreadIndices &indices) const;
   /// A masked or plain load; out-of-bounds lanes read `pad` (a scalar).
   virtual mlir::Value emitLoad(mlir::OpBuilder &builder, mlir::Location loc,

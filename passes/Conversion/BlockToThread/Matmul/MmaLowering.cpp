@@ -185,6 +185,23 @@ static Value multiplyAdd(OpBuilder &builder, mosaic_gpu::MMAOp op, Value a,
   return LLVM::FMAOp::create(builder, loc, extend(a), extend(b), accumulator);
 }
 
+/// The MMAs of one tile; the registers are in the order of the instruction.
+static SmallVector<Value> emitTile(OpBuilder &builder, Location loc,
+                                   const VendorLowering &vendor,
+                                   const targets::MmaInstruction &instruction,
+                                   const MmaOperands &operands) {
+  size_t numMmas = instruction.numMmas(), numB = operands.b.size() / numMmas,
+         numC = operands.accumulator.size() / numMmas;
+  SmallVector<Value> results;
+  for (size_t mma = 0; mma < numMmas; ++mma) {
+    MmaOperands own = operands;
+    own.b = operands.b.slice(mma * numB, numB);
+    own.accumulator = operands.accumulator.slice(mma * numC, numC);
+    llvm::append_range(results, vendor.emitMma(builder, loc, instruction, own));
+  }
+  return results;
+}
+
 void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
                OpBuilder &builder) const {
   const auto &plan = *emitter.plan.getOpPlan<MmaPlan>(op);
@@ -232,9 +249,9 @@ void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
           results.push_back(multiplyAdd(builder, op, operandA.front(),
                                         operandB.front(), accumulator.front()));
         else
-          results = emitter.vendor.emitMma(
-              builder, op.getLoc(), instruction,
-              {operandA, operandB, accumulator, unsignedA, unsignedB});
+          results =
+              emitTile(builder, op.getLoc(), emitter.vendor, instruction,
+                       {operandA, operandB, accumulator, unsignedA, unsignedB});
         for (auto [reg, value] : llvm::zip_equal(instruction.cOrder, results))
           result[tile * instruction.cOrder.size() + reg] = value;
       }

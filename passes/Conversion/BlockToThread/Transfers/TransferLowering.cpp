@@ -115,9 +115,14 @@ void Loads::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
   Value memref = emitter.lookup(window.memref);
   unsigned alignment = log2Alignment(window.memref);
   if (auto load = dyn_cast<mosaic_gpu::VectorLoadOp>(op)) {
+    auto getPointer = [&] {
+      return emitter.getSharedPointer(load.getSource(), builder);
+    };
+    SharedVector shared{emitter.lookup(load.getSource()), alignment, nullptr};
+    if (emitter.plan.getSharedRef(load.getSource()))
+      shared.getPointer = getPointer;
     Registers fragments = emitter.vendor.emitFragmentLoad(
-        builder, loc, emitter.lookup(load.getSource()), alignment, distribution,
-        emitter.indices);
+        builder, loc, shared, distribution, emitter.indices);
     if (!fragments.empty())
       return emitter.setRegisters(result, std::move(fragments));
   }

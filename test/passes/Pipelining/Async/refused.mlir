@@ -579,3 +579,23 @@ func.func @unit_writes(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shar
   }
   return
 }
+
+// A proxy fence follows the stores that it makes visible; without asynchronous copies, the stores would move.
+// CHECK: Function=proxy_fence | Remark="loop not pipelined: 'nvvm.fence.proxy' must follow writes to shared memory in the same iteration, and mode=stream may move them to another iteration; only the schedules of mode=async are supported"
+func.func @proxy_fence(%a: memref<128x64xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %value = memref.load %a[%i, %thread] : memref<128x64xf32>
+    memref.store %value, %shared[%thread] : memref<64xf32, #shared>
+    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+    gpu.barrier
+    %read = memref.load %shared[%c1] : memref<64xf32, #shared>
+    gpu.barrier
+    %next = arith.addf %acc, %read : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
