@@ -143,7 +143,8 @@ struct ClassInfo {
   int64_t maxBits = 0, minMemoryBits = 0;
   /// The widest vector that every access to global memory allows.
   std::optional<unsigned> log2Run;
-  /// Whether the class is reduced, scanned or the result of a broadcast.
+  /// Whether the class is reduced, scanned, the result of a broadcast, or
+  /// transposed without a change of layout.
   bool isBlocked = false;
   int64_t elements = 0;
 };
@@ -328,6 +329,9 @@ void Assignment::relate(Operation *op) {
     auto permutation = transpose.getPermutation();
     SmallVector<int64_t> inverse = invertPermutationVector(permutation);
     bool isStrong = !hasScratch(result);
+    // A strided layout often does not have a transpose.
+    if (isStrong && !isSplat(operand) && !isSplat(result))
+      infoOf(operand).isBlocked = infoOf(result).isBlocked = true;
     add(
         operand, result,
         [=, shape = shapeOf(operand)](Attribute layout) {

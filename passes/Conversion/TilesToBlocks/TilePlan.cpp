@@ -855,6 +855,13 @@ void Planner::chooseTensorStores() {
   Attribute accumulator = mosaic_gpu::TiledLayoutAttr::get(
       plan.func.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
   plan.func.getBody().walk([&](triton_xla::InsertOp insert) {
+    auto transpose = insert.getTile().getDefiningOp<triton_xla::TransposeOp>();
+    if (transpose && plan.layouts.lookup(transpose.getTile()) == accumulator) {
+      plan.missedTensorStores.emplace_back(
+          insert, "the tile is the transpose of an accumulator; store it to a "
+                  "row-major array without triton_xla.transpose");
+      return;
+    }
     if (plan.layouts.lookup(insert.getTile()) != accumulator)
       return;
     TensorWindow window;
