@@ -1,6 +1,8 @@
 // RUN: smalti-opt %s -split-input-file -convert-triton-xla-to-mosaic-gpu=target=sm_80 | FileCheck %s
 // RUN: smalti-opt %s -split-input-file -convert-triton-xla-to-mosaic-gpu=target=sm_80 --remarks-filter=.* 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
+// RUN: smalti-opt %s -split-input-file -convert-triton-xla-to-mosaic-gpu=target=sm_90a --remarks-filter=.* 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=TMA
 
 // The kernel receives B as declared, and reads its transpose, whose rows are contiguous.
 
@@ -89,5 +91,28 @@ triton_xla.entry_func @dynamic(%x: memref<?x?xf16, strided<[1, ?]>> {triton_xla.
                                %y: memref<64xf16>, %tile: index) tiles [size(%x, 1)] {
   %t = triton_xla.extract %x[0, %tile] [64, 1] [1, 1] : memref<?x?xf16, strided<[1, ?]>> to tensor<64xf16>
   triton_xla.insert %t into %y[0] [64] [1] : tensor<64xf16> into memref<64xf16>
+  triton_xla.return
+}
+
+// -----
+
+// TMA loads the operands, but does not store the accumulator, whose columns are contiguous in memory.
+
+// TMA: dot lowered to wgmma: 64x64x64 on 1 warpgroup; operand A loaded by TMA, B loaded by TMA
+// TMA: TMA store not used: the tile is the transpose of an accumulator; store it to a row-major array without triton_xla.transpose
+// TMA-LABEL: gpu.func @result(
+// TMA-DAG: %[[A:.*]] = memref.transpose %arg0
+// TMA-DAG: %[[C:.*]] = memref.transpose %arg2
+// TMA: mosaic_gpu.async_load %[[A]]
+// TMA: %[[T:.*]] = vector.transpose
+// TMA-NOT: layout_cast
+// TMA: vector.transfer_write %[[T]], %[[C]]
+triton_xla.entry_func @result(%a: memref<64x64xf16, strided<[1, 64]>>, %b: memref<64x64xf16>,
+                              %c: memref<64x64xf32, strided<[1, 64]>>, %tile: index) tiles 1 {
+  %at = triton_xla.extract %a[0, 0] [64, 64] [1, 1] : memref<64x64xf16, strided<[1, 64]>> to tensor<64x64xf16>
+  %bt = triton_xla.extract %b[0, 0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = triton_xla.dot %at, %bt, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  triton_xla.insert %sum into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32, strided<[1, 64]>>
   triton_xla.return
 }
