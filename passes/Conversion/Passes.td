@@ -165,6 +165,11 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     change layout implicitly. Patterns that create vector ops lose layouts, so do not run `canonicalize` between this
     pass and the conversion to threads.
 
+    **Column-major arrays.** If the last dimension of an argument is not contiguous and another one is (`strided<[1, 64]>`),
+    its windows are accessed in the order of memory, and their tiles are transposed. MMAs read the transpose of an operand
+    from shared memory. Other tiles stay in their threads in a kernel with dots, because operands may take all of the shared
+    memory. In a kernel without dots, tiles of at most half of it are transposed through shared memory.
+
     **Operands.** A computed operand of an MMA stays in registers if the layout change needs no exchange between warps.
     Others are staged in shared memory; a tile that several dots read is stored once, and dots in different loops share
     buffers. On AMD, MMAs may compute the transposed tile, and columns of loaded operands are stored as rows if the MMA

@@ -14,10 +14,11 @@ def matmul(
     columns_of_b: bool = False,
     columns_of_a: bool = False,
     splits: int = 1,
+    columns_of_c: bool = False,
 ) -> str:
     """C += A * B, or C = A * B where `start` is "zero"; C can be of another type `result` then. Sums are f32, of i8 i32.
-    A and B are column-major where `columns_of_a` and `columns_of_b` are set, and row-major elsewhere. With `splits`, which
-    requires `start` "zero", C is that many matrices: partial sums, each over a part of the columns of A."""
+    An array is column-major where `columns_of_` of it is set, and row-major elsewhere. With `splits`, which
+    requires `start` "zero" and row-major order, C is that many matrices: partial sums, each over a part of the columns of A."""
     (m, n, k), (tm, tn, tk) = shape, tile
     total = "i32" if dtype == "i8" else "f32"
     result = result or total
@@ -29,7 +30,8 @@ def matmul(
     columns = -(-n // tn)
     tiles = -(-m // tm) * columns
     index, first_column, last_column = "%tile", "%c0", "%depth"
-    of_c, corner, window, strides = f"memref<{m}x{n}x{result}>", "%row, %column", f"{tm}, {tn}", "1, 1"
+    of_c = f"memref<{m}x{n}x{result}" + (f", strided<[1, {m}]>>" if columns_of_c else ">")
+    corner, window, strides = "%row, %column", f"{tm}, {tn}", "1, 1"
     part = ""
     if splits > 1:
         index, first_column, last_column = "%index", "%start", "%end"
@@ -44,7 +46,7 @@ def matmul(
   %next_start = arith.addi %start, %length : index
   %end = arith.minui %next_start, %depth : index"""
     first = {
-        "window": f"triton_xla.extract %c[%row, %column] [{tm}, {tn}] [1, 1] : memref<{m}x{n}x{total}> to tensor<{tm}x{tn}x{total}>",
+        "window": f"triton_xla.extract %c[%row, %column] [{tm}, {tn}] [1, 1] : {of_c} to tensor<{tm}x{tn}x{total}>",
         "zero": f"arith.constant dense<{'0' if total == 'i32' else '0.0'}> : tensor<{tm}x{tn}x{total}>",
     }[start]
     return f"""

@@ -19,12 +19,23 @@ mlir::Type getBufferElement(mlir::Type element);
 /// - The kernel receives a pointer to the first element, so the type does not
 ///   have an offset.
 /// - Strides of an array without elements are not zero.
+/// - The last dimension is contiguous if any is: the kernel has the dimensions
+///   of a column-major array in another order.
 bool hasConvertedArguments(triton_xla::EntryFuncOp func);
 
-/// Changes these arguments, and converts the tiles and scalars that the kernel
-/// reads and writes. The attribute kArguments keeps the types of the
-/// arguments.
+/// Changes these arguments, converts the tiles and scalars that the kernel
+/// reads and writes, and transposes the tiles of windows. The attribute
+/// kArguments keeps the types of the arguments. Divisors that argument
+/// attributes state keep the order of the declared dimensions.
 void convertArguments(triton_xla::EntryFuncOp func);
+
+/// For each dimension of a memref argument, the dimension of its declared type.
+mlir::SmallVector<int64_t> getDeclaredDims(mlir::BlockArgument memref);
+
+/// The memref with the dimensions in another order: dimension i is dimension
+/// `order[i]` of `type`.
+mlir::MemRefType permuteDims(mlir::MemRefType type,
+                             mlir::ArrayRef<int64_t> order);
 
 } // namespace smalti
 

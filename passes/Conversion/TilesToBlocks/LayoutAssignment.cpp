@@ -143,7 +143,8 @@ struct ClassInfo {
   int64_t maxBits = 0, minMemoryBits = 0;
   /// The widest vector that every access to global memory allows.
   std::optional<unsigned> log2Run;
-  /// Whether the class is reduced, scanned or the result of a broadcast.
+  /// Whether the class is reduced, scanned, the result of a broadcast, or
+  /// transposed without a change of layout.
   bool isBlocked = false;
   int64_t elements = 0;
 };
@@ -158,6 +159,7 @@ public:
 private:
   void join(Operation *op);
   void relate(Operation *op);
+  bool hasScratch(Value tile);
   void collectAccesses(Operation *op);
   void setAccumulators();
   void propagate();
@@ -270,6 +272,15 @@ void Assignment::collectAccesses(Operation *op) {
 // Relations
 //===----------------------------------------------------------------------===//
 
+/// Whether a tile can change its layout in shared memory. In a kernel with
+/// dots, the buffers of operands may take all of it.
+bool Assignment::hasScratch(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  return plan.dots.empty() && plan.wgmmaDots.empty() &&
+         type.getNumElements() * bitWidth(type.getElementType()) / 8 <=
+             target.sharedMemoryPerBlock / 2;
+}
+
 void Assignment::relate(Operation *op) {
   auto add = [&](Value from, Value to,
                  std::function<Attribute(Attribute)> derive, bool isStrong) {
@@ -317,18 +328,22 @@ void Assignment::relate(Operation *op) {
     Value operand = transpose.getTile(), result = transpose.getResult();
     auto permutation = transpose.getPermutation();
     SmallVector<int64_t> inverse = invertPermutationVector(permutation);
+    bool isStrong = !hasScratch(result);
+    // A strided layout often does not have a transpose.
+    if (isStrong && !isSplat(operand) && !isSplat(result))
+      infoOf(operand).isBlocked = infoOf(result).isBlocked = true;
     add(
         operand, result,
         [=, shape = shapeOf(operand)](Attribute layout) {
           return getTransposedLayout(layout, shape, permutation);
         },
-        /*isStrong=*/false);
+        isStrong);
     add(
         result, operand,
         [=, shape = shapeOf(result)](Attribute layout) {
           return getTransposedLayout(layout, shape, inverse);
         },
-        /*isStrong=*/false);
+        isStrong);
     return;
   }
   if (isa<triton_xla::ReshapeOp>(op)) {

@@ -9,6 +9,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Conversion/TilesToBlocks/KernelArguments.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/SmallFloats.h"
 
@@ -20,6 +21,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -92,11 +94,21 @@ gpu::GPUModuleOp TileEmitter::run() {
   return module;
 }
 
+/// The memref that the kernel receives, with the dimensions as declared.
+static MemRefType getParameterType(BlockArgument argument) {
+  return permuteDims(cast<MemRefType>(argument.getType()),
+                     invertPermutationVector(getDeclaredDims(argument)));
+}
+
 void TileEmitter::addParameters(BlockArgument argument,
                                 SmallVectorImpl<Type> &types) const {
-  auto type = dyn_cast<MemRefType>(argument.getType());
-  if (!type || !isDynamic(type)) {
+  if (!isa<MemRefType>(argument.getType())) {
     types.push_back(argument.getType());
+    return;
+  }
+  MemRefType type = getParameterType(argument);
+  if (!isDynamic(type)) {
+    types.push_back(type);
     return;
   }
   // The pointer to the first element, and the dynamic sizes and strides.
@@ -107,10 +119,22 @@ void TileEmitter::addParameters(BlockArgument argument,
 
 Value TileEmitter::emitArgument(BlockArgument argument,
                                 Block::BlockArgListType parameters) {
-  auto type = dyn_cast<MemRefType>(argument.getType());
-  if (!type || (!isDynamic(type) && !hasNegativeStride(type)))
+  if (!isa<MemRefType>(argument.getType()))
     return parameters.front();
+  MemRefType type = getParameterType(argument);
   Location loc = argument.getLoc();
+  // The order of the dimensions in the kernel.
+  SmallVector<int64_t> order = getDeclaredDims(argument);
+  auto permute = [&](Value memref) -> Value {
+    if (isIdentityPermutation(order))
+      return memref;
+    AffineMap map = AffineMap::getPermutationMap(order, builder.getContext());
+    return memref::TransposeOp::create(builder, loc, memref,
+                                       AffineMapAttr::get(map));
+  };
+  if (!isDynamic(type) && !hasNegativeStride(type))
+    return permute(parameters.front());
+  SmallVector<int64_t> position = invertPermutationVector(order);
   DynamicParameters dynamic = getDynamicParameters(type);
   SmallVector<OpFoldResult> sizes =
       getAsIndexOpFoldResult(builder.getContext(), type.getShape());
@@ -133,9 +157,9 @@ Value TileEmitter::emitArgument(BlockArgument argument,
         builder.getI32IntegerAttr(1 << std::min(log2Divisor, 30u)));
   };
   for (int64_t dim : dynamic.sizes)
-    sizes[dim] = take(log2SizeDivisor(argument, dim));
+    sizes[dim] = take(log2SizeDivisor(argument, position[dim]));
   for (int64_t dim : dynamic.strides)
-    strides[dim] = take(log2StrideDivisor(argument, dim));
+    strides[dim] = take(log2StrideDivisor(argument, position[dim]));
   if (type.getLayout().isIdentity())
     for (int64_t dim = type.getRank() - 1; dim-- > 0;) {
       AffineExpr a, b;
@@ -160,11 +184,11 @@ Value TileEmitter::emitArgument(BlockArgument argument,
     type = MemRefType::Builder(type).setLayout(
         StridedLayoutAttr::get(builder.getContext(), /*offset=*/0, steps));
   }
-  dynamicSizes[argument] = sizes;
-  dynamicStrides[argument] = strides;
-  return memref::ReinterpretCastOp::create(
+  dynamicSizes[argument] = applyPermutation(sizes, order);
+  dynamicStrides[argument] = applyPermutation(strides, order);
+  return permute(memref::ReinterpretCastOp::create(
       builder, loc, type, parameters.front(), builder.getIndexAttr(0), sizes,
-      strides);
+      strides));
 }
 
 SmallVector<OpFoldResult> TileEmitter::sizesOf(Value memref) const {

@@ -1,6 +1,7 @@
 //===- TilePlan.cpp - Plan of the conversion to block level ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "smalti/passes/Conversion/TilesToBlocks/KernelArguments.h"
 #include "smalti/passes/Conversion/TilesToBlocks/PadTiles.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 #include "smalti/passes/Conversion/TilesToTiles/ExpandTileOps.h"
@@ -92,6 +93,7 @@ bool smalti::isTileType(Type type) {
 /// The divisor that an argument attribute states for a dimension.
 static unsigned getStatedDivisor(BlockArgument memref, StringRef name,
                                  int64_t dim) {
+  dim = getDeclaredDims(memref)[dim];
   auto func = cast<triton_xla::EntryFuncOp>(memref.getOwner()->getParentOp());
   auto stated =
       func.getArgAttrOfType<DenseI64ArrayAttr>(memref.getArgNumber(), name);
@@ -131,21 +133,21 @@ bool smalti::isStatedSmall(BlockArgument memref) {
 static std::string describeMissingFact(BlockArgument memref, StringRef subject,
                                        int64_t dim, bool statesSize,
                                        int64_t statedDim, int64_t elements) {
-  SmallVector<int64_t> divisors;
-  for (int64_t i = 0, e = cast<MemRefType>(memref.getType()).getRank(); i < e;
-       ++i)
-    divisors.push_back(int64_t(1)
-                       << std::min(statesSize ? log2SizeDivisor(memref, i)
-                                              : log2StrideDivisor(memref, i),
-                                   30u));
-  divisors[statedDim] = elements;
+  SmallVector<int64_t> declared = getDeclaredDims(memref),
+                       divisors(declared.size());
+  for (auto [i, dim] : llvm::enumerate(declared))
+    divisors[dim] = int64_t(1)
+                    << std::min(statesSize ? log2SizeDivisor(memref, i)
+                                           : log2StrideDivisor(memref, i),
+                                30u);
+  divisors[declared[statedDim]] = elements;
   StringRef attribute =
       statesSize ? triton_xla::kSizeDivisors : triton_xla::kStrideDivisors;
   return llvm::formatv(
              "the {0} of dimension {1} of argument #{2} is not proven "
              "to be a multiple of {3}; if it is, add {4} = "
              "array<i64: {5}> to the argument",
-             subject, dim, memref.getArgNumber(), elements, attribute,
+             subject, declared[dim], memref.getArgNumber(), elements, attribute,
              llvm::make_range(divisors.begin(), divisors.end()))
       .str();
 }
@@ -873,6 +875,13 @@ void Planner::chooseTensorStores() {
   Attribute accumulator = mosaic_gpu::TiledLayoutAttr::get(
       plan.func.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
   plan.func.getBody().walk([&](triton_xla::InsertOp insert) {
+    auto transpose = insert.getTile().getDefiningOp<triton_xla::TransposeOp>();
+    if (transpose && plan.layouts.lookup(transpose.getTile()) == accumulator) {
+      plan.missedTensorStores.emplace_back(
+          insert, "the tile is the transpose of an accumulator; store it to a "
+                  "row-major array without triton_xla.transpose");
+      return;
+    }
     if (plan.layouts.lookup(insert.getTile()) != accumulator)
       return;
     TensorWindow window;

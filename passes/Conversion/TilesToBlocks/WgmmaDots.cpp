@@ -5,6 +5,7 @@
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Conversion/TilesToBlocks/KernelArguments.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 #include "smalti/targets/Target.h"
 
@@ -61,13 +62,6 @@ layout::TiledLayout smalti::getWarpgroupAccumulator(int64_t groups) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-SmallVector<int64_t> TensorWindow::getShape() const {
-  SmallVector<int64_t> shape = llvm::to_vector(window.tile.getShape());
-  if (isTransposed)
-    std::swap(shape[0], shape[1]);
-  return shape;
-}
-
 int64_t TensorWindow::getBytes() const {
   return window.tile.getNumElements() * window.tile.getElementTypeBitWidth() /
          8;
@@ -85,6 +79,8 @@ SmallVector<int64_t> TensorWindow::getTiling() const {
 TensorWindow TensorWindow::getTranspose() const {
   TensorWindow transpose = *this;
   transpose.isTransposed = !isTransposed;
+  transpose.window.tile =
+      window.tile.clone({getShape()[1], getShape()[0]});
   transpose.swizzleBytes = transposeSwizzleBytes;
   transpose.transposeSwizzleBytes = 0;
   return transpose;
@@ -93,7 +89,7 @@ TensorWindow TensorWindow::getTranspose() const {
 layout::TiledLayout TensorWindow::getTransposeLayout(int64_t warps) const {
   // Blocks of 16x16 elements, which ldmatrix reads in pairs: tiled, a block
   // ends with thread, group, element, and the element of the pair.
-  SmallVector<int64_t> shape = getShape();
+  ArrayRef<int64_t> shape = getShape();
   int64_t columns = std::gcd(warps, shape[1] / kTransposedBlock),
           rows = std::gcd(warps / columns, shape[0] / kTransposedBlock),
           replicas = warps / (rows * columns);
@@ -112,7 +108,7 @@ layout::TiledLayout TensorWindow::getTransposeLayout(int64_t warps) const {
 
 /// Chooses the swizzle of the tile in shared memory.
 static Reason planSwizzle(TensorWindow &plan) {
-  SmallVector<int64_t> shape = plan.getShape();
+  ArrayRef<int64_t> shape = plan.getShape();
   int64_t rowBytes = shape[1] * plan.window.tile.getElementTypeBitWidth() / 8;
   for (int64_t swizzle : {128, 64, 32})
     if (plan.swizzleBytes == 0 && rowBytes % swizzle == 0)
@@ -158,13 +154,14 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
     if (!window.dropped.test(dim))
       kept.push_back(dim);
   SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-  if (strides[kept[1]] != 1 && strides[kept[0]] != 1)
+  int64_t contiguous = kept[1];
+  if (strides[contiguous] != 1)
     return llvm::formatv("the array has strides {0} and {1} along the "
                          "dimensions of the tile; one of them must be 1",
-                         strides[kept[0]], strides[kept[1]])
+                         strides[kept[0]], strides[contiguous])
         .str();
-  plan.isTransposed = strides[kept[1]] != 1;
-  int64_t contiguous = kept[plan.isTransposed ? 0 : 1];
+  SmallVector<int64_t> declared =
+      getDeclaredDims(cast<BlockArgument>(window.memref));
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     // The launch checks dynamic sizes.
@@ -172,7 +169,7 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
     if (extent == 0 || extent > kMaxCoordinate)
       return llvm::formatv("dimension {1} of the array has {0} elements; TMA "
                            "supports 1 to {2}",
-                           extent, dim, kMaxCoordinate)
+                           extent, declared[dim], kMaxCoordinate)
           .str();
     if (dim == contiguous)
       continue;
@@ -185,7 +182,7 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
     if (strides[dim] < 0)
       return llvm::formatv("the array has stride {0} along dimension {1}; TMA "
                            "requires strides that are not negative",
-                           strides[dim], dim)
+                           strides[dim], declared[dim])
           .str();
     int64_t bytes = strides[dim] * elementBytes;
     if (bytes % kArrayAlignment != 0 || bytes > kMaxStride)
@@ -233,14 +230,14 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
     if (!isStored && !operand.hasOneUse())
       return std::string("the transposed tile has uses other than this dot; "
                          "load and transpose the tile again for them");
-    plan.isViewTransposed = true;
+    plan.isTransposed = true;
     operand = transpose.getTile();
   }
   if (isStored) {
     plan.stored = operand;
     plan.window.tile = cast<RankedTensorType>(operand.getType());
     Reason reason = planSwizzle(plan);
-    if (reason && !plan.isViewTransposed)
+    if (reason && !plan.isTransposed)
       *reason += "; compute the transpose of the tile before the loop, and use "
                  "triton_xla.transpose of it as the operand";
     return reason;
@@ -324,7 +321,7 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
   // K is the last dimension of A and the first of B.
   auto planTranspose = [&](char name, TensorWindow &window,
                            StringRef help) -> Reason {
-    SmallVector<int64_t> shape = window.getShape();
+    ArrayRef<int64_t> shape = window.getShape();
     TensorWindow transpose = window.getTranspose();
     if (isByte && !window.stored && shape[0] % kTransposedBlock == 0 &&
         shape[1] % kTransposedBlock == 0 && !planSwizzle(transpose)) {
@@ -336,7 +333,7 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
                          name, element, help)
         .str();
   };
-  if (!is16Bit && plan.lhs->isOperandTransposed())
+  if (!is16Bit && plan.lhs->isTransposed)
     if (Reason reason = planTranspose(
             'A', *plan.lhs,
             plan.lhs->stored
@@ -344,7 +341,7 @@ Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
                 : "store operand A in row-major order, that is, contiguous "
                   "along K"))
       return reason;
-  if (!is16Bit && !plan.rhs.isOperandTransposed())
+  if (!is16Bit && !plan.rhs.isTransposed)
     return planTranspose(
         'B', plan.rhs,
         plan.rhs.stored ? "use triton_xla.transpose of a tile with N rows and "
@@ -363,12 +360,7 @@ Reason smalti::planTMAStore(triton_xla::InsertOp insert, TensorWindow &plan) {
   if (!isa<triton_xla::EntryFuncOp>(insert->getParentOp()))
     return std::string("triton_xla.insert is inside a loop or a branch; move "
                        "it to the body of the kernel");
-  if (Reason reason = planTMAWindow(Window::of(insert), plan))
-    return reason;
-  if (plan.isTransposed)
-    return std::string(
-        "the array is in column-major order; row-major order is required");
-  return std::nullopt;
+  return planTMAWindow(Window::of(insert), plan);
 }
 
 int64_t smalti::getSharedMemoryEnd(ArrayRef<WgmmaDot> dots) {

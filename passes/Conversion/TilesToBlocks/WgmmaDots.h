@@ -27,11 +27,8 @@ struct TensorWindow {
   /// A tile from outside the loop of a dot, which threads store to shared
   /// memory once; null if TMA loads the tile. Only `window.tile` is valid then.
   mlir::Value stored;
-  /// Whether the first dimension of the tile is contiguous. The last dimension
-  /// in shared memory is always the contiguous one.
-  bool isTransposed = false;
   /// Whether the dot uses the transpose of the tile.
-  bool isViewTransposed = false;
+  bool isTransposed = false;
   int64_t swizzleBytes = 0;
   /// Swizzle of the transpose in shared memory that threads write after TMA has
   /// loaded the tile, because wgmma requires operands that are contiguous along
@@ -40,11 +37,8 @@ struct TensorWindow {
   /// The op that loads the tile with TMA.
   mlir::Operation *load = nullptr;
 
-  /// Whether the first dimension of the operand is contiguous.
-  bool isOperandTransposed() const { return isTransposed != isViewTransposed; }
-
   /// The shape in shared memory.
-  mlir::SmallVector<int64_t> getShape() const;
+  mlir::ArrayRef<int64_t> getShape() const { return window.tile.getShape(); }
   mlir::Type getElementType() const { return window.tile.getElementType(); }
   int64_t getBytes() const;
   /// The alignment in shared memory, in bytes: the period of the swizzle.

@@ -101,7 +101,7 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
 std::pair<Value, ArrayAttr>
 TileEmitter::getOperand(Location loc, const TensorWindow &window,
                         const TensorBuffer &buffer) {
-  if (!window.isOperandTransposed())
+  if (!window.isTransposed)
     return {buffer.memory, buffer.transforms};
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(lastBuffer);
@@ -152,7 +152,7 @@ void TileEmitter::transposeInShared(Location loc, const TensorWindow &window,
                                     const TensorBuffer &from,
                                     const TensorBuffer &to) {
   constexpr int64_t swapped[] = {1, 0};
-  SmallVector<int64_t> shape = window.getShape();
+  ArrayRef<int64_t> shape = window.getShape();
   Attribute layout = mosaic_gpu::TiledLayoutAttr::get(
       builder.getContext(), window.getTransposeLayout(plan.block.numWarps));
   auto load = mosaic_gpu::VectorLoadOp::create(
@@ -221,24 +221,9 @@ void TileEmitter::emitTensorLoad(Location loc, const TensorWindow &window,
   SmallVector<int64_t> lengths;
   for (auto [dim, size] : llvm::enumerate(window.window.sizes))
     lengths.push_back(window.window.dropped.test(dim) ? -1 : size);
-  Value source = mapping.lookup<Value>(window.window.memref);
-  if (window.isTransposed) {
-    // Swap the dimensions of the tile.
-    SmallVector<unsigned> order, kept;
-    for (unsigned dim = 0; dim < lengths.size(); ++dim) {
-      order.push_back(dim);
-      if (lengths[dim] != -1)
-        kept.push_back(dim);
-    }
-    std::swap(order[kept[0]], order[kept[1]]);
-    std::swap(indices[kept[0]], indices[kept[1]]);
-    std::swap(lengths[kept[0]], lengths[kept[1]]);
-    AffineMap map = AffineMap::getPermutationMap(order, builder.getContext());
-    source = memref::TransposeOp::create(builder, loc, source,
-                                         AffineMapAttr::get(map));
-  }
   auto load = mosaic_gpu::AsyncLoadOp::create(
-      builder, loc, source, buffer.memory, barrier, indices,
+      builder, loc, mapping.lookup(window.window.memref), buffer.memory,
+      barrier, indices,
       /*predicate=*/Value(), /*gmem_peer_id=*/Value(), lengths,
       /*collective=*/builder.getArrayAttr({}), /*leader_tracked=*/Attribute());
   load->setAttr(mosaic_gpu::kInTransforms,

@@ -38,9 +38,9 @@ def small_integers(program: Any, seed: int = 0) -> list[np.ndarray]:
 def check_exactly(kernel: Any, run: Any) -> None:
     a, b, c = small_integers(kernel)
     wanted = c.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64)
-    a, b = (
+    a, b, c = (
         np.asfortranarray(values) if argument.strides[0] == 1 else values
-        for values, argument in zip((a, b), kernel.arguments, strict=False)
+        for values, argument in zip((a, b, c), kernel.arguments, strict=False)
     )
     run(a, b, c)
     np.testing.assert_array_equal(c.astype(np.float64), wanted)

@@ -194,6 +194,8 @@ unsigned block_to_thread::log2Size(Value memref, int64_t dim) {
   int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
   if (!ShapedType::isDynamic(size))
     return log2Divisor(size);
+  if (auto view = memref.getDefiningOp<memref::TransposeOp>())
+    return log2Size(view.getIn(), view.getPermutation().getDimPosition(dim));
   auto view = memref.getDefiningOp<memref::ReinterpretCastOp>();
   return view ? log2Divisor(view.getMixedSizes()[dim]) : 0;
 }
@@ -203,6 +205,8 @@ unsigned block_to_thread::log2Stride(Value memref, int64_t dim) {
       cast<MemRefType>(memref.getType()).getStridesAndOffset().first[dim];
   if (!ShapedType::isDynamic(stride))
     return log2Divisor(stride);
+  if (auto view = memref.getDefiningOp<memref::TransposeOp>())
+    return log2Stride(view.getIn(), view.getPermutation().getDimPosition(dim));
   auto view = memref.getDefiningOp<memref::ReinterpretCastOp>();
   return view ? log2Divisor(view.getMixedStrides()[dim]) : 0;
 }
