@@ -176,6 +176,9 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSmaltiCarryRemainders());
+  SmaltiHoistBoundsOptions bounds;
+  bounds.target = target.name.str();
+  pm.addPass(createSmaltiHoistBounds(bounds));
   SmaltiShareReciprocalsOptions reciprocals;
   reciprocals.target = target.name.str();
   pm.addPass(createSmaltiShareReciprocals(reciprocals));
