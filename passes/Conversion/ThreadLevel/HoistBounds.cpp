@@ -1,7 +1,6 @@
 //===- HoistBounds.cpp - smalti-hoist-bounds ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 #include "smalti/passes/Analysis/Integers/IntegerSum.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"
@@ -10,8 +9,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIHOISTBOUNDS
@@ -29,6 +28,24 @@ static constexpr llvm::StringLiteral kPassName = "smalti-hoist-bounds";
 static constexpr int64_t kMaxNumber = int64_t(1) << 29;
 
 namespace {
+/// The ranges of the few numbers that checks compare, inferred from the ops
+/// that compute them. A data-flow analysis of the kernel would take longer than
+/// all other work of the pass.
+class NumberRanges {
+public:
+  bool isSmall(Value number) {
+    ConstantIntRanges range = infer(number, 0);
+    return range.smin().isNonNegative() && range.smax().sle(kMaxNumber);
+  }
+
+private:
+  static constexpr unsigned kMaxDepth = 16;
+
+  ConstantIntRanges infer(Value value, unsigned depth);
+
+  DenseMap<Value, ConstantIntRanges> inferred;
+};
+
 /// `induction variable + rest + constant < extent`, and the conditions that the
 /// loop does not change.
 struct Bound {
@@ -56,6 +73,39 @@ struct SmaltiHoistBounds
   void runOnOperation() override;
 };
 } // namespace
+
+ConstantIntRanges NumberRanges::infer(Value value, unsigned depth) {
+  if (auto it = inferred.find(value); it != inferred.end())
+    return it->second;
+  unsigned width = ConstantIntRanges::getStorageBitwidth(value.getType());
+  ConstantIntRanges range = ConstantIntRanges::maxRange(width);
+  if (depth == kMaxDepth)
+    return range;
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  auto op = value.getDefiningOp<InferIntRangeInterface>();
+  if (loop && value == loop.getInductionVar() && !loop.getUnsignedCmp()) {
+    APInt low = infer(loop.getLowerBound(), depth + 1).smin(),
+          end = infer(loop.getUpperBound(), depth + 1).smax();
+    if (low.slt(end))
+      range = ConstantIntRanges::fromSigned(low, end - 1);
+  } else if (op && llvm::all_of(op->getOperandTypes(), [](Type type) {
+               return type.isIntOrIndex();
+             })) {
+    SmallVector<ConstantIntRanges> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(infer(operand, depth + 1));
+    op.inferResultRanges(operands,
+                         [&](Value result, const ConstantIntRanges &found) {
+                           if (result == value)
+                             range = found;
+                         });
+  }
+  inferred.try_emplace(value, range);
+  return range;
+}
 
 /// Appends the operands of a tree of conjunctions.
 static void appendConjuncts(Value condition, SmallVectorImpl<Value> &conjuncts,
@@ -91,7 +141,7 @@ static bool splitIndex(Value index, scf::ForOp loop, Bound &bound) {
 }
 
 static std::optional<Bound> matchBound(Value condition, scf::ForOp loop,
-                                       const IntegerRanges &ranges) {
+                                       NumberRanges &ranges) {
   SmallVector<Value> conjuncts;
   appendConjuncts(condition, conjuncts, loop);
   Bound bound;
@@ -108,11 +158,9 @@ static std::optional<Bound> matchBound(Value condition, scf::ForOp loop,
         !loop.isDefinedOutsideOfLoop(compare.getRhs()) ||
         !splitIndex(compare.getLhs(), loop, bound))
       return std::nullopt;
+    if (!ranges.isSmall(compare.getLhs()) || !ranges.isSmall(compare.getRhs()))
+      return std::nullopt;
     bound.extent = compare.getRhs();
-    for (Value number : {compare.getLhs(), compare.getRhs()})
-      if (std::optional<SignedRange> range = ranges.get(number);
-          !range || !range->isWithin(0, kMaxNumber))
-        return std::nullopt;
   }
   if (!bound.extent)
     return std::nullopt;
@@ -133,21 +181,14 @@ static bool isUsedAsWhole(Operation &op) {
                       [](Operation *user) { return !isCondition(*user); });
 }
 
-static SmallVector<Limit> findLimits(scf::ForOp loop,
-                                     const IntegerRanges &ranges) {
+static SmallVector<Limit> findLimits(scf::ForOp loop, NumberRanges &ranges) {
   SmallVector<Limit> limits;
-  if (loop.getUnsignedCmp() || !loop.getInductionVar().getType().isIndex())
+  Value number = loop.getInductionVar();
+  if (!number.getType().isIndex() || !ranges.isSmall(number))
     return limits;
-  std::optional<bool> isSmall;
   for (Operation &op : *loop.getBody()) {
     if (!isCondition(op) || !isUsedAsWhole(op))
       continue;
-    if (!isSmall) {
-      std::optional<SignedRange> range = ranges.get(loop.getInductionVar());
-      isSmall = range && range->isWithin(0, kMaxNumber);
-    }
-    if (!*isSmall)
-      return limits;
     std::optional<Bound> bound = matchBound(op.getResult(0), loop, ranges);
     if (!bound)
       continue;
@@ -232,7 +273,7 @@ void SmaltiHoistBounds::runOnOperation() {
     return signalPassFailure();
   bool isChanged = false;
   module.walk([&](gpu::GPUFuncOp func) {
-    IntegerRanges ranges(func);
+    NumberRanges ranges;
     SmallVector<std::pair<scf::ForOp, SmallVector<Limit>>> plan;
     size_t numLimits = 0, numBounds = 0;
     func.walk([&](scf::ForOp loop) {
