@@ -658,14 +658,14 @@ def SmaltiHoistBounds : Pass<"smalti-hoist-bounds", "::mlir::gpu::GPUModuleOp"> 
     other dimensions is a condition that the loop does not change. The pass subtracts the unchanged value from the extent
     before the loop, as an `i32`. If one of the unchanged conditions is false, the limit is so small that no iteration
     passes the check. A check is then one 32-bit comparison. Checks whose indices differ by constants share a limit: the
-    loop compares the distance to the limit with the constants. On AMD GPUs, a check that does not share its limit keeps
-    the unchanged conditions, which are in scalar registers.
+    loop compares the distance to the limit with the constants.
 
     The pass changes conjunctions of conditions that the loop does not change and one `arith.cmpi` (`ult` or `slt`) of
     index type, in the body of an `scf.for`. The ranges of the induction variable, the index and the extent must be proven
     to be from 0 to 2^29. Other conditions are not changed, and nothing is refused.
 
-    Cost: a register per limit.
+    Cost: a register per limit. On AMD GPUs, conditions of lanes are in scalar registers, and limits would take vector
+    registers, so `smalti-compile` runs the pass for NVIDIA GPUs only.
 
     Example:
 
@@ -689,7 +689,6 @@ def SmaltiHoistBounds : Pass<"smalti-hoist-bounds", "::mlir::gpu::GPUModuleOp"> 
     }
     ```
   }];
-  let options = [TargetOption<" for which code is generated">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 

@@ -3,8 +3,6 @@
 
 #include "smalti/passes/Analysis/Integers/IntegerSum.h"
 #include "smalti/passes/Support/Remarks.h"
-#include "smalti/passes/Support/TargetOption.h"
-#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -13,7 +11,6 @@
 #include "mlir/Pass/Pass.h"
 
 namespace smalti {
-#define GEN_PASS_DECL_SMALTIHOISTBOUNDS
 #define GEN_PASS_DEF_SMALTIHOISTBOUNDS
 #include "smalti/passes/Conversion/Passes.h.inc"
 } // namespace smalti
@@ -208,8 +205,8 @@ static SmallVector<Limit> findLimits(scf::ForOp loop, NumberRanges &ranges) {
 
 /// The extent without the rest and the least constant. If a condition does not
 /// hold, it is so much smaller that no iteration passes the check.
-static Value emitLimit(OpBuilder &builder, scf::ForOp loop, const Limit &limit,
-                       bool keepsConditions) {
+static Value emitLimit(OpBuilder &builder, scf::ForOp loop,
+                       const Limit &limit) {
   Location loc = loop.getLoc();
   const Bound &bound = limit.bounds.front().second;
   auto constant = [&](int64_t value) -> Value {
@@ -226,7 +223,7 @@ static Value emitLimit(OpBuilder &builder, scf::ForOp loop, const Limit &limit,
     holds = holds ? arith::AndIOp::create(builder, loc, holds, condition)
                   : condition;
   // LLVM would move the select of the limit itself into the loop.
-  if (holds && !keepsConditions)
+  if (holds)
     result = arith::SubIOp::create(
         builder, loc, result,
         arith::SelectOp::create(builder, loc, holds, constant(0),
@@ -234,21 +231,15 @@ static Value emitLimit(OpBuilder &builder, scf::ForOp loop, const Limit &limit,
   return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), result);
 }
 
-static void hoist(scf::ForOp loop, ArrayRef<Limit> limits,
-                  const targets::Target *chip) {
+static void hoist(scf::ForOp loop, ArrayRef<Limit> limits) {
   Location loc = loop.getLoc();
   OpBuilder builder(loop.getBody(), loop.getBody()->begin());
   Type word = builder.getI32Type();
   Value number =
       arith::IndexCastOp::create(builder, loc, word, loop.getInductionVar());
   for (const Limit &limit : limits) {
-    // AMD GPUs hold conditions of lanes in scalar registers, and combine them
-    // with scalar instructions. A limit of only one check would replace such a
-    // register by a vector register.
-    bool keepsConditions = chip && chip->vendor == targets::Vendor::AMD &&
-                           limit.bounds.size() == 1;
     builder.setInsertionPoint(loop);
-    Value value = emitLimit(builder, loop, limit, keepsConditions);
+    Value value = emitLimit(builder, loop, limit);
     builder.setInsertionPointAfterValue(number);
     Value left = arith::SubIOp::create(builder, loc, value, number);
     for (auto [condition, bound] : limit.bounds) {
@@ -258,21 +249,14 @@ static void hoist(scf::ForOp loop, ArrayRef<Limit> limits,
               builder, loc,
               builder.getIntegerAttr(word,
                                      bound.constant - limit.leastConstant)));
-      if (keepsConditions)
-        for (Value kept : bound.conditions)
-          inside = arith::AndIOp::create(builder, loc, kept, inside);
       condition.replaceAllUsesWith(inside);
     }
   }
 }
 
 void SmaltiHoistBounds::runOnOperation() {
-  gpu::GPUModuleOp module = getOperation();
-  FailureOr<const targets::Target *> chip = findTarget(module, target);
-  if (failed(chip))
-    return signalPassFailure();
   bool isChanged = false;
-  module.walk([&](gpu::GPUFuncOp func) {
+  getOperation().walk([&](gpu::GPUFuncOp func) {
     NumberRanges ranges;
     SmallVector<std::pair<scf::ForOp, SmallVector<Limit>>> plan;
     size_t numLimits = 0, numBounds = 0;
@@ -289,7 +273,7 @@ void SmaltiHoistBounds::runOnOperation() {
       return;
     isChanged = true;
     for (auto &[loop, limits] : plan)
-      hoist(loop, limits, *chip);
+      hoist(loop, limits);
     remarkApplied(func, kPassName)
         << numBounds << (numBounds == 1 ? " bounds check" : " bounds checks")
         << " of loops compared in 32 bits with " << numLimits
