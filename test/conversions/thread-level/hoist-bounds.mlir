@@ -76,8 +76,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Not changed: a number of threads that is not known; an index that is twice the induction variable; a lower bound;
-  // an extent that the loop changes; a value of another type; a negative index.
+  // Not changed: a dynamic number, an index that is twice the induction variable, a lower bound. An extent that
+  // the loop changes, a value of another type and an index below zero are not changed either.
   // CHECK-LABEL: gpu.func @others
   // CHECK-NOT: to i32
   // CHECK: gpu.return
