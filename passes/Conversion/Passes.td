@@ -655,6 +655,48 @@ def SmaltiCarryRemainders : Pass<"smalti-carry-remainders", "::mlir::gpu::GPUMod
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SmaltiHoistBounds : Pass<"smalti-hoist-bounds", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Compares the induction variable with limits that are computed before the loop, so that a bounds check is one instruction";
+  let description = [{
+    Precondition: thread-level kernels, after loop-invariant code motion. A bounds check in a loop compares an index, the
+    induction variable plus a value that the loop does not change, with an extent, as 64-bit numbers; the check of the
+    other dimensions is a condition that the loop does not change. The pass subtracts the unchanged value from the extent
+    before the loop, as an `i32`. If one of the unchanged conditions is false, the limit is so small that no iteration
+    passes the check. A check is then one 32-bit comparison. Checks whose indices differ by constants share a limit: the
+    loop compares the distance to the limit with the constants.
+
+    The pass changes conjunctions of conditions that the loop does not change and one `arith.cmpi` (`ult` or `slt`) of
+    index type, in the body of an `scf.for`. The ranges of the induction variable, the index and the extent must be proven
+    to be from 0 to 2^29. Other conditions are not changed, and nothing is refused.
+
+    Cost: a register per limit. On AMD GPUs, conditions of lanes are in scalar registers, and limits would take vector
+    registers, so `smalti-compile` runs the pass for NVIDIA GPUs only.
+
+    Example:
+
+    ```mlir
+    gpu.module @kernels {
+      gpu.func @copy(%a: memref<100xf32>, %x: f32, %row: i1) attributes {known_block_size = array<i32: 32, 1, 1>} {
+        %c0 = arith.constant 0 : index
+        %c32 = arith.constant 32 : index
+        %c100 = arith.constant 100 : index
+        %thread = gpu.thread_id x
+        scf.for %i = %c0 to %c100 step %c32 {
+          %index = arith.addi %i, %thread : index
+          %inside = arith.cmpi ult, %index, %c100 : index
+          %both = arith.andi %inside, %row : i1
+          scf.if %both {
+            memref.store %x, %a[%index] : memref<100xf32>
+          }
+        }
+        gpu.return
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def SmaltiShareReciprocals : Pass<"smalti-share-reciprocals", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Divides a vector by a scalar through one reciprocal of the scalar, with the same, correctly rounded results";
   let description = [{

@@ -176,6 +176,10 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSmaltiCarryRemainders());
+  // AMD GPUs hold conditions of lanes in scalar registers, and combine them
+  // with scalar instructions, so checks of several arrays share comparisons.
+  if (target.vendor == Vendor::NVIDIA)
+    pm.addPass(createSmaltiHoistBounds());
   SmaltiShareReciprocalsOptions reciprocals;
   reciprocals.target = target.name.str();
   pm.addPass(createSmaltiShareReciprocals(reciprocals));

@@ -843,7 +843,8 @@ void Planner::chooseTransposedCopies() {
     int64_t wanted = getColumnVector(extract);
     if (bits < 8 || bits >= wordBits || wanted * bits < wordBits)
       return;
-    // Wide accesses to global memory first.
+    // Wide accesses to global memory first. A thread that reads one element at
+    // a time still stores and reads parts of columns in shared memory.
     int64_t perThread = type.getNumElements() / plan.block.threads();
     int64_t row =
         std::min({widestBits / bits,
@@ -853,7 +854,7 @@ void Planner::chooseTransposedCopies() {
     int64_t column = std::min({wanted, widestBits / bits,
                                int64_t(llvm::bit_floor(uint64_t(
                                    std::max<int64_t>(perThread / row, 1))))});
-    if (row * bits < wordBits || column * bits < wordBits)
+    if (column * bits < wordBits)
       return;
     std::optional<BlockTranspose> layouts = chooseBlockTranspose(
         extract.getContext(), type.getShape(), row, column, plan.block);

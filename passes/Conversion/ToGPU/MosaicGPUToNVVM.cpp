@@ -638,13 +638,16 @@ void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
   // starts below zero counts as in bounds.
   int64_t size = piece.from.type.getDimSize(0);
   Value minor = piece.from.indices.back();
-  Value full = arith::ConstantIndexOp::create(builder, loc, size),
+  Value count = arith::ConstantIndexOp::create(builder, loc, size),
         none = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value count = arith::MinSIOp::create(
-      builder, loc,
-      arith::SubIOp::create(builder, loc, piece.minorExtent, minor,
-                            arith::IntegerOverflowFlags::nsw),
-      full);
+  // Otherwise, a chunk is inside or outside as a whole.
+  if (std::min(log2Divisor(minor), log2Divisor(piece.minorExtent)) <
+      log2Divisor(size))
+    count = arith::MinSIOp::create(
+        builder, loc,
+        arith::SubIOp::create(builder, loc, piece.minorExtent, minor,
+                              arith::IntegerOverflowFlags::nsw),
+        count);
   Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                        minor, piece.minorExtent);
   if (piece.from.inBounds)

@@ -124,6 +124,28 @@ triton_xla.entry_func @columns(
 
 // -----
 
+// Rows of 127 elements are read one element at a time. A thread still holds 4 elements of a column, which it stores together.
+
+// CHECK-LABEL: gpu.func @single_elements
+// SM80-NOT: mosaic_gpu.layout_cast
+// GFX942: %[[SB:.*]] = memref.alloc() : memref<128x64xf16
+// GFX942: vector.transfer_read %arg1{{.*}} out_layouts = [#mosaic_gpu.TiledLayout<
+// GFX942: %[[COLUMNS:.*]] = mosaic_gpu.layout_cast {{.*}}new_layout = #mosaic_gpu.TiledLayout<{{.*}}[4, 1]
+// GFX942: %[[ROWS:.*]] = vector.transpose %[[COLUMNS]], [1, 0]
+// GFX942: vector_store %[[ROWS]], %[[SB]]
+triton_xla.entry_func @single_elements(
+    %a: memref<64x64xf16>, %b: memref<64x127xf16>, %c: memref<64x127xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %ta = triton_xla.extract %a[%c0, %c0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %tb = triton_xla.extract %b[%c0, %c0] [64, 128] [1, 1] : memref<64x127xf16> to tensor<64x128xf16>
+  %sum = triton_xla.dot %ta, %tb, %zero : tensor<64x64xf16>, tensor<64x128xf16> -> tensor<64x128xf32>
+  triton_xla.insert %sum into %c[%c0, %c0] [64, 128] [1, 1] : tensor<64x128xf32> into memref<64x127xf32>
+  triton_xla.return
+}
+
+// -----
+
 // Another dot reads the rows of the tile: it is not transposed.
 
 // CHECK-LABEL: gpu.func @rows_and_columns
