@@ -79,8 +79,7 @@ SmallVector<int64_t> TensorWindow::getTiling() const {
 TensorWindow TensorWindow::getTranspose() const {
   TensorWindow transpose = *this;
   transpose.isTransposed = !isTransposed;
-  transpose.window.tile =
-      window.tile.clone({getShape()[1], getShape()[0]});
+  transpose.window.tile = window.tile.clone({getShape()[1], getShape()[0]});
   transpose.swizzleBytes = transposeSwizzleBytes;
   transpose.transposeSwizzleBytes = 0;
   return transpose;
