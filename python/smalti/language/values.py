@@ -432,6 +432,36 @@ class _At:
         return Value.operators["window"](self._array, key)
 
 
+_PURE = ("arith.", "math.", "memref.dim", "triton_xla.assume_multiple")
+"""Operations without regions whose results depend on their operands and attributes alone."""
+
+
+def with_equal_values_merged(affine: Affine) -> Affine:
+    """An equal sum, with one term for the values that the same pure operations compute from the same operands."""
+    first: dict[ir.Value, ir.Value] = {}
+    known: dict[Any, ir.Value] = {}
+    for term in affine.terms:
+        pending = [term]
+        while pending:
+            value = pending[-1]
+            operation: Any = value.owner
+            if isinstance(operation, ir.Block) or not operation.name.startswith(_PURE):
+                first[value] = value
+            elif unknown := [operand for operand in operation.operands if operand not in first]:
+                pending += unknown
+                continue
+            else:
+                attributes = tuple((name, str(one)) for name, one in operation.attributes.items())
+                operands = tuple(first[operand] for operand in operation.operands)
+                key = (operation.name, attributes, operands, ir.OpResult(value).result_number, str(value.type))
+                first[value] = known.setdefault(key, value)
+            pending.pop()
+    merged = Affine({})
+    for term, factor in affine.terms.items():
+        merged = merged.plus(Affine({first[term]: factor}))
+    return Affine(merged.terms, affine.constant)
+
+
 _SAME = ("triton_xla.assume_multiple", "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
 
 
