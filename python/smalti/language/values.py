@@ -75,6 +75,8 @@ class Value:
             raise AttributeError(name)
         close = difflib.get_close_matches(name, [*Value.methods, "dtype", "ndim", "shape"], 1)
         hint = f"a similar name is '{close[0]}'" if close else "help(smalti.language.Tile) lists the methods"
+        if name == "astype":  # The name in numpy.
+            hint = "convert it with .to(dtype)"
         kind = "a tile" if isinstance(self, Tile) else "a scalar"
         raise Misuse(f"{kind} does not have the attribute '{name}'", hint)
 
