@@ -52,6 +52,10 @@ def elements(value: Value | Array) -> np.ndarray | None:
     return None if evaluator is None else evaluator.elements(value.value, value.dtype)
 
 
+class Undecided(Misuse):
+    """A condition that Python decides is computed by the kernel."""
+
+
 class Value:
     """A tile or a scalar that the kernel computes. Its operators are those of numpy."""
 
@@ -109,7 +113,7 @@ class Value:
     def __bool__(self) -> bool:
         if (number := self._number()) is not None:
             return bool(number)
-        raise Misuse(
+        raise Undecided(
             f"{self} is computed when the kernel runs, so Python cannot decide a condition with it",
             "write a scalar directly in an if, while or conditional expression; for tiles, use sl.where, & and |",
         )
