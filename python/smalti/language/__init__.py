@@ -174,8 +174,11 @@ else:
     from .types import boolean as bool
     from .values import Array
 
+    _OTHER_NAMES = {"program_id": "tile_id", "num_programs": "num_tiles", "bid": "tile_id", "num_blocks": "num_tiles"}
+    """Names in Triton and cuTile."""
+
     def __getattr__(name: str) -> Any:
-        hint = None if name.startswith("__") else suggestion(name, __all__)
+        hint = None if name.startswith("__") else suggestion(_OTHER_NAMES.get(name, name), __all__)
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'" + (f"; {hint}" if hint else ""))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..bindings import ir, triton_xla
+from ..diagnostics import counted
 from ..errors import SmaltiError
 from .arithmetic import Operand, as_value, broadcast_to, cast, shape_of, wrap
 from .reductions import fill_region
@@ -85,7 +86,8 @@ def _applied(
     _ = first.value.context.dialects["triton_xla"]
     op = create(types)
     if reference is not None:
-        fill_region(op, [value.dtype for value in values], reference, 1, dtypes, triton_xla.yield_)
+        form = f"for {counted(len(values), 'operand')}: reference({', '.join(f'x{i}' for i in range(len(values)))})"
+        fill_region(op, [value.dtype for value in values], reference, form, dtypes, triton_xla.yield_)
     evaluate()
     return [wrap(result, dtype) for result, dtype in zip(op.results, dtypes, strict=True)]
 

@@ -59,6 +59,14 @@ def source_of(function: types.FunctionType) -> Source:
     return _source_of(function, code)
 
 
+def has_source(function: types.FunctionType) -> bool:
+    try:
+        source_of(function)
+    except Misuse:
+        return False
+    return True
+
+
 @functools.lru_cache(maxsize=256)
 def _source_of(function: types.FunctionType, code: types.CodeType) -> Source:
     name = function.__name__
@@ -71,6 +79,8 @@ def _source_of(function: types.FunctionType, code: types.CodeType) -> Source:
         raise Misuse(
             f"the source of {name} was not found", "define the function in a file or a notebook cell"
         ) from None
+    if code.co_name == "<lambda>":
+        return Source(_lambda(code), file, name, 0)
     text = "".join(lines)
     dedented = textwrap.dedent(text)
     removed = len(lines[0]) - len(lines[0].lstrip()) - (len(dedented) - len(dedented.lstrip()))
@@ -83,6 +93,45 @@ def _source_of(function: types.FunctionType, code: types.CodeType) -> Source:
         raise Misuse(f"{name} is not a plain function", "use def; async functions are not supported")
     ast.increment_lineno(tree, first - 1)
     return Source(node, file, name, removed)
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def _lambda(code: types.CodeType) -> ast.Lambda:
+    """The syntax tree of a lambda. Several may begin in one line: the innermost one is found whose body has the positions of the
+    instructions. Raises Misuse if it is not the only one."""
+    try:
+        tree = _parsed("".join(inspect.findsource(code)[0]))
+    except (OSError, SyntaxError, ValueError):
+        tree = ast.Module([], [])
+    names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    # The first and the last instruction are at the beginning of the line.
+    spans = [one for one in code.co_positions() if None not in one and one[2] != one[3]]
+    first = min(((line, column) for line, _, column, _ in spans), default=(code.co_firstlineno, 0))
+    last = max(((line, column) for _, line, _, column in spans), default=first)
+
+    def matches(node: ast.Lambda) -> bool:
+        given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        if node.lineno != code.co_firstlineno or given != names:
+            return False
+        body: Any = node.body
+        return not spans or ((body.lineno, body.col_offset) <= first and last <= (body.end_lineno, body.end_col_offset))
+
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and matches(node)]
+    if not found or (not spans and len(found) > 1):
+        raise Misuse("the source of <lambda> was not found", "write it with def")
+    # Nested nodes come after those around them.
+    return found[-1]
+
+
+def executed_location(trace: types.TracebackType, callers: tuple[SourceLocation, ...] = ()) -> SourceLocation:
+    """The expression that Python executed in a frame of a traceback."""
+    code = trace.tb_frame.f_code
+    line, _, column, _ = list(code.co_positions())[trace.tb_lasti // 2]
+    return SourceLocation(code.co_filename, line or trace.tb_lineno, (column or 0) + 1, callers, code.co_name)
 
 
 def parameter_location(function: types.FunctionType, name: str) -> SourceLocation:
@@ -185,8 +234,8 @@ class Frame:
     names: dict[str, Any]
     outside: Callable[[str], Any]
     """Looks up a name of an enclosing function, a module or builtins; raises KeyError."""
-    code: Any = None
-    """The code object, to find recursion."""
+    called: Any = None
+    """The called function, with the object of a method, to find recursion."""
     node: ast.AST | None = None
     """The statement or expression that is translated."""
     run_time: int = 0

@@ -31,7 +31,7 @@ from ..reference import Value as Elements
 from ..reference.arithmetic import DIVISIONS
 from ..reference.values import width_of, wrap
 from . import loops
-from .frames import Source, source_of
+from .frames import Source, executed_location, source_of
 from .grid import GRID
 from .translator import Translator, asserted, builtin, compared
 from .types import DType, Misuse, index, mlir_type
@@ -172,6 +172,9 @@ class Functions:
     def _code(function: types.FunctionType) -> types.CodeType:
         source = source_of(function)
         node: Any = copy.deepcopy(source.node)
+        if isinstance(node, ast.Lambda):
+            result = ast.copy_location(ast.Return(node.body), node.body)
+            node = ast.copy_location(ast.FunctionDef("", node.args, [result], [], None, None), node)
         nodes: list[Any] = [child for child in ast.walk(node) if hasattr(child, "col_offset")]
         for child in nodes:
             child.col_offset += source.first_column
@@ -360,12 +363,8 @@ def _located(error: Misuse | InterpreterError | ir.MLIRError, codes: set[types.C
     chain: list[SourceLocation] = []
     trace = error.__traceback__
     while trace is not None:
-        code = trace.tb_frame.f_code
-        if code in codes:
-            line, _, column, _ = list(code.co_positions())[trace.tb_lasti // 2]
-            chain.append(
-                SourceLocation(code.co_filename, line or trace.tb_lineno, (column or 0) + 1, function=code.co_name)
-            )
+        if trace.tb_frame.f_code in codes:
+            chain.append(executed_location(trace))
         trace = trace.tb_next
     place = None
     if chain:

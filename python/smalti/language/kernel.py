@@ -23,7 +23,7 @@ from .. import targets
 from ..cache import disk_cache
 from ..calling import grid_programs, native
 from ..diagnostics import Diagnostic
-from ..errors import CompileError, LaunchError
+from ..errors import CompileError, LaunchError, SmaltiError
 from ..launch import placement
 from ..launch.untraced import untraced
 from ..specialization import DIVISOR, SpecializedKernel
@@ -304,12 +304,15 @@ class PythonKernel(native.NativeCallable, Generic[P]):
             unknown = [name for name in self._grid_parameters if name not in bound]
             if unknown:
                 raise LaunchError(
-                    f"the grid of {self.__name__} has the parameter {unknown[0]}, which the kernel does not have"
+                    f"the grid of {self.__name__} has the parameter {unknown[0]}, which the kernel does not have; the kernel "
+                    f"has {', '.join(bound) or 'no parameters'}"
                 )
             given = {name: bound[name] for name in self._grid_parameters}
             try:
                 grid = grid(**given)
-            except (AttributeError, IndexError, TypeError) as error:
+            except SmaltiError:
+                raise
+            except Exception as error:
                 raise self._grid_error(given, error) from error
         sizes = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
         if not sizes or not all(
@@ -321,17 +324,18 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         return tuple(int(size) for size in sizes)
 
     def _grid_error(self, given: Mapping[str, Any], error: Exception) -> LaunchError:
-        """The error for arguments that the grid function does not accept, such as those with fewer dimensions."""
+        """The error for an exception of the grid function, such as for arguments with fewer dimensions."""
         facts: list[str] = []
         for name, value in given.items():
             if name in self._parameters.constants:
+                if is_number(value):
+                    facts.append(f"{name} is {value!r}")
                 continue
             spec, _ = self._spec(name, value)  # Raises LaunchError for a value that the kernel does not accept.
             shape = getattr(spec, "shape", None)
             facts.append(f"{name} is {value!r}" if shape is None else f"{name} has {counted(len(shape), 'dimension')}")
-        return LaunchError(
-            f"the grid function of {self.__name__} failed with {type(error).__name__}: {error}; {', '.join(facts)}"
-        )
+        message = f"the grid function of {self.__name__} failed with {type(error).__name__}: {error}"
+        return LaunchError(f"{message}; {', '.join(facts)}" if facts else message)
 
     def _facts(self, bound: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any], tuple[int, ...]]:
         """The facts of each parameter, the arguments of a launch without the numbers of tiles, and these numbers."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -55,15 +56,15 @@ def fill_region(
     op: Any,
     dtypes: Sequence[DType],
     function: Combine,
-    halves: int,
+    form: str,
     results: Sequence[DType],
     end: Callable[[list[ir.Value]], Any] | None = None,
 ) -> None:
-    """Gives `op` its region: `function` on the scalars of each half of the arguments. `end` creates the terminator; default:
-    that of reductions."""
+    """Gives `op` its region: `function` on one scalar of each of `dtypes`. `form` is the hint if the function has other
+    parameters. `end` creates the terminator; default: that of reductions."""
+    _require_parameters(function, len(dtypes), form)
     types = [dtype.mlir.removeprefix("u") for dtype in dtypes]
     arguments = [ir.Type.parse(t) for t in types]
-    count = len(dtypes) // halves
     block = op.regions[0].blocks.append(*arguments, arg_locs=[ir.Location.current] * len(arguments))
     with ir.InsertionPoint(block):
         scalars = [Scalar(value, dtype) for value, dtype in zip(block.arguments, dtypes, strict=True)]
@@ -71,10 +72,31 @@ def fill_region(
         items = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(items) != len(results):
             raise Misuse(
-                f"the function receives {counted(count, 'element')} and returns {counted(len(items), 'value')}; it must return {len(results)}"
+                f"the function receives {counted(len(dtypes), 'element')} and returns {counted(len(items), 'value')}; it must return {len(results)}"
             )
         yielded = [to_scalar(item, dtype) for item, dtype in zip(items, results, strict=True)]
         (end or tile_ops().end_of_region)([item.value for item in yielded])
+
+
+def _require_parameters(function: Combine, count: int, form: str) -> None:
+    try:
+        parameters = inspect.signature(function)
+    except (TypeError, ValueError):
+        # A function of C may not state its parameters.
+        return
+    try:
+        parameters.bind(*range(count))
+    except TypeError:
+        raise Misuse(
+            f"the function has the parameters {parameters}, but receives {counted(count, 'element')}", form
+        ) from None
+
+
+def _form(tiles: Sequence[Tile]) -> str:
+    """The hint for functions that combine two elements of each tile."""
+    numbers = [str(i) for i in range(len(tiles))] if len(tiles) > 1 else [""]
+    names = [f"{letter}{number}" for letter in "ab" for number in numbers]
+    return f"for {counted(len(tiles), 'tile')}: combine({', '.join(names)})"
 
 
 def _initial(tiles: Sequence[Tile], init: Any) -> list[Scalar]:
@@ -99,7 +121,7 @@ def reduce(tiles: Any, axis: Axis, function: Combine, init: Any, keepdims: bool 
     types = [tile_type(shape, t.dtype) for t in inputs]
     op = tile_ops().reduce(types, [t.value for t in inputs], [i.value for i in inits], dims)
     dtypes = [t.dtype for t in inputs]
-    fill_region(op, dtypes * 2, function, 2, dtypes)
+    fill_region(op, dtypes * 2, function, _form(inputs), dtypes)
     results: list[Any] = [wrap(result, dtype) for result, dtype in zip(op.results, dtypes, strict=True)]
     if keepdims:
         kept = [1 if d in dims else size for d, size in enumerate(inputs[0].shape)]
@@ -110,6 +132,7 @@ def reduce(tiles: Any, axis: Axis, function: Combine, init: Any, keepdims: bool 
 def scan(tiles: Any, axis: int, function: Combine, init: Any, exclusive: bool = False, reverse: bool = False) -> Any:
     """Prefix reductions along `axis` with an associative `function`; see `reduce` for its arguments.
 
+    The first operands of `function` are accumulated: they combine the elements that the scan passed first, also with `reverse`.
     With `exclusive`, an element combines only earlier elements. With `reverse`, the scan starts at the last element.
     """
     inputs = _tiles(tiles)
@@ -118,7 +141,7 @@ def scan(tiles: Any, axis: int, function: Combine, init: Any, exclusive: bool = 
         [t.value for t in inputs], [i.value for i in inits], axis_of(inputs[0], axis), exclusive, reverse
     )
     dtypes = [t.dtype for t in inputs]
-    fill_region(op, dtypes * 2, function, 2, dtypes)
+    fill_region(op, dtypes * 2, function, _form(inputs), dtypes)
     results = tuple(Tile(result, dtype) for result, dtype in zip(op.results, dtypes, strict=True))
     return results if isinstance(tiles, (tuple, list)) else results[0]
 
@@ -148,7 +171,8 @@ def sort(tiles: Any, axis: int = -1, before: Combine | None = None, descending: 
         )
     comes_first = before or (lambda a, b, *_: _less(b, a) if descending else _less(a, b))
     dtypes = [t.dtype for t in inputs for _ in range(2)]
-    fill_region(op, dtypes, comes_first, 2, [boolean])
+    names = ", ".join(f"a{i}, b{i}" for i in range(len(inputs)))
+    fill_region(op, dtypes, comes_first, f"for {counted(len(inputs), 'tile')}: before({names})", [boolean])
     results = tuple(Tile(result, t.dtype) for result, t in zip(op.results, inputs, strict=True))
     return results if isinstance(tiles, (tuple, list)) else results[0]
 

@@ -76,7 +76,7 @@ class TileTranslation:
             names = self.arguments(specs, block)
             grid = GRID.set(self.tile_ids(block, launch))
             try:
-                translator.call(Frame(source, names, translator.outside_of(function), function.__code__))
+                translator.call(Frame(source, names, translator.outside_of(function), (function,)))
             except CompileError as error:
                 # The frames of the translator do not help the user.
                 raise error.with_traceback(None) from None

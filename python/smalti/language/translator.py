@@ -11,12 +11,13 @@ import ast
 import builtins
 import contextlib
 import dataclasses
+import functools
 import inspect
 import operator
 import sys
 import types
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 from ..bindings import ir
 from ..diagnostics import Diagnostic, SourceLocation, counted, diagnostic_from_mlir
@@ -31,13 +32,15 @@ from .frames import (
     Source,
     Watch,
     captured_function,
+    executed_location,
+    has_source,
     mlir_location,
     read_global,
     source_of,
 )
 from .trees import Undefined, contains, copied, is_leaf
 from .types import DType, Misuse, boolean, float32, int32
-from .values import Scalar, Value
+from .values import Scalar, Undecided, Value
 
 MOST_CALLS = 100
 """Nested calls of helper functions."""
@@ -93,6 +96,14 @@ _COMPARE: Mapping[type, Callable[[Any, Any], Any]] = {
 
 _FOREIGN = {"math", "numpy", "torch", "jax", "cupy", "scipy"}
 """Packages whose functions compute numbers and arrays, not tiles."""
+
+
+def _is_user_module(name: str | None) -> bool:
+    """Whether functions of a module are translated."""
+    package = (name or "").split(".")[0]
+    if package in sys.stdlib_module_names and package != "__main__":
+        return False
+    return package != "smalti" and package not in _FOREIGN
 
 
 def is_value(value: Any) -> bool:
@@ -201,6 +212,7 @@ class Closure(Scope):
         self._source = source
         self._outside = outside
         self.__name__ = source.name
+        self.__signature__ = _signature(source, self.defaults)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         def outside(name: str) -> Any:
@@ -210,10 +222,7 @@ class Closure(Scope):
         return self._translator.call(Frame(self._source, bound, outside, self._source.node))
 
 
-def bind(
-    source: Source, defaults: dict[str, Any], arguments: Sequence[Any], named: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The names of the parameters with their values. Raises Misuse if the call does not match."""
+def _signature(source: Source, defaults: dict[str, Any]) -> inspect.Signature:
     empty = inspect.Parameter.empty
     given = source.node.args
     kinds = inspect.Parameter
@@ -226,8 +235,15 @@ def bind(
     parameters += [kinds(a.arg, kinds.KEYWORD_ONLY, default=defaults.get(a.arg, empty)) for a in given.kwonlyargs]
     if given.kwarg:
         parameters.append(kinds(given.kwarg.arg, kinds.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
+def bind(
+    source: Source, defaults: dict[str, Any], arguments: Sequence[Any], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The names of the parameters with their values. Raises Misuse if the call does not match."""
     try:
-        bound = inspect.Signature(parameters).bind(*arguments, **named)
+        bound = _signature(source, defaults).bind(*arguments, **named)
     except TypeError as error:
         raise Misuse(f"the call of {source.name} does not match its parameters: {error}") from None
     bound.apply_defaults()
@@ -266,7 +282,16 @@ class Translator(ast.NodeVisitor):
             with mlir_location(self._place()):
                 yield
         except Misuse as error:
-            self.fail(error.message, error.hint)
+            place, executed = self._place_of(error)
+            hint = error.hint
+            if executed is not None and isinstance(error, Undecided):
+                remedy = (
+                    "write it with def"
+                    if executed.co_name == "<lambda>"
+                    else "call a function that is defined with def"
+                )
+                hint = f"{executed.co_qualname} is not translated; {remedy}"
+            raise CompileError("", diagnostics=[Diagnostic("error", error.message, place)], hint=hint) from None
         except (Return, Break, Continue, SmaltiError, KeyboardInterrupt):
             raise
         except ir.MLIRError as error:
@@ -275,9 +300,23 @@ class Translator(ast.NodeVisitor):
         except RecursionError:
             self.fail("the expression is nested too deeply; assign parts of it to names")
         except Exception as error:
-            self.fail(f"{type(error).__name__}: {error}")
+            text = f"{type(error).__name__}: {error}"
+            raise CompileError("", diagnostics=[Diagnostic("error", text, self._place_of(error)[0])]) from None
         finally:
             frame.node = before
+
+    def _place_of(self, error: Exception) -> tuple[SourceLocation, types.CodeType | None]:
+        """The location of an error with its callers. If it is in a function that Python executes, this is the line of the
+        function, and its code is returned too."""
+        place, executed = self._place(), None
+        trace = error.__traceback__
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if _is_user_module(trace.tb_frame.f_globals.get("__name__")):
+                place = executed_location(trace, (dataclasses.replace(place, python=()), *place.python))
+                executed = code
+            trace = trace.tb_next
+        return place, executed
 
     # --- Names ---
 
@@ -328,27 +367,27 @@ class Translator(ast.NodeVisitor):
                 found[a.arg] = self.value(d)
         return found
 
-    def function(self, function: types.FunctionType) -> Callable[..., Any]:
-        """A Python function as one that is translated."""
-
-        def call(*arguments: Any, **named: Any) -> Any:
-            code = function.__code__
-            self.captured.setdefault((id(function), "__code__"), captured_function(function))
-            if code not in self._sources:
-                self._sources[code] = source_of(function)
-            source = self._sources[code]
-            signature = inspect.signature(function)
-            defaults = {
-                n: p.default for n, p in signature.parameters.items() if p.default is not inspect.Parameter.empty
-            }
-            bound = bind(source, defaults, arguments, named)
-            return self.call(Frame(source, bound, self.outside_of(function), code))
-
-        return call
+    def _run(
+        self,
+        function: types.FunctionType,
+        first: Sequence[Any],
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+    ) -> Any:
+        """Translates a call of a Python function. `first` has the object of a method."""
+        code = function.__code__
+        self.captured.setdefault((id(function), "__code__"), captured_function(function))
+        if code not in self._sources:
+            self._sources[code] = source_of(function)
+        source = self._sources[code]
+        signature = inspect.signature(function)
+        defaults = {n: p.default for n, p in signature.parameters.items() if p.default is not inspect.Parameter.empty}
+        bound = bind(source, defaults, [*first, *arguments], named)
+        return self.call(Frame(source, bound, self.outside_of(function), (function, *map(id, first))))
 
     def call(self, frame: Frame) -> Any:
         """Translates the body of a function, and returns its result."""
-        if any(other.code is frame.code for other in self.frames):
+        if any(other.called == frame.called for other in self.frames):
             raise Misuse(f"{frame.source.name} calls itself; recursion is not supported", "use a loop")
         if len(self.frames) > MOST_CALLS:
             raise Misuse(
@@ -367,22 +406,46 @@ class Translator(ast.NodeVisitor):
         return None
 
     @staticmethod
-    def is_user_function(function: Any) -> bool:
-        """Whether calls of a function are translated: Python functions outside of the standard library and Smalti."""
-        if not isinstance(function, types.FunctionType):
+    def is_user_function(function: Any) -> TypeGuard[types.FunctionType]:
+        """Whether calls of a function are translated: Python functions outside of the standard library and Smalti. A lambda
+        needs a source, such as a file."""
+        if not isinstance(function, types.FunctionType) or not _is_user_module(function.__module__):
             return False
-        package = (function.__module__ or "").split(".")[0]
-        if package in sys.stdlib_module_names and package != "__main__":
-            return False
-        return package != "smalti" and package not in _FOREIGN and function.__name__ != "<lambda>"
+        return function.__code__.co_name != "<lambda>" or has_source(function)
+
+    @classmethod
+    def _user_function(cls, function: Any) -> tuple[types.FunctionType, list[Any]] | None:
+        """The translated function that a call runs, and its first arguments; None if Python executes the call."""
+        function = getattr(function, "__smalti_function__", function)
+        first: list[Any] = []
+        if isinstance(function, types.MethodType):
+            function, first = function.__func__, [function.__self__]
+        elif callable(function) and not isinstance(function, (types.FunctionType, type)):
+            function, first = type(function).__call__, [function]
+        return (function, first) if cls.is_user_function(function) else None
+
+    def _argument(self, value: Any, of_function: Any) -> Any:
+        """An argument of a function that Python executes: functions are translated where they are called. Other objects
+        with `__call__` may be data for functions outside of smalti.language."""
+        if not self.is_user_function(value):
+            package = (getattr(of_function, "__module__", None) or "").split(".")[0]
+            if package != "smalti" and of_function not in (builtins.map, builtins.filter, functools.reduce):
+                return value
+            if not isinstance(value, (functools.partial, External)) and self._user_function(value) is None:
+                return value
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            return self.apply(value, list(arguments), named)
+
+        # With the signature of the function.
+        return functools.update_wrapper(call, value, (), ())
 
     def apply(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
         """The result of a call."""
-        function = getattr(function, "__smalti_function__", function)
-        if self.is_user_function(function):
-            return self.function(function)(*arguments, **named)
-        if isinstance(function, types.MethodType) and self.is_user_function(function.__func__):
-            return self.function(function.__func__)(function.__self__, *arguments, **named)
+        if type(function) is functools.partial:
+            return self.apply(function.func, [*function.args, *arguments], {**function.keywords, **named})
+        if found := self._user_function(function):
+            return self._run(*found, arguments, named)
         has_values = contains([*arguments, *named.values()], is_value)
         if function is builtins.breakpoint or getattr(function, "__module__", None) == "pdb":
             raise Misuse("a compiled kernel cannot stop at a breakpoint", "use kernel.on(interpret=True)")
@@ -398,9 +461,8 @@ class Translator(ast.NodeVisitor):
             raise Misuse(f"{function} is an element type, not a function", f"convert with .to(sl.{function})")
         if isinstance(function, External):
             named = {"reference": function.reference, **named}
-        # Functions of smalti.language call the functions that they receive.
-        arguments = [self.function(a) if self.is_user_function(a) else a for a in arguments]
-        named = {name: self.function(a) if self.is_user_function(a) else a for name, a in named.items()}
+        arguments = [self._argument(a, function) for a in arguments]
+        named = {name: self._argument(a, function) for name, a in named.items()}
         return builtin(function, arguments, named)
 
     # --- Expressions ---

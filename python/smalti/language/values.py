@@ -52,6 +52,10 @@ def elements(value: Value | Array) -> np.ndarray | None:
     return None if evaluator is None else evaluator.elements(value.value, value.dtype)
 
 
+class Undecided(Misuse):
+    """A condition that Python decides is computed by the kernel."""
+
+
 class Value:
     """A tile or a scalar that the kernel computes. Its operators are those of numpy."""
 
@@ -75,6 +79,8 @@ class Value:
             raise AttributeError(name)
         close = difflib.get_close_matches(name, [*Value.methods, "dtype", "ndim", "shape"], 1)
         hint = f"a similar name is '{close[0]}'" if close else "help(smalti.language.Tile) lists the methods"
+        if name == "astype":  # The name in numpy.
+            hint = "convert it with .to(dtype)"
         kind = "a tile" if isinstance(self, Tile) else "a scalar"
         raise Misuse(f"{kind} does not have the attribute '{name}'", hint)
 
@@ -107,7 +113,7 @@ class Value:
     def __bool__(self) -> bool:
         if (number := self._number()) is not None:
             return bool(number)
-        raise Misuse(
+        raise Undecided(
             f"{self} is computed when the kernel runs, so Python cannot decide a condition with it",
             "write a scalar directly in an if, while or conditional expression; for tiles, use sl.where, & and |",
         )
@@ -430,6 +436,36 @@ class _At:
 
     def __getitem__(self, key: Any) -> Any:
         return Value.operators["window"](self._array, key)
+
+
+_PURE = ("arith.", "math.", "memref.dim", "triton_xla.assume_multiple")
+"""Operations without regions whose results depend on their operands and attributes alone."""
+
+
+def with_equal_values_merged(affine: Affine) -> Affine:
+    """An equal sum, with one term for the values that the same pure operations compute from the same operands."""
+    first: dict[ir.Value, ir.Value] = {}
+    known: dict[Any, ir.Value] = {}
+    for term in affine.terms:
+        pending = [term]
+        while pending:
+            value = pending[-1]
+            operation: Any = value.owner
+            if isinstance(operation, ir.Block) or not operation.name.startswith(_PURE):
+                first[value] = value
+            elif unknown := [operand for operand in operation.operands if operand not in first]:
+                pending += unknown
+                continue
+            else:
+                attributes = tuple((name, str(one)) for name, one in operation.attributes.items())
+                operands = tuple(first[operand] for operand in operation.operands)
+                key = (operation.name, attributes, operands, ir.OpResult(value).result_number, str(value.type))
+                first[value] = known.setdefault(key, value)
+            pending.pop()
+    merged = Affine({})
+    for term, factor in affine.terms.items():
+        merged = merged.plus(Affine({first[term]: factor}))
+    return Affine(merged.terms, affine.constant)
 
 
 _SAME = ("triton_xla.assume_multiple", "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")

@@ -23,7 +23,7 @@ from .arithmetic import (
     wrap,
 )
 from .types import DType, Misuse, boolean, index, int32, is_float, is_integer, member, mlir_type
-from .values import Array, Scalar, Tile, Value, evaluate, parameter_of, slices
+from .values import Array, Scalar, Tile, Value, evaluate, parameter_of, slices, with_equal_values_merged
 
 LoadCache = Literal["ca", "cg", "cs", "cv"]
 StoreCache = Literal["wb", "cg", "cs", "wt"]
@@ -80,7 +80,7 @@ def _extent(array: Array, dimension: int, key: slice, given: int) -> Extent:
     _check_static(what, start)
     _check_static(what, stop)
     low, high = (to_scalar(n, index) for n in (start, stop))
-    length = high.affine.plus(low.affine, -1)
+    length = with_equal_values_merged(high.affine.plus(low.affine, -1))
     if length.terms and dimension >= given:
         raise Misuse(
             f"{array.name} has {counted(array.ndim, 'dimension')}, but {counted(given, 'index', 'indices')} "
@@ -100,7 +100,7 @@ def _extent(array: Array, dimension: int, key: slice, given: int) -> Extent:
             )
         raise Misuse(
             f"{what}: the slice does not have a static size",
-            "the difference of its bounds must be a constant: x[i : i + 64]",
+            "the difference of its bounds must be a constant: assign the start to a name i, and write x[i : i + 64]",
         )
     if length.constant < 1:
         raise Misuse(f"{what}: the slice has {counted(length.constant, 'element')}, but must have at least 1")

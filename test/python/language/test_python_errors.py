@@ -254,6 +254,17 @@ def similar_function(x, out):
     out[0:4] = sl.sqrtt(x[0:4])  # error
 
 
+@case("has no attribute 'program_id'; did you mean 'tile_id'?")
+def program_id_of_triton(x, out):
+    i = sl.program_id(0)  # error
+    out[i] = x[i]
+
+
+@case("does not have the attribute 'astype'\\n(.*\\n)*hint: convert it with .to\\(dtype\\)")
+def astype_of_numpy(x, out):
+    out[0:4] = x[0:4].astype(sl.float16)  # error
+
+
 @case("x is an array, but this operation takes tiles")
 def array_in_an_operator(x, out):
     out[0:4] = 2 * x  # error
@@ -494,6 +505,38 @@ def test_arguments_of_a_grid_function(x: Any, phrase: str) -> None:
     columns(np.ones((8, 4), np.float32), OUT)
     with pytest.raises(smalti.LaunchError, match=phrase):
         columns(x, OUT)
+
+
+@smalti.kernel(grid=lambda n, block: n // block, target="cpu")
+def divided(n, block: smalti.constexpr, out):
+    out[sl.tile_id()] = 1.0
+
+
+def test_exceptions_of_a_grid_function() -> None:
+    divided(4, 2, OUT)
+    with pytest.raises(
+        smalti.LaunchError,
+        match=r"the grid function of divided failed with ZeroDivisionError: .*; n is 4, block is 0$",
+    ):
+        divided(4, 0, OUT)
+
+    @smalti.kernel(grid=lambda: {}["size"], target="cpu")
+    def looked_up(out):
+        out[0] = 1.0
+
+    with pytest.raises(smalti.LaunchError, match=r"the grid function of looked_up failed with KeyError: 'size'$"):
+        looked_up(OUT)
+
+
+def test_parameters_of_a_grid_function() -> None:
+    @smalti.kernel(grid=lambda y: y, target="cpu")
+    def wrong(x, out):
+        out[0] = x[0]
+
+    with pytest.raises(
+        smalti.LaunchError, match=r"has the parameter y, which the kernel does not have; the kernel has x, out$"
+    ):
+        wrong(X, OUT)
 
 
 def test_brackets_after_a_kernel_name_the_decorator() -> None:

@@ -133,3 +133,45 @@ def grid_sizes(out):
 
 def test_grid_sizes(target: str) -> None:
     expect(grid_sizes.on(target), (), np.zeros((2, 3), np.int32), np.full((2, 3), 23))
+
+
+@smalti.kernel(target="cpu")
+def slices_of_equal_expressions(x, k, n, out):
+    out[0, 0:4] = x[k // 2 : k // 2 + 4]
+    out[1, 0:4] = x[k % n + 1 : k % n + 5]
+    out[2, 0:4] = x[n * k : n * k + 4]
+    out[3, 0:4] = x[sl.cdiv(k, n) : sl.cdiv(k, n) + 4]
+    out[4, 0:4] = x[sl.minimum(k, n) : 4 + sl.minimum(k, n)]
+    out[5, 0:4] = x[k << 1 : (k << 1) + 4]
+    out[6, 0:4] = x[x.shape[0] // 2 - 1 : x.shape[0] // 2 + 3]
+
+
+@pytest.mark.parametrize("options", [{}, {"interpret": True}], ids=["compiled", "interpreted"])
+def test_slices_of_equal_expressions(options: Any) -> None:
+    x, k, n = np.arange(64, dtype=np.float32), 7, 3
+    starts = [k // 2, k % n + 1, n * k, 3, n, k << 1, 31]
+    out = np.zeros((7, 4), np.float32)
+    slices_of_equal_expressions.on(**options)(x, k, n, out)
+    np.testing.assert_array_equal(out, [x[start : start + 4] for start in starts])
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [
+        (lambda x, k: k // 2, lambda x, k: k // 3 + 4),
+        (lambda x, k: sl.minimum(k, 3), lambda x, k: sl.maximum(k, 3) + 4),
+        (lambda x, k: (k < 3).to(sl.int32), lambda x, k: (k > 3).to(sl.int32) + 4),
+        (lambda x, k: k // 2, lambda x, k: (k + 1) // 2 + 4),
+        # The element may change between the two reads.
+        (lambda x, k: x[k].to(sl.int32), lambda x, k: x[k].to(sl.int32) + 4),
+    ],
+    ids=["constants", "operations", "attributes", "operands", "loads"],
+)
+def test_slices_of_different_expressions(start: Any, stop: Any) -> None:
+    @smalti.kernel(target="cpu")
+    def different(x, k, out):
+        out[0:4] = x[start(x, k) : stop(x, k)]
+
+    with pytest.raises(smalti.CompileError, match="does not have a static size\n") as found:
+        different(np.zeros(64, np.float32), 7, np.zeros(4, np.float32))
+    assert "assign the start to a name" in str(found.value)
