@@ -169,7 +169,7 @@ def test_wrong_arguments_are_refused_with_the_numbers(scale: Kernel) -> None:
     assert "argument 1 (%dst: memref<100x60xf32>)" in refused(scale, source, np.zeros((100, 60), np.int32))
     transposed = refused(scale, np.asfortranarray(source), result)
     assert (
-        "the stride of dimension 0 is 1 elements; the kernel requires 60" in transposed
+        "the stride of dimension 0 is 1 element; the kernel requires 60" in transposed
         and "ascontiguousarray" in transposed
     )
     assert "int is not an array" in refused(scale, 3, result)
