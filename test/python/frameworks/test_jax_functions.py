@@ -535,7 +535,7 @@ def test_errors_of_the_compilation() -> None:
 
 def test_accesses_that_jax_would_not_know() -> None:
     call = smalti.jax.ffi_call
-    reads = call(torch_programs.accumulate_product, outputs={"sums": "c"})
+    reads = call(torch_programs.accumulate_multiplied, outputs={"sums": "c"})
     with pytest.raises(
         smalti.LaunchError, match="reads the output sums, but its elements are not initialized"
     ) as found:

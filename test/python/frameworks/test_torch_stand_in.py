@@ -244,7 +244,7 @@ def test_only_kernels_become_operators() -> None:
 def test_accesses_that_torch_would_not_know() -> None:
     """Torch reorders operators by what the schema states, so the kernel must not do anything else."""
     x = random(8)
-    reads = op("test::reads", torch_programs.accumulate_product, outputs={"sums": "c"})
+    reads = op("test::reads", torch_programs.accumulate_multiplied, outputs={"sums": "c"})
     with pytest.raises(
         smalti.LaunchError, match="reads the output sums, but its elements are not initialized"
     ) as caught:

@@ -61,7 +61,7 @@ def accumulate(x: sl.Array, out: sl.Array):
 
 
 @smalti.kernel
-def accumulate_product(a: sl.Array, c: sl.Array, sums: sl.Array):
+def accumulate_multiplied(a: sl.Array, c: sl.Array, sums: sl.Array):
     sums[0:4] += a[0:4] * c[0:4]
 
 
