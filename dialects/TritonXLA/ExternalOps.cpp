@@ -145,10 +145,10 @@ int64_t smalti::triton_xla::getElementsPerWord(Type element, int64_t pack) {
   return std::clamp<int64_t>(32 / element.getIntOrFloatBitWidth(), 1, pack);
 }
 
-/// Appends `text` to `code` with a name for each register, as LLVM prints it. A
-/// reference to a register that does not exist is a problem: LLVM aborts.
+/// Appends `text` to `code` with registers in the form `$0`, and `$` for `$$`.
+/// A reference to a register that does not exist is a problem: LLVM aborts.
 static std::optional<std::string>
-nameRegisters(StringRef text, size_t numRegisters, std::string &code) {
+normalizeRegisters(StringRef text, size_t numRegisters, std::string &code) {
   while (!text.empty()) {
     if (!text.consume_front("$")) {
       code += text.front();
@@ -169,7 +169,7 @@ nameRegisters(StringRef text, size_t numRegisters, std::string &code) {
       return "uses $" + std::to_string(number) +
              ", but its registers are $0 to $" +
              std::to_string(numRegisters - 1);
-    code += "%r" + std::to_string(number);
+    code += "$" + std::to_string(number);
   }
   return std::nullopt;
 }
@@ -200,6 +200,22 @@ removeComments(GPUVendor vendor, StringRef text, std::string &code) {
       code += text.front();
       text = text.drop_front();
     }
+  }
+  return std::nullopt;
+}
+
+/// Compilers of C write registers as `%0`. Neither PTX nor AMD's assembly has
+/// such names.
+static std::optional<std::string> findNumberedPercent(StringRef code) {
+  for (size_t at = code.find('%'); at != StringRef::npos;
+       at = code.find('%', at + 1)) {
+    StringRef number = code.drop_front(at + 1).take_while(llvm::isDigit);
+    // `7%3` is a constant.
+    bool isRemainder =
+        at > 0 && (llvm::isAlnum(code[at - 1]) || code[at - 1] == ')');
+    if (!number.empty() && !isRemainder)
+      return "has '%" + number.str() + "', which is not a register; write '$" +
+             number.str() + "': results and operands are $0, $1, ...";
   }
   return std::nullopt;
 }
@@ -248,6 +264,13 @@ static std::optional<std::string> findPTXStatementProblem(StringRef code) {
   // For each open brace, whether it is a scope, and not a list of registers.
   SmallVector<bool> isScope;
   bool isStart = true;
+  StringRef statement;
+  // The emulator has its own parser, so the text must be complete for ptxas.
+  auto missingSemicolon = [&](StringRef rest) {
+    return "has the statement '" +
+           statement.drop_back(rest.size()).rtrim().str() +
+           "' without a ';' after it; write the ';'";
+  };
   while (!code.empty()) {
     char c = code.front();
     if (llvm::isSpace(c)) {
@@ -259,6 +282,8 @@ static std::optional<std::string> findPTXStatementProblem(StringRef code) {
     } else if (c == '}') {
       if (isScope.empty())
         return "has a '}' without a '{' before it";
+      if (isScope.back() && !isStart)
+        return missingSemicolon(code);
       isStart = isScope.pop_back_val();
     } else if (c == ';') {
       isStart = true;
@@ -284,11 +309,14 @@ static std::optional<std::string> findPTXStatementProblem(StringRef code) {
       if (hasLabel)
         code = code.drop_until([](char c) { return c == ':'; });
       isStart = hasLabel;
+      statement = code;
     }
     code = code.drop_front();
   }
   if (!isScope.empty())
     return "has a '{' that is not closed";
+  if (!isStart)
+    return missingSemicolon(code);
   return std::nullopt;
 }
 
@@ -299,9 +327,11 @@ findTextProblem(GPUVendor vendor, StringRef text, size_t numRegisters) {
   if (!isText(text))
     return "has a character that is not printable ASCII";
   std::string named, code;
-  if (auto problem = nameRegisters(text, numRegisters, named))
+  if (auto problem = normalizeRegisters(text, numRegisters, named))
     return problem;
   if (auto problem = removeComments(vendor, named, code))
+    return problem;
+  if (auto problem = findNumberedPercent(code))
     return problem;
   return vendor == GPUVendor::AMD ? findAMDStatementProblem(code)
                                   : findPTXStatementProblem(code);
@@ -349,6 +379,20 @@ static Type getRegisterType(MLIRContext *context, GPUVendor vendor,
   if (code == "d" && bits == 64)
     return Float64Type::get(context);
   return {};
+}
+
+/// A constraint that is supported for a word.
+static StringRef getConstraint(GPUVendor vendor, const Word &word) {
+  if (vendor == GPUVendor::AMD)
+    return "v";
+  if (word.bits == 16)
+    return "h";
+  bool isFloat =
+      isa<FloatType>(word.element) &&
+      word.element.getIntOrFloatBitWidth() == static_cast<unsigned>(word.bits);
+  if (word.bits == 32)
+    return isFloat ? "f" : "r";
+  return isFloat ? "d" : "l";
 }
 
 static StringRef describeRegisters(GPUVendor vendor, int64_t bits) {
@@ -424,6 +468,15 @@ readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
     isOutput.push_back(isResult);
   }
   SmallVector<Word> words = getWords(op);
+  auto example = [&] {
+    return llvm::join(
+        llvm::map_range(words,
+                        [&](const Word &word) {
+                          return (word.kind == "result" ? "=" : "") +
+                                 getConstraint(op.getVendor(), word).str();
+                        }),
+        ",");
+  };
   size_t numOutputs = llvm::count_if(
       words, [](const Word &word) { return word.kind == "result"; });
   size_t outputs = llvm::count(isOutput, true);
@@ -433,7 +486,9 @@ readConstraints(InlineAsmOp op, llvm::function_ref<void(const Twine &)> fail) {
                   smalti::counted(codes.size() - outputs, "operand") +
                   "; the results need " +
                   smalti::counted(numOutputs, "register") +
-                  " and the operands " + Twine(words.size() - numOutputs));
+                  " and the operands need " +
+                  smalti::counted(words.size() - numOutputs, "register") +
+                  ", such as '" + example() + "'");
   if (!llvm::is_sorted(isOutput, std::greater<>()))
     return refuse("the constraints '" + text +
                   "' have a result after an operand; write results first");

@@ -181,7 +181,9 @@ class Entry:
         `options` are keywords of the call itself; an argument with the name of an option can be passed by position only. Raises
         LaunchError for an unknown name, a missing argument, or one that is passed twice.
         """
-        positions = {argument.name: argument.index for argument in self.arguments if argument.name is not None}
+        positions: dict[str, int] = {}
+        if named:
+            positions = {argument.name: argument.index for argument in self.arguments if argument.name is not None}
         for name in named:
             if name not in positions:
                 known = ", ".join(positions) or "none, so pass all arguments by position"

@@ -121,7 +121,7 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
         raise NotAnArray(
             f"the array of shape {found.shape} does not have memory (its address is 0); pass an allocated array"
         )
-    if any(step < 0 for step in found.strides):
+    if min(found.strides, default=0) < 0:
         # The stride of a dimension of size 1 is not used, but a kernel may require strides that are not negative.
         found.strides = tuple(
             0 if step < 0 and extent <= 1 else step for extent, step in zip(found.shape, found.strides, strict=True)
@@ -164,15 +164,27 @@ def _split_elements(shape: tuple[int, ...], strides: tuple[int, ...], size: int)
     )
 
 
+@functools.lru_cache(maxsize=1024)
+def _element_strides(strides: tuple[int, ...], size: int) -> tuple[int, ...] | None:
+    """Strides in elements; None if the strides in bytes are not whole elements."""
+    return None if any(stride % size for stride in strides) else tuple(stride // size for stride in strides)
+
+
+@functools.lru_cache(maxsize=1024)
+def _numpy_dtype(dtype: Any) -> str:
+    # Numpy computes the name at each access.
+    return dtype.name if dtype.isnative else f"{dtype.name} in non-native byte order"
+
+
 def _numpy_view(array: Any) -> ArrayView:
-    size = array.itemsize
-    if any(stride % size for stride in array.strides):
-        raise NotAnArray(_split_elements(array.shape, array.strides, size))
+    strides = _element_strides(array.strides, array.itemsize)
+    if strides is None:
+        raise NotAnArray(_split_elements(array.shape, array.strides, array.itemsize))
     return ArrayView(
-        pointer=array.ctypes.data if array.size else array.__array_interface__["data"][0],
+        pointer=array.__array_interface__["data"][0],
         shape=array.shape,
-        strides=tuple(stride // size for stride in array.strides),
-        dtype=array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in non-native byte order",
+        strides=strides,
+        dtype=_numpy_dtype(array.dtype),
         device=CPU,
         readonly=not array.flags.writeable,
         owner=array,

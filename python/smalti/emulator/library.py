@@ -199,6 +199,11 @@ def _require_instructions(description: Mapping[str, Any], target: targets.Chip, 
     used = {item["name"]: item.get("location") for item in description["instructions"]}
     # All executables have the same instructions; those with a sanitizer take longer to start.
     if missing := _missing(toolchain.require_emulator().path, frozenset(used)):
+        unchecked = (
+            "the emulator does not check whether an instruction of assembly exists; if it exists, "
+            if any(name.startswith("asm:") for name in missing)
+            else ""
+        )
         raise CompileError(
             f"{what} uses instructions of {target.chip} that are not emulated",
             diagnostics=[
@@ -210,7 +215,7 @@ def _require_instructions(description: Mapping[str, Any], target: targets.Chip, 
                 for name in missing
             ],
             source=source,
-            hint="run the kernel on a GPU; sim:CHIP and interpret=True run the reference= of assembly; emulator/README.md "
+            hint=f"{unchecked}run the kernel on a GPU; sim:CHIP and interpret=True run the reference= of assembly; emulator/README.md "
             "describes how to add an instruction",
         )
 

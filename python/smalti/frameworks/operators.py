@@ -60,8 +60,8 @@ class Operator:
     """The option with the arrays that the kernel changes."""
     output_example: ClassVar[str]
     """A function that returns an output."""
-    zeros: ClassVar[str]
-    """An initialized array."""
+    zeros_like: ClassVar[str]
+    """The function that returns an initialized array like another one."""
 
     def __init__(
         self,
@@ -182,9 +182,19 @@ class Operator:
             if argument.reads and name in self.outputs and name not in initialized:
                 raise LaunchError(
                     f"{self.name}: the kernel reads the output {name}, but its elements are not initialized",
-                    hint=f"initialize it: outputs={{'{name}': lambda x: {self.zeros}}}",
+                    hint=self._initialization(name),
                 )
         self._checked.add(case)
+
+    def _initialization(self, output: str) -> str:
+        """How to initialize an output."""
+        formula = self.outputs[output]
+        if isinstance(formula, str):
+            return f"initialize it: outputs={{'{output}': lambda {formula}: {self.zeros_like}({formula})}}"
+        like = next((name for name in (*formula.names, *self.arrays) if name in self.arrays), "x")
+        return (
+            f"return initialized elements from the function of outputs['{output}'], such as {self.zeros_like}({like})"
+        )
 
     def gradients(self, result: Any) -> Mapping[str, Any]:
         """The gradients that the backward function returned, by the names of the arrays."""

@@ -21,7 +21,7 @@ class _Function(Operator):
     array_word = "array"
     changes = "input_output_aliases"
     output_example = "lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype)"
-    zeros = "jnp.zeros_like(x)"
+    zeros_like = "jnp.zeros_like"
 
     def __init__(
         self,

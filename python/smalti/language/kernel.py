@@ -389,8 +389,9 @@ class PythonKernel(native.NativeCallable, Generic[P]):
         return self._parameters.spec(name, value)
 
     def _specialized(self, variant: Variant, given: Sequence[Any]) -> SpecializedKernel:
-        arrays_given = [value for value in given if not is_number(value)]
-        memory = placement.memory_of(arrays_given) if self._target is None else None
+        memory = None
+        if self._target is None:
+            memory = placement.memory_of([value for value in given if not is_number(value)])
         options = {"line_info": True, **self._options}
         options.pop(INTERPRET, None)
         key = hashable((self._target, memory, tuple(sorted(options.items()))))

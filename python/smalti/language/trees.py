@@ -126,6 +126,10 @@ def _identified(value: Any) -> Any:
 
 def hashable(value: Any) -> Any:
     """A key for a dictionary, of the exact content of a value. Raises LaunchError for an object that does not have one."""
+    kind = type(value)
+    # Most values of a call.
+    if kind is str or kind is int or kind is bool or value is None:
+        return (kind, value)
     if isinstance(value, (tuple, list)):
         return (type(value), tuple(hashable(item) for item in value))
     if isinstance(value, dict):

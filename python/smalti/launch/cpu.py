@@ -211,12 +211,17 @@ class CpuLauncher:
         # Tiles are independent, so the duration of the first tile decides whether to use threads.
         start = time.perf_counter()
         self._run_tiles(packed, flag, tiles.start, first)
+        if not rest:
+            return
         seconds = (time.perf_counter() - start) * rest
         workers = min(calls.num_threads(), rest)
         if workers <= 1 or seconds < PARALLEL_SECONDS:
             workers = 1
         if seconds / workers > pace.LONG:
             self._announce(f"{counted(len(tiles), 'tile')} will take about {seconds / workers:.0f} s")
+        if workers == 1:
+            self._run_tiles(packed, flag, first, tiles.stop)
+            return
         bounds = [first + rest * i // workers for i in range(workers + 1)]
         futures: list[Future[None]] = []
         try:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
+import functools
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,7 +55,10 @@ class HostCode:
         try:
             # Code that does not depend on its address can be stored as a shared library.
             make: Any = execution_engine.ExecutionEngine
-            engine = make(module, opt_level=3, shared_libs=list(map(str, _libraries())), enable_pic=True)
+            engine = make(module, opt_level=3, enable_pic=True)
+            _load_compiler_runtime()
+            for called, address in _runtime_functions(module).items():
+                engine.raw_register_runtime(called, ctypes.c_void_p(address))
             compiled = HostCode(engine.lookup(name), _errors(function), name)
         except RuntimeError as error:
             raise CompileError(f"JIT compilation of @{symbol} failed: {error}") from None
@@ -94,6 +99,7 @@ class HostCode:
     @staticmethod
     def load(data: bytes, errors: Sequence[StopError], name: str) -> HostCode | None:
         """The code in a shared library; None if this process cannot load it."""
+        _load_compiler_runtime()
         # The loader identifies libraries by their path, so that each needs a new one.
         with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
             path = Path(folder) / "kernel.so"
@@ -108,16 +114,53 @@ class HostCode:
 
 
 def _libraries() -> list[Path]:
-    names = ("mlir_c_runner_utils", "mlir_runner_utils", "mlir_float16_utils")
+    names = ("mlir_float16_utils", "mlir_c_runner_utils", "mlir_runner_utils")
     return [path for name in names if (path := toolchain.find_runtime_library(name))]
 
 
+@functools.cache
+def _load_compiler_runtime() -> None:
+    """Makes the functions that LLVM calls in place of instructions, such as `__truncdfhf2`, available to compiled code."""
+    with contextlib.suppress(OSError):
+        ctypes.CDLL("libgcc_s.so.1", mode=ctypes.RTLD_GLOBAL)
+
+
+_load_library = functools.cache(ctypes.CDLL)
+
+
+def _runtime_functions(module: ir.Module) -> dict[str, int]:
+    """The addresses of the functions in MLIR's runtime libraries that the code of a module can call.
+
+    The libraries depend on LLVM's. If `ExecutionEngine` loaded them, all symbols of LLVM would become global, and the next
+    library with an LLVM of its own, such as Triton's, would bind to them."""
+    process = ctypes.CDLL(None)
+    # LLVM calls the first two in place of instructions.
+    names = ["__truncsfbf2", "__truncdfbf2"]
+    names += [ir.StringAttr(one.attributes["sym_name"]).value for one in _functions(module) if not _is_defined(one)]
+    found: dict[str, int] = {}
+    for name in names:
+        if hasattr(process, name):
+            continue
+        for path in _libraries():
+            if function := getattr(_load_library(path), name, None):
+                found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
+                break
+    return found
+
+
+def _functions(module: ir.Module) -> Iterator[ir.Operation]:
+    operations = (view.operation for view in module.body.operations)
+    return (one for one in operations if "sym_name" in one.attributes)
+
+
+def _is_defined(function: ir.Operation) -> bool:
+    return any(len(region.blocks) for region in function.regions)
+
+
 def _function_of(module: ir.Module, symbol: str) -> ir.Operation:
-    for view in module.body.operations:
-        operation = view.operation
+    for operation in _functions(module):
         # A declared function of the C library may have the name of the kernel, such as @erff.
-        is_defined = any(len(region.blocks) for region in operation.regions)
-        if is_defined and "sym_name" in operation.attributes and source_name(operation) == symbol:
+        if _is_defined(operation) and source_name(operation) == symbol:
             return operation
     raise AssertionError(f"internal error: lowering did not produce a function for @{symbol}; report this as a bug")
 

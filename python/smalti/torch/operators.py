@@ -55,7 +55,7 @@ class _Operator(Operator):
     array_word = "tensor"
     changes = "mutates_args"
     output_example = "lambda x: x.new_empty(x.shape)"
-    zeros = "torch.zeros_like(x)"
+    zeros_like = "torch.zeros_like"
 
     def __init__(
         self,

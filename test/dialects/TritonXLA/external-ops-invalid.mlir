@@ -137,7 +137,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=f,f,f' have 1 result and 2 operands; the results need 1 register and the operands 1}}
+  // expected-error@+1 {{the constraints '=f,f,f' have 1 result and 2 operands; the results need 1 register and the operands need 1 register, such as '=f,f'}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=f,f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -145,7 +145,7 @@ func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
 // -----
 
 func.func @f(%t: tensor<8xf32>, %h: tensor<8xf16>, %b: tensor<8xi8>, %s: f32) {
-  // expected-error@+1 {{the constraints '=r,r' have 1 result and 1 operand; the results need 2 registers and the operands 2}}
+  // expected-error@+1 {{the constraints '=r,r' have 1 result and 1 operand; the results need 2 registers and the operands need 2 registers, such as '=r,=r,r,r'}}
   %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1;", "=r,r" (%h) effects none pack 4 : (tensor<8xf16>) -> tensor<8xf16>
   return
 }
@@ -595,5 +595,45 @@ func.func @f(%t: tensor<8xf32>) {
 func.func @f(%t: tensor<8xf32>) {
   // expected-error@+1 {{the clobber '~{v[3:2]}' is not supported}}
   %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1", "=v,v,~{v[3:2]}" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the constraints '=v' have 1 result and 0 operands; the results need 1 register and the operands need 1 register, such as '=v,v'}}
+  %r = triton_xla.inline_asm amd "v_mov_b32 $0, $1", "=v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has '%0', which is not a register; write '$0': results and operands are $0, $1, ...}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 %0, %1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has '%1', which is not a register; write '$1'}}
+  %r = triton_xla.inline_asm amd "v_mov_b32 $0, %1", "=v,v" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the statement 'add.f32 $0, $1, 1.0' without a ';' after it; write the ';'}}
+  %r = triton_xla.inline_asm nvidia "mov.b32 $0, $1; add.f32 ${0}, $1, 1.0 // end;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<8xf32>) {
+  // expected-error@+1 {{the assembly has the statement 'mov.b64 $0, {a, b}' without a ';' after it}}
+  %r = triton_xla.inline_asm nvidia "{ .reg .b32 a, b; end: mov.b64 $0, {a, b} }", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }

@@ -28,6 +28,9 @@ triton_xla.entry_func @assembly(%x: memref<64xf32>, %y: memref<64xi8>, %tile: in
   ^bb0(%element: i8):
     triton_xla.yield %element : i8
   }
+  // A remainder of constants is not a register.
+  // CHECK: triton_xla.inline_asm nvidia "add.f32 $0, $1, 7%3;"
+  %m = triton_xla.inline_asm nvidia "add.f32 $0, $1, 7%3;", "=f,f" (%t) effects write : (tensor<64xf32>) -> tensor<64xf32>
   // f16 operands fill half as many registers as f32 results.
   %h = arith.truncf %t : tensor<64xf32> to tensor<64xf16>
   // CHECK: triton_xla.inline_asm nvidia

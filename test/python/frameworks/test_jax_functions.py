@@ -535,10 +535,12 @@ def test_errors_of_the_compilation() -> None:
 
 def test_accesses_that_jax_would_not_know() -> None:
     call = smalti.jax.ffi_call
-    reads = call(torch_programs.accumulate, outputs={"out": "x"})
-    with pytest.raises(smalti.LaunchError, match="reads the output out, but its elements are not initialized") as found:
-        reads(random(8))
-    assert "jnp.zeros_like(x)" in str(found.value)
+    reads = call(torch_programs.accumulate_multiplied, outputs={"sums": "c"})
+    with pytest.raises(
+        smalti.LaunchError, match="reads the output sums, but its elements are not initialized"
+    ) as found:
+        reads(random(8), random(8))
+    assert "outputs={'sums': lambda c: jnp.zeros_like(c)}" in str(found.value)
     writes = call(
         torch_programs.extrema, outputs={"low": lambda x: jax.ShapeDtypeStruct((2,), x.dtype)}, constants={"block": 4}
     )
@@ -556,8 +558,11 @@ def test_an_output_that_is_initialized_in_some_calls() -> None:
     function = smalti.jax.ffi_call(torch_programs.accumulate, outputs={"out": output})
     assert (function(jnp.ones(4)) == 1).all()
     initial[0] = False
-    with pytest.raises(smalti.LaunchError, match="reads the output out, but its elements are not initialized"):
+    with pytest.raises(smalti.LaunchError, match="reads the output out, but its elements are not initialized") as found:
         function(jnp.ones(4))
+    assert "return initialized elements from the function of outputs['out'], such as jnp.zeros_like(x)" in str(
+        found.value
+    )
 
 
 def test_zeros_of_both_signs_are_different_numbers() -> None:

@@ -244,12 +244,12 @@ def test_only_kernels_become_operators() -> None:
 def test_accesses_that_torch_would_not_know() -> None:
     """Torch reorders operators by what the schema states, so the kernel must not do anything else."""
     x = random(8)
-    reads = op("test::reads", torch_programs.accumulate, outputs={"out": "x"})
+    reads = op("test::reads", torch_programs.accumulate_multiplied, outputs={"sums": "c"})
     with pytest.raises(
-        smalti.LaunchError, match="reads the output out, but its elements are not initialized"
+        smalti.LaunchError, match="reads the output sums, but its elements are not initialized"
     ) as caught:
-        reads(x)
-    assert "torch.zeros_like(x)" in str(caught.value)
+        reads(x, x)
+    assert "outputs={'sums': lambda c: torch.zeros_like(c)}" in str(caught.value)
     with pytest.raises(smalti.LaunchError, match="reads the output out, but its elements are not initialized"):
         op("test::empty", torch_programs.accumulate, outputs={"out": lambda x: x.new_empty(x.shape[0])})(x)
 

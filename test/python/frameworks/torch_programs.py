@@ -60,6 +60,11 @@ def accumulate(x: sl.Array, out: sl.Array):
     out[0:4] += x[0:4]
 
 
+@smalti.kernel
+def accumulate_multiplied(a: sl.Array, c: sl.Array, sums: sl.Array):
+    sums[0:4] += a[0:4] * c[0:4]
+
+
 @smalti.kernel(grid=2)
 def double(x: sl.Array, y: sl.Array):
     i = sl.tile_id() * 32

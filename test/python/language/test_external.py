@@ -552,7 +552,17 @@ def test_errors_of_assemblers_have_the_line(text: str, vendor: str, target: str,
     assert expected in found
     assert "test_external.py:" in found
     assert "too old" not in found and "apt install" not in found
-    assert ("sim:CHIP and interpret=True run the reference=" in found) == target.startswith("emu:")
+    is_emulated = target.startswith("emu:")
+    assert ("sim:CHIP and interpret=True run the reference=" in found) == is_emulated
+    assert ("does not check whether an instruction of assembly exists; if it exists, run" in found) == is_emulated
+
+
+@pytest.mark.parametrize("target", ["sm_80", "emu:sm_80"])
+def test_a_missing_semicolon_is_refused_for_all_targets(target: str) -> None:
+    """ptxas reports it at the next statement, which is not of the assembly."""
+    found = message(assembly("mov.b32 $0, $1"), target)
+    assert "the assembly has the statement 'mov.b32 $0, $1' without a ';' after it" in found
+    assert "test_external.py:" in found
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim:sm_90a", "gfx942"])
@@ -572,12 +582,14 @@ def test_interpretation_without_a_reference() -> None:
     ("function", "expected"),
     [
         (assembly("mov.b32 $0, $9;"), "uses $9, but its registers are $0 to $1"),
+        (assembly("mov.b32 %0, $1;"), "has '%0', which is not a register; write '$0'"),
         (assembly("{ mov.b32 $0, $1;"), "has a '{' that is not closed"),
         (assembly("a: .long 0\nv_mov_b32 $0, $1", "=v,v", "amd"), "has the label 'a', which would be defined again"),
         (assembly("mov.b32 $0, $1;\0"), "must be a string of ASCII characters without NUL"),
         (assembly("mov.b32 $0, $1; // \u00e9"), "must be a string of ASCII characters"),
         (assembly("mov.b32 $0, $1; // \ud800"), "must be a string of ASCII characters"),
         (assembly("mov.b32 $0, $1;", "=f,s"), "the constraint 's' of operand 0 is not supported"),
+        (assembly("mov.b32 $0, $1;", "=f"), "the operands need 1 register, such as '=f,f'"),
         (assembly("mov.b32 $0, $1;", "=f,"), "the constraint '' is not supported"),
         (assembly("mov.b32 $0, $1;", pack=3), "pack is 3; it must be 1, 2, 4, 8 or 16"),
         (assembly("mov.b32 $0, $1;", pack=2.0), "pack is 2.0, but must be 1, 2, 4, 8 or 16"),

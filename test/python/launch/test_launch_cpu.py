@@ -7,13 +7,16 @@ The kernel is lowered by upstream passes from a hand-written function, so nothin
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 import threading
 from typing import Any
 
 import numpy as np
 import pytest
 import smalti
-from conftest import SCALE
+from conftest import BUILD, SCALE
 from smalti import reference, targets
 from smalti.calling import arrays, calls
 from smalti.compiler import entry
@@ -166,7 +169,7 @@ def test_wrong_arguments_are_refused_with_the_numbers(scale: Kernel) -> None:
     assert "argument 1 (%dst: memref<100x60xf32>)" in refused(scale, source, np.zeros((100, 60), np.int32))
     transposed = refused(scale, np.asfortranarray(source), result)
     assert (
-        "the stride of dimension 0 is 1 elements; the kernel requires 60" in transposed
+        "the stride of dimension 0 is 1 element; the kernel requires 60" in transposed
         and "ascontiguousarray" in transposed
     )
     assert "int is not an array" in refused(scale, 3, result)
@@ -459,3 +462,35 @@ triton_xla.entry_func @{name}(%x: memref<128xf32>, %y: memref<128xf32>, %tile: i
     y = np.zeros(128, np.float32)
     smalti.compile(text, target="cpu")(np.ones(128, np.float32), y)
     np.testing.assert_allclose(y, 0.8427008, rtol=1e-6)
+
+
+def test_symbols_of_llvm_are_not_global() -> None:
+    """Libraries with an LLVM of their own, such as Triton's, would bind to them. The kernel calls functions of MLIR's runtime
+    libraries, which depend on LLVM's: it prints and, without AVX512-BF16, converts to bfloat16."""
+    script = """\
+import ctypes, sys, numpy as np, smalti
+kernel = smalti.compile(sys.argv[1], target="cpu")
+x, y = np.full(16, 1 + 2**-9), np.zeros(16)
+kernel(x, y)
+assert (y == 2 + 2**-9).all(), y
+print("is global:", hasattr(ctypes.CDLL(None), "LLVMContextCreate"))
+"""
+    text = """\
+triton_xla.entry_func @narrow(%x: memref<16xf64>, %y: memref<16xf64>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [16] [1] : memref<16xf64> to tensor<16xf64>
+  triton_xla.print "%t" %t : tensor<16xf64>
+  %b = arith.truncf %t : tensor<16xf64> to tensor<16xbf16>
+  %h = arith.truncf %t : tensor<16xf64> to tensor<16xf16>
+  %c = arith.extf %b : tensor<16xbf16> to tensor<16xf64>
+  %d = arith.extf %h : tensor<16xf16> to tensor<16xf64>
+  %s = arith.addf %c, %d : tensor<16xf64>
+  triton_xla.insert %s into %y[0] [16] [1] : tensor<16xf64> into memref<16xf64>
+  triton_xla.return
+}
+"""
+    environment = {**os.environ, "PYTHONPATH": str(BUILD / "python_packages"), "SMALTI_CACHE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", script, text], capture_output=True, text=True, timeout=120, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1.00195" in done.stdout and "is global: False" in done.stdout, done.stdout
