@@ -139,7 +139,7 @@ def test_worker_starts_while_the_program_is_lowered(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(driver.codegen_worker.Worker, "start", lambda self: order.append("start") or start(self))
     monkeypatch.setattr(driver, "run_pipeline", lambda *a: order.append("lower") or run(*a))
     smalti.compile(SCALE, "sm_90a")
-    assert order == ["start", "lower"]
+    assert order[0] == "start" and "lower" in order
 
 
 # --- the same on the shell ----------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def test_unsupported_types_are_refused(kind: str, ty: str) -> None:
     with pytest.raises(smalti.CompileError) as caught:
         sim.simulate(program(AtomicRMWKind[kind], ty), "sm_90a")
     (reported,) = caught.value.diagnostics
-    assert f"reduction '{kind}'" in reported.message and reported.location is not None
+    assert f"the kind '{kind}' cannot combine" in reported.message and reported.location is not None
 
 
 ENGINES: dict[str, Callable[[AtomicRMWKind, str], Any]] = {

@@ -115,7 +115,7 @@ def test_supported_names() -> None:
 def test_chips_without_4_bit_wmma(chip: str, k: int, factor: str) -> None:
     line = f"%d = rocdl.wmma.i32.16x16x{k}.iu4 %a, %a, %c : ({factor}, {factor}, vector<8xi32>) -> vector<8xi32>"
     lines = [f"%a = llvm.mlir.zero : {factor}", "%c = llvm.mlir.zero : vector<8xi32>", line]
-    with pytest.raises(smalti.CompileError, match=f"operand A is i4, operand B is i4 and K is {k}"):
+    with pytest.raises(smalti.CompileError, match=f"operand A of i4, operand B of i4 and K = {k}"):
         sim.simulate(kernel("%o: memref<32x8xi32>", lines, 32), f"sim:{chip}")
 
 
