@@ -215,7 +215,7 @@ static std::optional<std::string> findNumberedPercent(StringRef code) {
         at > 0 && (llvm::isAlnum(code[at - 1]) || code[at - 1] == ')');
     if (!number.empty() && !isRemainder)
       return "has '%" + number.str() + "', which is not a register; write '$" +
-             number.str() + "': results and operands are $0, $1, ...";
+             number.str() + "': results and operands are numbered from $0";
   }
   return std::nullopt;
 }

@@ -43,7 +43,7 @@ def stand_ins(folder: pathlib.Path, command: Sequence[str], names: Sequence[str]
 def recording(folder: pathlib.Path) -> Iterator[None]:
     """Inside, the tests' interpreters and tools record into `folder`."""
     if folder.exists() and any(folder.iterdir()):
-        raise Failure(f"{folder} is not empty; a recording needs a folder of its own")
+        raise Failure(f"the folder '{folder}' is not empty; name a new or an empty folder for the recording")
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(recorder.connect(folder)) as connection:
         connection.executescript(recorder.SCHEMA)

@@ -96,7 +96,7 @@ class _Check:
         if (stated := operation.attributes.get(LIBRARY_DIGEST)) is not None and stated.value != hashlib.sha256(
             code
         ).hexdigest():
-            return f"the library {path} has changed since sl.external declared '{function}'; declare it again"
+            return f"the library '{path}' has changed since sl.external declared '{function}'; declare it again"
         prepared = _prepared(code, frozenset(self.called[path]))
         if isinstance(prepared, str):
             return f"the library {path} is not LLVM IR that can be linked: {prepared}"

@@ -132,8 +132,8 @@ class Driver:
         title = (name.value or b"CUDA error").decode(errors="replace")
         if hint is None and status in _LOST:
             hint = (
-                "an earlier kernel may have caused the error; the GPU context is lost, and this process cannot use the GPU "
-                "any more"
+                "this kernel or an earlier one caused the error; to find the cause, run the kernels on the emulator (emu:CHIP) or "
+                "under compute-sanitizer. The GPU context is lost: start a new process to use the GPU again"
             )
         if hint is None and status == _NOT_INITIALIZED:
             hint = devices.FORK_HINT

@@ -15,7 +15,7 @@ import numpy as np
 from .. import inputs, ir, targets
 from ..calling import arrays, calls
 from ..compiler import driver, entry, insertion, legality
-from ..diagnostics import Diagnostic, source_location
+from ..diagnostics import Diagnostic, counted, source_location
 from ..errors import CompileError, LaunchError, PipelineError, SmaltiError, TargetError
 from ..pace import Pace
 from ..remarks import Remark
@@ -334,8 +334,8 @@ def simulate(
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]
         raise TargetError(
-            f"the options {', '.join(given)} do not apply: a block-level or thread-level kernel is simulated "
-            "without lowering; omit them"
+            f"{counted(len(given), 'option')} cannot be used: {', '.join(given)}; a block-level or thread-level kernel is "
+            "simulated without lowering"
         )
     try:
         return SimulatedKernel(load(module, name, chosen), chosen, module, described, remarks)

@@ -609,7 +609,7 @@ func.func @f(%t: tensor<8xf32>) {
 // -----
 
 func.func @f(%t: tensor<8xf32>) {
-  // expected-error@+1 {{the assembly has '%0', which is not a register; write '$0': results and operands are $0, $1, ...}}
+  // expected-error@+1 {{the assembly has '%0', which is not a register; write '$0': results and operands are numbered from $0}}
   %r = triton_xla.inline_asm nvidia "mov.b32 %0, %1;", "=f,f" (%t) effects none : (tensor<8xf32>) -> tensor<8xf32>
   return
 }

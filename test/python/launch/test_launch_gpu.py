@@ -324,7 +324,7 @@ def test_a_context_that_is_lost_is_said_to_be(driver: Stub) -> None:
     driver.fail("cuCtxSynchronize", 700)
     with pytest.raises(smalti.LaunchError, match=r"running the kernel failed: an illegal memory access") as caught:
         gpu_kernel("sm_90a").launcher.run_on_copies([host, host.copy()])
-    assert "the GPU context is lost" in str(caught.value)
+    assert "The GPU context is lost" in str(caught.value)
     # The first error is reported, and as much memory as possible is freed.
     assert len(driver.named("free")) == 2
 
