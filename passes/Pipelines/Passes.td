@@ -95,7 +95,7 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
 }
 
 def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::FunctionOpInterface"> {
-  let summary = "Chooses slots, stages and warp specialization of a kernel, as attributes";
+  let summary = "Chooses the slots per shared-memory buffer, the pipeline stages and the warp specialization of a kernel, and records them as attributes";
   let description = [{
     Sets attributes on each `gpu.func` kernel, which later passes apply:
     - `smalti.slots`: the slots per buffer that a loop uses, for `smalti-multi-buffer`. By default 3 with asynchronous

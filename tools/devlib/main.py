@@ -44,7 +44,7 @@ def gcc_verb(arguments: Sequence[str]) -> None:
 
 
 def test_verb(arguments: Sequence[str]) -> None:
-    """Set up, build, and run lit and pytest (about 9 minutes on two cores). Paths and pytest options narrow it down."""
+    """Set up, build, and run lit and pytest (about 11 minutes on two cores). Paths and pytest options narrow it down."""
     paths, options = split_arguments(arguments)
     python_paths = [path for path in paths if is_pytest_path(path)]
     lit_paths = [path for path in paths if path not in python_paths]

@@ -347,7 +347,10 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
          << "stores " << access.bits << "-bit elements, " << access.perByte()
          << " per byte, " << *why
          << ": another thread may concurrently store the rest of a byte, which "
-            "is a data race; store whole bytes";
+            "is a data race; store a multiple of "
+         << access.perByte() << " elements at an index that is a multiple of "
+         << access.perByte() << ", such as the result of arith.muli with "
+         << access.perByte();
 }
 
 /// Finds all accesses, or reports those without a lowering.

@@ -281,7 +281,7 @@ class Memory(Array):
             if size > limit or (isinstance(start, int) and start + size > limit):
                 raise Misuse(
                     f"dimension {dimension} of {self.name}: the window of {counted(size, 'element')} exceeds the {counted(limit, 'element')}",
-                    "only windows of arrays without in_bounds may extend past the memory",
+                    f"use a window of at most {counted(limit, 'element')}; only windows of arguments without in_bounds may extend past the end",
                 )
         dynamic = [s.value for s in starts if isinstance(s, Scalar)]
         static = [_DYNAMIC if isinstance(s, Scalar) else s for s in starts]

@@ -345,7 +345,7 @@ def _dlpack_capsule(array: Any, device: str, stream: int | None) -> Any:
     except Exception as error:
         if is_jax(array) and type(array).__name__.endswith("Tracer"):
             raise NotAnArray(
-                "JAX traces the array, which does not have memory; call the function of the kernel (smalti.jax.ffi_call)"
+                "JAX traces the array, which does not have memory; inside jax.jit, call the kernel through smalti.jax.ffi_call"
             ) from None
         raise NotAnArray(
             f"{type(array).__name__} does not provide its memory through DLPack: {error}; pass a numpy array or a PyTorch tensor"

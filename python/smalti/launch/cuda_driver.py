@@ -224,7 +224,7 @@ class Driver:
 
     def allow_shared_bytes(self, function: int, size: int) -> None:
         status = self._library.cuFuncSetAttribute(function, _FUNCTION_MAX_DYNAMIC_SHARED_BYTES, size)
-        self._check(status, f"requesting {size} B of dynamic shared memory")
+        self._check(status, f"requesting {size} B of dynamic shared memory (within the limit of the GPU)")
 
     def allow_large_clusters(self, function: int, size: int) -> None:
         status = self._library.cuFuncSetAttribute(function, _FUNCTION_NON_PORTABLE_CLUSTER, 1)

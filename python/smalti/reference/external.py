@@ -15,5 +15,7 @@ from .values import Value
 def _external(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
     blocks = op.regions[0].blocks
     if not len(blocks):
-        raise ValueError("it is code for a GPU; add a reference, which is executed instead")
+        raise ValueError(
+            "it is code for a GPU; add a reference, that is, a region or a Python function (reference=) with the same result"
+        )
     return apply(run, blocks[0], operands)

@@ -95,7 +95,7 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
             translator.layouts = _stated_layouts(module)
             program = of_function(chosen, function, translator)
     if translator.problems:
-        emulator = f"the emulator supports more ops: use the target emu:{target.chip}"
+        emulator = f"the emulator may support the kernel: use the target emu:{target.chip}"
         raise CompileError(
             f"@{chosen} cannot be simulated",
             diagnostics=translator.problems,

@@ -3,7 +3,7 @@
 
 gpu.module @element {
   func.func @store(%a: memref<64xi4>, %i: index, %x: i4) {
-    // expected-error @below {{'memref.store' op stores 4-bit elements, 2 per byte, but 4 bits are not whole bytes: another thread may concurrently store the rest of a byte, which is a data race; store whole bytes}}
+    // expected-error @below {{'memref.store' op stores 4-bit elements, 2 per byte, but 4 bits are not whole bytes: another thread may concurrently store the rest of a byte, which is a data race; store a multiple of 2 elements at an index that is a multiple of 2, such as the result of arith.muli with 2}}
     memref.store %x, %a[%i] : memref<64xi4>
     return
   }
