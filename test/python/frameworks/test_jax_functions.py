@@ -639,7 +639,7 @@ def test_static_arguments_by_name() -> None:
 
 
 def test_a_kernel_in_a_traced_function() -> None:
-    message = r"double: x: JAX traces the array, .*; call the function of the kernel \(smalti\.jax\.ffi_call\)"
+    message = r"double: x: JAX traces the array, .*; inside jax\.jit, call the kernel through smalti\.jax\.ffi_call"
     with pytest.raises(smalti.LaunchError, match=message):
         jax.jit(lambda x: torch_programs.double(x, np.zeros(64, np.float32)))(random(64))
 
