@@ -24,6 +24,7 @@ side by side, select it: `--grid --chips sm_80 --kernel "f16 NT aligned 128x128x
 
 from __future__ import annotations
 
+import abc
 import argparse
 import functools
 import hashlib
@@ -125,7 +126,7 @@ def compile_ours(case: Case, chip: str) -> dict[str, Any]:
     }
 
 
-class Peer:
+class Peer(abc.ABC):
     """A compiler in another Python, started at the first kernel that is not in the cache."""
 
     name: str
@@ -139,9 +140,9 @@ class Peer:
         self.version = next((path.name.split("-")[1].removesuffix(".dist") for path in found), None)
         self._process: subprocess.Popen[str] | None = None
 
+    @abc.abstractmethod
     def jobs(self, case: Case, chip: str) -> list[dict[str, Any]]:
         """The jobs of a case, of which the best kernel counts."""
-        raise NotImplementedError
 
     def compile(self, job: dict[str, Any]) -> dict[str, Any]:
         answer = self._ask(job)

@@ -3,6 +3,7 @@
 
 #include "smalti/passes/Analysis/Integers/IntegerSum.h"
 #include "smalti/passes/Support/Remarks.h"
+#include "smalti/targets/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -54,7 +55,9 @@ struct Bound {
   /// Bounds that differ in their constants share a limit.
   bool sharesLimit(const Bound &other) const {
     return rest == other.rest && extent == other.extent &&
-           conditions == other.conditions;
+           std::is_permutation(conditions.begin(), conditions.end(),
+                               other.conditions.begin(),
+                               other.conditions.end());
   }
 };
 
@@ -161,9 +164,6 @@ static std::optional<Bound> matchBound(Value condition, scf::ForOp loop,
   }
   if (!bound.extent)
     return std::nullopt;
-  llvm::sort(bound.conditions, [](Value a, Value b) {
-    return a.getAsOpaquePointer() < b.getAsOpaquePointer();
-  });
   return bound;
 }
 
@@ -275,9 +275,8 @@ void SmaltiHoistBounds::runOnOperation() {
     for (auto &[loop, limits] : plan)
       hoist(loop, limits);
     remarkApplied(func, kPassName)
-        << numBounds << (numBounds == 1 ? " bounds check" : " bounds checks")
-        << " of loops compared in 32 bits with " << numLimits
-        << (numLimits == 1 ? " limit" : " limits")
+        << counted(numBounds, "bounds check")
+        << " of loops compared in 32 bits with " << counted(numLimits, "limit")
         << " per thread, computed before the loop";
   });
   if (!isChanged)

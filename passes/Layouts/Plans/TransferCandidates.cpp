@@ -34,6 +34,18 @@ static Digit takeLowest(Digit &digit, int64_t count) {
   return taken;
 }
 
+/// Takes a factor of 2 from the first digit that is wanted and has one.
+static std::optional<Digit>
+takeFactor2(llvm::SmallVectorImpl<Digit> &digits,
+            llvm::function_ref<bool(const Digit &)> isWanted) {
+  auto *digit = llvm::find_if(digits, [&](const Digit &digit) {
+    return digit.size % 2 == 0 && isWanted(digit);
+  });
+  if (digit == digits.end())
+    return std::nullopt;
+  return takeLowest(*digit, 2);
+}
+
 /// The digits of the registers of a thread, the slowest first.
 static SmallVector<Digit> heldDigits(const TransferDigits &digits) {
   SmallVector<Digit> held(digits.registers);
@@ -228,13 +240,8 @@ static std::optional<Candidate> matrix8Candidate(const TransferDigits &digits,
   candidate.kind = AccessKind::MatrixTransposed8;
   candidate.bytes = kRowBits / 8;
   candidate.outside = heldDigits(digits);
-  auto takeDigit = [&](auto isWanted) -> std::optional<Digit> {
-    auto digit = llvm::find_if(candidate.outside, [&](const Digit &digit) {
-      return digit.size % 2 == 0 && isWanted(digit);
-    });
-    if (digit == candidate.outside.end())
-      return std::nullopt;
-    return takeLowest(*digit, 2);
+  auto takeDigit = [&](auto isWanted) {
+    return takeFactor2(candidate.outside, isWanted);
   };
   // Two rows, which are adjacent in a register; the other column; and for a
   // load, the next two rows.
@@ -279,13 +286,8 @@ static std::optional<Candidate> pairsCandidate(const TransferDigits &digits) {
   candidate.kind = AccessKind::MatrixOfPairs;
   candidate.bytes = kRowBits / 8;
   candidate.outside = heldDigits(digits);
-  auto takeDigit = [&](auto isWanted) -> std::optional<Digit> {
-    auto digit = llvm::find_if(candidate.outside, [&](const Digit &digit) {
-      return digit.size % 2 == 0 && isWanted(digit);
-    });
-    if (digit == candidate.outside.end())
-      return std::nullopt;
-    return takeLowest(*digit, 2);
+  auto takeDigit = [&](auto isWanted) {
+    return takeFactor2(candidate.outside, isWanted);
   };
   // The other element of the pair, and the four rows of a register: two in each
   // of two matrices.

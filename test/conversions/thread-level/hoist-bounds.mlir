@@ -3,6 +3,7 @@
 // RUN:   --remarks-filter=smalti-hoist-bounds 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // REMARK: Function=shared | Remark="2 bounds checks of loops compared in 32 bits with 1 limit per thread, computed before the loop"
+// REMARK: Function=conditions | Remark="2 bounds checks of loops compared in 32 bits with 1 limit per thread, computed before the loop"
 // REMARK: Function=single | Remark="1 bounds check of loops compared in 32 bits with 1 limit per thread, computed before the loop"
 // REMARK-NOT: Remark=
 gpu.module @kernels {
@@ -49,6 +50,35 @@ gpu.module @kernels {
       %both = arith.andi %row, %inside : i1
       scf.if %both {
         memref.store %x, %a[%first] : memref<100xf32>
+      }
+    }
+    gpu.return
+  }
+
+  // Conditions are combined in the order of the first check. The order of another check does not matter.
+  // CHECK-LABEL: gpu.func @conditions
+  // CHECK-SAME: %[[P:[a-z0-9]*]]: i1, %[[Q:[a-z0-9]*]]: i1, %[[R:[a-z0-9]*]]: i1
+  // CHECK: %[[PQ:.*]] = arith.andi %[[R]], %[[P]] : i1
+  // CHECK: arith.andi %[[PQ]], %[[Q]] : i1
+  // CHECK-NOT: arith.andi
+  // CHECK: scf.for
+  gpu.func @conditions(%p: i1, %q: i1, %r: i1, %a: memref<100xf32>, %x: f32) {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c100 = arith.constant 100 : index
+    scf.for %i = %c0 to %c100 step %c32 {
+      %inside = arith.cmpi slt, %i, %c100 : index
+      %r_inside = arith.andi %r, %inside : i1
+      %p_inside = arith.andi %r_inside, %p : i1
+      %all = arith.andi %p_inside, %q : i1
+      scf.if %all {
+        memref.store %x, %a[%i] : memref<100xf32>
+      }
+      %q_inside = arith.andi %q, %inside : i1
+      %q_p = arith.andi %q_inside, %p : i1
+      %same = arith.andi %q_p, %r : i1
+      scf.if %same {
+        memref.store %x, %a[%i] : memref<100xf32>
       }
     }
     gpu.return
