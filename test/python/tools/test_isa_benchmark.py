@@ -400,6 +400,9 @@ def test_the_better_peer_counts(tmp_path: Path) -> None:
         def __init__(self, name: str) -> None:
             self.name, self.version = name, "1"
 
+        def jobs(self, case: Any, chip: str) -> list[dict[str, Any]]:
+            return []
+
     class Counted(isa.Runner):
         def ours(self, case: Any, chip: str) -> dict[str, Any]:
             return {"rate": 6.0, "loop rate": 5.0}
